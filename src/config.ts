@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from './db/start-error.ts';
+
+/**
+ * All settings, read from the environment once and checked together. This is the only place that reads process.env;
+ * everything else is handed the values it needs.
+ */
+export const ROLES = ['api', 'dashboard', 'worker'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type Config = Readonly<{
+  host: string;
+  port: number;
+  /** The {base_url} of everything that leaves the service; without a trailing slash. */
+  publicUrl: string;
+  dataDir: string;
+  /** Null runs the embedded server under dataDir. */
+  databaseUrl: string | null;
+  databasePoolSize: number;
+  roles: readonly Role[];
+  isDemoWanted: boolean;
+  demoApiKey: string | null;
+  /** The first signs and encrypts, all verify and decrypt. Empty until `withSecretKeys`. */
+  secretKeys: readonly string[];
+  rateLimitStore: 'memory' | 'postgres';
+  logLevel: LogLevel;
+}>;
+
+export const API_KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
+const SECRET_KEY_MIN_LENGTH = 32;
+
+type Environment = Record<string, string | undefined>;
+
+export function readConfig(environment: Environment = process.env): Config {
+  const problems: string[] = [];
+  const read = reader(environment, problems);
+
+  const databaseUrl = read.text('DATABASE_URL', null, (value) =>
+    /^postgres(ql)?:\/\//.test(value) && URL.canParse(value) ? null : 'must be a URL that begins with postgres:// or postgresql://',
+  );
+  const isEmbedded = databaseUrl === null;
+  const port = read.integer('PORT', 4000, 1, 65_535);
+  const publicUrl = read.text('PUBLIC_URL', `http://localhost:${port}`, publicUrlProblem);
+  const secretKeys = read.list('SECRET_KEYS', (value) =>
+    value.length >= SECRET_KEY_MIN_LENGTH ? null : `every key must have at least ${SECRET_KEY_MIN_LENGTH} characters`,
+  );
+  if (!isEmbedded && secretKeys.length === 0) {
+    problems.push(
+      'SECRET_KEYS is required with DATABASE_URL: one or more keys of at least 32 characters, separated by commas (make one with "openssl rand -hex 32")',
+    );
+  }
+  const config: Config = {
+    host: read.text('HOST', '127.0.0.1', () => null) ?? '127.0.0.1',
+    port,
+    publicUrl: (publicUrl ?? '').replace(/\/+$/, ''),
+    dataDir: read.text('DATA_DIR', '.data', () => null) ?? '.data',
+    databaseUrl,
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 500),
+    roles: read.choices('ROLES', ROLES),
+    isDemoWanted: read.choice('DEMO', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
+    demoApiKey: read.text('DEMO_API_KEY', null, (value) =>
+      API_KEY_PATTERN.test(value) ? null : 'must be "svc_" followed by exactly 32 letters or digits',
+    ),
+    secretKeys,
+    rateLimitStore: read.choice('RATE_LIMIT_STORE', ['memory', 'postgres'], isEmbedded ? 'memory' : 'postgres'),
+    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+  };
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  return Object.freeze(config);
+}
+
+/** With the embedded database the secret keys are made once and kept beside the data, readable by their owner only. */
+export function withSecretKeys(config: Config): Config {
+  if (config.secretKeys.length > 0) return config;
+  const file = join(config.dataDir, 'secret-keys');
+  if (!existsSync(file)) {
+    mkdirSync(config.dataDir, { recursive: true });
+    // "wx" fails if another process was first; then its keys count.
+    try {
+      writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  chmodSync(file, 0o600);
+  const secretKeys = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  if (secretKeys.length === 0) throw new StartError(`${file} holds no key; restore it from the backup`);
+  return Object.freeze({ ...config, secretKeys });
+}
+
+function publicUrlProblem(value: string): string | null {
+  if (!URL.canParse(value)) return 'must be an absolute URL such as https://api.example.com';
+  const url = new URL(value);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://';
+  if (url.search !== '' || url.hash !== '') return 'must not have a query or a fragment';
+  return null;
+}
+
+/** Reads one variable at a time and notes what is wrong with it; an empty variable counts as not set. */
+function reader(environment: Environment, problems: string[]) {
+  const valueOf = (name: string) => environment[name]?.trim() || undefined;
+  const shown = (value: string) => JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+
+  function choice<Choice extends string>(name: string, allowed: readonly Choice[], fallback: Choice): Choice {
+    const value = valueOf(name);
+    if (value === undefined) return fallback;
+    const found = allowed.find((candidate) => candidate === value.toLowerCase());
+    if (found === undefined) problems.push(`${name} must be one of ${allowed.join(', ')}; it is ${shown(value)}`);
+    return found ?? fallback;
+  }
+
+  return {
+    choice,
+    text<Fallback extends string | null>(name: string, fallback: Fallback, problemOf: (value: string) => string | null) {
+      const value = valueOf(name);
+      if (value === undefined) return fallback;
+      const problem = problemOf(value);
+      // The value is not shown: a database URL carries a password, a key is a secret.
+      if (problem !== null) problems.push(`${name} ${problem}`);
+      return value;
+    },
+    integer(name: string, fallback: number, min: number, max: number): number {
+      const value = valueOf(name);
+      if (value === undefined) return fallback;
+      const number = Number(value);
+      if (/^\d+$/.test(value) && number >= min && number <= max) return number;
+      problems.push(`${name} must be a whole number from ${min} to ${max}; it is ${shown(value)}`);
+      return fallback;
+    },
+    choices<Choice extends string>(name: string, allowed: readonly Choice[]): Choice[] {
+      const value = valueOf(name);
+      if (value === undefined) return [...allowed];
+      const wanted = value.split(',').map((part) => part.trim().toLowerCase());
+      const unknown = wanted.find((part) => !allowed.some((candidate) => candidate === part));
+      if (unknown !== undefined) {
+        problems.push(`${name} must be a list of ${allowed.join(', ')}; it names ${shown(unknown)}`);
+      }
+      return allowed.filter((candidate) => wanted.includes(candidate));
+    },
+    list(name: string, problemOf: (value: string) => string | null): string[] {
+      const values = (valueOf(name) ?? '').split(',').map((part) => part.trim());
+      const present = values.filter(Boolean);
+      const problem = present.map(problemOf).find((found) => found !== null);
+      if (problem !== undefined) problems.push(`${name}: ${problem}`);
+      return present;
+    },
+  };
+}

@@ -1,0 +1,332 @@
+/**
+ * The error catalogue: the one list of everything that can go wrong on the wire. The envelope, OpenAPI and the
+ * page at /docs/api/errors are all made from it, and only its codes can be thrown.
+ */
+
+export type ErrorType =
+  | 'authentication_error'
+  | 'permission_error'
+  | 'validation_error'
+  | 'idempotency_error'
+  | 'conflict_error'
+  | 'rate_limit_error'
+  | 'not_found'
+  | 'api_error';
+
+export type ErrorEntry = {
+  status: number;
+  type: ErrorType;
+  /** The default message: what went wrong, to the person who reads the response. */
+  message: string;
+  /** When it happens. */
+  cause: string;
+  /** What the client does about it. */
+  recovery: string;
+};
+
+const entries = {
+  missing_authorization: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'No Authorization header was sent. Send "Authorization: Bearer <API key>".',
+    cause: 'The request has no Authorization header.',
+    recovery: 'Send the header with the integration’s API key: `Authorization: Bearer svc_…`.',
+  },
+  malformed_authorization: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The Authorization header must read "Bearer svc_" followed by 32 letters or digits.',
+    cause:
+      'The scheme is not Bearer, the key does not begin with `svc_`, or what follows is not exactly 32 base62 characters.',
+    recovery:
+      'Copy the whole key from the integration settings. Look for a cut-off end, quotes or white space around it.',
+  },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'This API key does not belong to an active integration.',
+    cause:
+      'The key is well formed but unknown: it was regenerated, its integration was deleted, or it belongs to another environment.',
+    recovery: 'Use the current key of this environment. Regenerate it in the integration settings if it was lost.',
+  },
+  auth_lookup_failed: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The API key could not be checked just now. Retry shortly.',
+    cause: 'A passing database fault while the key was looked up. It says nothing about the key.',
+    recovery: 'Retry with backoff. Do not discard the key.',
+  },
+  integration_disabled: {
+    status: 403,
+    type: 'permission_error',
+    message: 'The dealer has switched this integration off.',
+    cause: 'The dealer turned “Integration enabled” off.',
+    recovery: 'Ask the dealer to switch it on in the integration settings. The key stays the same.',
+  },
+  integration_not_provisioned: {
+    status: 403,
+    type: 'permission_error',
+    message: 'The organization of this integration is not provisioned.',
+    cause: 'The integration is linked to an organization that is not provisioned yet or has been archived.',
+    recovery: 'Contact support. A new key does not help. Handle it like `integration_org_missing`.',
+  },
+  integration_org_missing: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This integration is not attached to an organization.',
+    cause: 'The integration’s link to an organization is missing.',
+    recovery: 'Contact support. A new key does not help. Handle it like `integration_not_provisioned`.',
+  },
+  subscription_required: {
+    status: 403,
+    type: 'permission_error',
+    message: 'The dealer’s plan does not include the custom integration.',
+    cause: 'The plan lacks the custom integration. The key remains valid.',
+    recovery: 'Have the dealer subscribe. Access resumes with the next request.',
+  },
+  invalid_request: {
+    status: 400,
+    type: 'validation_error',
+    message: 'The request is not valid.',
+    cause:
+      'A field, query parameter or header is missing, of the wrong type, too long, or not one of the allowed values; `metadata` is over 10,000 bytes; or the request is not well-formed HTTP.',
+    recovery: 'Correct the input that `param` names; `message` says what is wrong with it.',
+  },
+  invalid_json: {
+    status: 400,
+    type: 'validation_error',
+    message: 'The body is not valid JSON.',
+    cause:
+      'The body is malformed or truncated, is not UTF-8, or was sent with another content type, such as a form encoding.',
+    recovery: 'Send valid JSON with `Content-Type: application/json`.',
+  },
+  invalid_cursor: {
+    status: 400,
+    type: 'validation_error',
+    message: 'The cursor in "after" is not one that this list returned.',
+    cause: '`after` was altered, made by hand, or taken from another list or integration.',
+    recovery: 'Pass `next_cursor` of the page before, unchanged. Cursors do not expire.',
+  },
+  missing_idempotency_key: {
+    status: 400,
+    type: 'validation_error',
+    message: 'This request needs an Idempotency-Key header.',
+    cause: 'A mutating POST came without an `Idempotency-Key` header.',
+    recovery:
+      'Send a key that is unique for the operation, such as a random UUID, and send the same one when you retry.',
+  },
+  request_too_large: {
+    status: 413,
+    type: 'validation_error',
+    message: 'The request body is too large.',
+    cause: 'The body is over 1 MB (1,048,576 bytes), or over 10 MB on `/bulk`.',
+    recovery: 'Send less; split a bulk call into chunks of at most 1000 records.',
+  },
+  key_reused_with_different_body: {
+    status: 409,
+    type: 'idempotency_error',
+    message: 'This Idempotency-Key was already used for a different request.',
+    cause: 'Within 24 hours, the same key came with another body or on another path.',
+    recovery: 'Use a new key for a new operation; send the identical body to repeat the old one.',
+  },
+  duplicate_channel_order_id: {
+    status: 409,
+    type: 'conflict_error',
+    message: 'An order with this channel_order_id already exists.',
+    cause: 'The integration has already reported an order with this `channel_order_id`.',
+    recovery: 'Give each order an id of its own. To retry safely, repeat the request with its Idempotency-Key.',
+  },
+  order_matched: {
+    status: 409,
+    type: 'conflict_error',
+    message: 'The order is matched to a completed sale and cannot be cancelled through the API.',
+    cause: 'The dealer has confirmed the order: a completed sale exists.',
+    recovery: 'The dealer cancels the sale first, which returns the order to the unmatched queue; then cancel again.',
+  },
+  customer_contact_conflict: {
+    status: 409,
+    type: 'conflict_error',
+    message: 'These contact details belong to another customer.',
+    cause:
+      'Email and phone belong to two different customers, or the contact belongs to a customer with another external id.',
+    recovery: 'Have the dealer merge the customers in the dashboard, then retry with the same external id.',
+  },
+  too_many_requests: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'The rate limit is used up. Retry after the time given in Retry-After.',
+    cause: 'The integration’s requests of the last 60 seconds have used up its tokens.',
+    recovery:
+      'Wait `Retry-After` seconds. On repeated 429s back off up to min(60, Retry-After × 2^attempts), and stop after five attempts.',
+  },
+  listing_not_found: {
+    status: 404,
+    type: 'not_found',
+    message: 'No listing with this id.',
+    cause:
+      'The id is unknown, malformed, or belongs to another dealer; the listing was never on this channel, or was deleted for ever.',
+    recovery: 'List again with `GET /v1/listings`.',
+  },
+  part_not_found: {
+    status: 404,
+    type: 'not_found',
+    message: 'No part with this id.',
+    cause: 'The id is unknown, malformed, or belongs to another dealer; or the part was taken off the channel.',
+    recovery: 'List again with `GET /v1/parts`.',
+  },
+  order_not_found: {
+    status: 404,
+    type: 'not_found',
+    message: 'No order with this id.',
+    cause:
+      'The id is unknown, malformed, or belongs to another dealer or integration; or the order was not ingested yet.',
+    recovery: 'List again, or report the order again with a fresh key.',
+  },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    message: 'Something went wrong on our side.',
+    cause: 'An unexpected fault in the server.',
+    recovery: 'Retry with backoff. If it stays, contact support with the `request_id`.',
+  },
+  lookup_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'A lookup before the write failed. Nothing was changed.',
+    cause: 'The database could not be reached, or the lookup before a write failed.',
+    recovery: 'Retry with the same Idempotency-Key.',
+  },
+  query_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'The data could not be read just now.',
+    cause:
+      'A database read failed, or an item cannot be priced because an exchange rate is missing; no other price is served in its place.',
+    recovery: 'Retry with backoff.',
+  },
+  upsert_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'The customer could not be stored. Nothing was changed.',
+    cause: '`POST /v1/customers` failed in the database.',
+    recovery: 'Retry with the same Idempotency-Key.',
+  },
+  bulk_upsert_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'The customers could not be stored. Nothing was changed.',
+    cause: '`POST /v1/customers/bulk` failed in the database.',
+    recovery: 'Retry with the same Idempotency-Key; split the batch to isolate a bad record.',
+  },
+  insert_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'The order could not be stored. Nothing was changed.',
+    cause: '`POST /v1/orders` failed in the database.',
+    recovery: 'Retry with the same Idempotency-Key.',
+  },
+  cancel_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'The order could not be cancelled. Nothing was changed.',
+    cause: 'The cancellation failed in the database.',
+    recovery: 'Retry the cancellation.',
+  },
+  // The codes below are additions to the first release's list.
+  route_not_found: {
+    status: 404,
+    type: 'not_found',
+    message: 'There is no such endpoint.',
+    cause: 'The path names no endpoint of the API.',
+    recovery: 'Compare the path with the reference; every path begins with `/api/v1`.',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'validation_error',
+    message: 'This endpoint does not take this method.',
+    cause: 'The endpoint exists, but not for this HTTP method.',
+    recovery: 'Use a method that the `Allow` response header names.',
+  },
+  idempotency_key_in_use: {
+    status: 409,
+    type: 'idempotency_error',
+    message: 'A request with this Idempotency-Key is still running.',
+    cause: 'Another request with the same key had not finished after 10 seconds of waiting.',
+    recovery: 'Retry with the same key after `Retry-After` seconds.',
+  },
+  request_timeout: {
+    status: 408,
+    type: 'validation_error',
+    message: 'The request did not arrive in time.',
+    cause: 'The client sent its headers or body too slowly, or stopped in the middle.',
+    recovery: 'Send the request again, on a new connection.',
+  },
+  headers_too_large: {
+    status: 431,
+    type: 'validation_error',
+    message: 'The request headers are too large.',
+    cause: 'The request line and headers together are over 16 KB.',
+    recovery: 'Send fewer or shorter headers, and a shorter URL.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof entries;
+
+export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = entries;
+
+export const ERROR_CODES = Object.keys(entries) as readonly ErrorCode[];
+
+export const ERROR_TYPES = [...new Set(ERROR_CODES.map((code) => ERRORS[code].type))];
+
+export type ErrorDetails = {
+  /** Replaces the catalogue's message. Written for the client: it never carries internals. */
+  message?: string;
+  /** JSON path, query parameter or header name of the offending input. */
+  param?: string;
+  headers?: Record<string, string>;
+  /** What really happened; it goes to the log and never to the client. */
+  cause?: unknown;
+};
+
+/** The only error that reaches a client as what it is; anything else becomes `internal_error`. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    super(details.message ?? ERRORS[code].message, { cause: details.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.param = details.param;
+    this.headers = details.headers ?? {};
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+export type ErrorEnvelope = {
+  error: {
+    type: ErrorType;
+    code: ErrorCode;
+    message: string;
+    doc_url: string;
+    request_id: string;
+    param?: string;
+  };
+};
+
+export function errorEnvelope(error: ApiError, requestId: string, publicUrl: string): ErrorEnvelope {
+  return {
+    error: {
+      type: ERRORS[error.code].type,
+      code: error.code,
+      message: error.message,
+      doc_url: `${publicUrl}/docs/api/errors#${error.code}`,
+      request_id: requestId,
+      ...(error.param === undefined ? {} : { param: error.param }),
+    },
+  };
+}

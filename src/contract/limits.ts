@@ -1,0 +1,13 @@
+/** Every limit a client can meet, in one place: validation, OpenAPI and the docs all read these. */
+export const BODY_LIMIT_BYTES = 1_048_576;
+export const BULK_BODY_LIMIT_BYTES = 10_485_760;
+/** Deeper JSON than any real request; it keeps recursive code far from the stack's end. */
+export const JSON_DEPTH_LIMIT = 64;
+export const HEADERS_LIMIT_BYTES = 16_384;
+
+export const RATE_LIMIT_DEFAULT = 600;
+export const RATE_LIMIT_OVERRIDE_MAX = 1_000_000;
+export const RATE_WINDOW_MS = 60_000;
+
+export const IDEMPOTENCY_KEY_LENGTH_LIMIT = 255;
+export const STRING_LENGTH_LIMIT = 500;

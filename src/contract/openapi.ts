@@ -1,0 +1,199 @@
+import { ERROR_CODES, ERROR_TYPES, ERRORS, type ErrorCode, errorEnvelope, ApiError } from './errors.ts';
+import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from './limits.ts';
+import { errorsOf, OPERATIONS, type Operation } from './operations.ts';
+import { CURRENT_VERSION } from './versions.ts';
+
+type Json = Record<string, unknown>;
+
+const EXAMPLE_REQUEST_ID = 'req_0f8c1d5e2b7a4c3d9e6f1a2b3c4d5e6f';
+
+/** Builds the OpenAPI 3.1 description from the operations table; nothing in it is written twice. */
+export function openapiDocument(publicUrl: string): Json {
+  const operations: Operation[] = Object.values(OPERATIONS);
+  const schemas: Json = { Error: errorSchema() };
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const path = (paths[operation.path] ??= {});
+    path[operation.method.toLowerCase()] = describe(operation, schemas, publicUrl);
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Crownwheel API',
+      version: CURRENT_VERSION,
+      summary: 'Connects a custom website to a watch dealer’s inventory and orders.',
+      description: `Every request but the open ones sends \`Authorization: Bearer <API key>\`. Errors share one envelope and are explained at ${publicUrl}/docs/api/errors. A path that does not exist answers 404 \`route_not_found\`; a method that an endpoint does not take answers 405 \`method_not_allowed\` with \`Allow\`.`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: `${publicUrl}/api`, description: 'This server' }],
+    tags: [
+      { name: 'Service', description: 'Open endpoints about the service itself.' },
+      { name: 'Integration', description: 'The integration behind the API key.' },
+    ],
+    security: [{ apiKey: [] }],
+    externalDocs: { url: `${publicUrl}/docs/api`, description: 'Guides and the error reference' },
+    paths,
+    components: {
+      schemas,
+      headers: sharedHeaders(),
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'svc_ and 32 base62 characters',
+          description: 'The API key of one integration, from the integration settings. Keep it on the server side.',
+        },
+      },
+    },
+  };
+}
+
+function describe(operation: Operation, schemas: Json, publicUrl: string): Json {
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: `${operation.description}\n\nCost: ${operation.isOpen ? 'none' : `${operation.cost} token${operation.cost === 1 ? '' : 's'}`}.`,
+    ...(operation.isOpen ? { security: [] } : {}),
+    parameters: [
+      ...parametersFrom(operation.params, 'path', schemas),
+      ...parametersFrom(operation.query, 'query', schemas),
+      ...(operation.isIdempotent ? [idempotencyKeyParameter] : []),
+    ],
+    ...(operation.body === null
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: hoist(operation.body, schemas) } } } }),
+    responses: {
+      [operation.success.status]: {
+        description: operation.success.description,
+        headers: headersOf(operation, []),
+        content: {
+          'application/json': { schema: hoist(operation.success.schema, schemas), example: operation.success.example },
+        },
+      },
+      ...errorResponses(operation, publicUrl),
+    },
+  };
+}
+
+/** One response per status, whose examples show every code that can come with it. */
+function errorResponses(operation: Operation, publicUrl: string): Json {
+  const byStatus = Map.groupBy(errorsOf(operation), (code) => ERRORS[code].status);
+  const responses: Json = {};
+  for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[status] = {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].cause}`).join('\n\n'),
+      headers: headersOf(operation, codes),
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Error' },
+          examples: Object.fromEntries(
+            codes.map((code) => [
+              code,
+              { summary: ERRORS[code].message, value: errorEnvelope(new ApiError(code), EXAMPLE_REQUEST_ID, publicUrl) },
+            ]),
+          ),
+        },
+      },
+    };
+  }
+  return responses;
+}
+
+function headersOf(operation: Operation, codes: ErrorCode[]): Json {
+  const names = ['X-Request-Id', 'X-API-Version'];
+  const isBeforeAdmission = codes.some((code) => [400, 401, 408, 431].includes(ERRORS[code].status));
+  if (!operation.isOpen && !isBeforeAdmission) {
+    names.push('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
+  }
+  if (codes.includes('too_many_requests') || codes.includes('idempotency_key_in_use')) names.push('Retry-After');
+  if (operation.isIdempotent && codes.length === 0) names.push('Idempotent-Replay', 'Original-Request-Id');
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function sharedHeaders(): Json {
+  const header = (description: string, schema: Json, example: unknown, required = true) => ({
+    description,
+    required,
+    schema,
+    example,
+  });
+  return {
+    'X-Request-Id': header('Identifies the request; quote it to support.', { type: 'string' }, EXAMPLE_REQUEST_ID),
+    'X-API-Version': header(
+      'The version the integration is pinned to; the current one where no integration is known.',
+      { type: 'string' },
+      CURRENT_VERSION,
+    ),
+    'X-RateLimit-Limit': header('Tokens in any 60 seconds.', { type: 'integer' }, 600),
+    'X-RateLimit-Remaining': header('Tokens left in the window.', { type: 'integer' }, 599),
+    'X-RateLimit-Reset': header(
+      'Unix time in seconds at which the window is empty again, if nothing more is sent.',
+      { type: 'integer' },
+      1778230860,
+    ),
+    'Retry-After': header('Whole seconds to wait before the same request fits.', { type: 'integer' }, 1, false),
+    'Idempotent-Replay': header('`true` when the answer is the stored first one.', { const: 'true' }, 'true', false),
+    'Original-Request-Id': header('On a replay: the id of the first request.', { type: 'string' }, EXAMPLE_REQUEST_ID, false),
+  };
+}
+
+const idempotencyKeyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: true,
+  description: 'Unique for one logical operation, such as a random UUID; the same on every retry. Kept for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_LIMIT },
+  example: '5f0c2c1e-9d1b-4f43-9b3c-0d7f6f1f2a10',
+};
+
+function parametersFrom(schema: unknown, place: 'path' | 'query', schemas: Json): Json[] {
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, examples, ...rest } = property as Json & { examples?: unknown[] };
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      description,
+      schema: hoist(rest, schemas),
+      ...(examples?.[0] === undefined ? {} : { example: examples[0] }),
+    };
+  });
+}
+
+/** Moves schemas that carry an `$id` to components and leaves a reference, so that generators name their types. */
+function hoist(schema: unknown, schemas: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas));
+  if (schema === null || typeof schema !== 'object') return schema;
+  const { $id, ...rest } = schema as Json;
+  const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, hoist(value, schemas)]));
+  if (typeof $id !== 'string') return inner;
+  schemas[$id] = inner;
+  return { $ref: `#/components/schemas/${$id}` };
+}
+
+function errorSchema(): Json {
+  return {
+    type: 'object',
+    description: 'The envelope of every error.',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['type', 'code', 'message', 'doc_url', 'request_id'],
+        properties: {
+          type: { type: 'string', enum: ERROR_TYPES, description: 'The category.' },
+          code: { type: 'string', enum: ERROR_CODES, description: 'Stable; match on this. New codes may be added.' },
+          message: { type: 'string', description: 'For people; its wording may change at any time.' },
+          doc_url: { type: 'string', format: 'uri', description: 'Where this code is explained.' },
+          request_id: { type: 'string', description: 'Equal to the X-Request-Id header.' },
+          param: {
+            type: 'string',
+            description: 'On validation errors: JSON path, query parameter or header name of the offending input.',
+          },
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Sql } from './sql.ts';
+
+/** Anything that can run a statement: the database itself, or a transaction on it. */
+export type Queryable = {
+  query<Row extends object>(statement: Sql): Promise<Row[]>;
+};
+
+export type Transaction = Queryable & { readonly isTransaction: true };
+
+export type Database = Queryable & {
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /** A connection of its own, outside the pool: for session locks and LISTEN. The caller closes it. */
+  connect(): Promise<pg.Client>;
+  /** The pool itself, for libraries that bring their own queries. */
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+};
+
+/** Where the server is: a URL, or a folder with a unix socket. */
+export type DatabaseAddress = { url: string } | { socketDir: string; user: string; database: string };
+
+export type DatabaseOptions = {
+  address: DatabaseAddress;
+  poolSize: number;
+  /** Called for faults that no query reports, such as the loss of an idle connection. */
+  onIdleError: (error: Error) => void;
+  /** How long a query may wait for a connection; tests shorten it. */
+  connectTimeoutMs?: number;
+  statementTimeoutMs?: number;
+};
+
+const CONNECT_TIMEOUT_MS = 3_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** The server cancels a slow statement first; this ends the wait when the server itself hangs. */
+const CLIENT_GRACE_MS = 1_000;
+const TRANSACTION_ATTEMPTS = 4;
+const RETRY_PAUSE_MS = 10;
+
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK_DETECTED = '40P01';
+/** A migration changed a table under a prepared statement; a new connection plans it afresh. */
+const STALE_PLAN = '0A000';
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const settings = connectionSettings(options);
+  const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 30_000 });
+  pool.on('error', options.onIdleError);
+
+  /** Lends one connection; one that failed below SQL is thrown away instead of going back to the pool. */
+  async function withConnection<Result>(use: (client: Lent) => Promise<Result>): Promise<Result> {
+    const client = await pool.connect();
+    // Losing the server emits 'error' on a lent connection; the query in flight reports the same fault.
+    client.on('error', ignore);
+    let isBroken = false;
+    try {
+      return await use(async (query) => {
+        try {
+          return await client.query(query);
+        } catch (error) {
+          isBroken ||= !isSqlError(error);
+          throw error;
+        }
+      });
+    } finally {
+      client.off('error', ignore);
+      client.release(isBroken);
+    }
+  }
+
+  async function attempt<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return await withConnection(async (lent) => {
+      await lent({ text: 'begin' });
+      try {
+        const result = await work({ isTransaction: true, query: (statement) => run(lent, statement) });
+        await lent({ text: 'commit' });
+        return result;
+      } catch (error) {
+        // If even this fails the connection is thrown away, and the server rolls back by itself.
+        await lent({ text: 'rollback' }).catch(ignore);
+        throw error;
+      }
+    });
+  }
+
+  return {
+    pool,
+    query: (statement) => withConnection((lent) => run(lent, statement)),
+    async transaction(work) {
+      for (let attempts = 1; ; attempts++) {
+        try {
+          return await attempt(work);
+        } catch (error) {
+          if (attempts === TRANSACTION_ATTEMPTS || !isRetryable(error)) throw error;
+          await sleep(RETRY_PAUSE_MS * attempts * (1 + Math.random()));
+        }
+      }
+    },
+    async connect() {
+      const client = new pg.Client(settings);
+      client.on('error', options.onIdleError);
+      await client.connect();
+      return client;
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** True when the server refused the statement and the connection is still good. */
+export function isSqlError(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.code !== STALE_PLAN && !isConnectionEnd(error.code);
+}
+
+/** The SQLSTATE of an error that the server reported, else undefined. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+type Lent = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
+
+async function run<Row extends object>(lent: Lent, statement: Sql): Promise<Row[]> {
+  const result = await lent({
+    text: statement.text,
+    values: [...statement.values],
+    ...(statement.name === undefined ? {} : { name: statement.name }),
+  });
+  return result.rows as Row[];
+}
+
+function ignore(): void {}
+
+function connectionSettings(options: DatabaseOptions): pg.ClientConfig {
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
+  const { address } = options;
+  return {
+    ...('url' in address
+      ? { connectionString: address.url }
+      : { host: address.socketDir, user: address.user, database: address.database }),
+    application_name: 'crownwheel',
+    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
+    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+    keepAlive: true,
+    types,
+  };
+}
+
+/** 57P0x: the administrator, a crash or a start-up state ended the session; 08xxx: connection exceptions. */
+function isConnectionEnd(code: string | undefined): boolean {
+  return code !== undefined && (code.startsWith('57P') || code.startsWith('08'));
+}
+
+function isRetryable(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+}
+
+const INT8 = 20;
+
+/** int8 reads as a number: our counters and amounts stay far below 2^53, and a larger one must not pass silently. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8 && format !== 'binary') return parseInt8;
+    return pg.types.getTypeParser(oid, format);
+  },
+} as pg.CustomTypesConfig;
+
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value out of the safe range: ${text}`);
+  return value;
+}

@@ -1,0 +1,53 @@
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+/** What has to be known about an integration before any of its requests is served. */
+export type Admission = {
+  integrationId: string;
+  organizationId: string | null;
+  isEnabled: boolean;
+  /** The organization is set up and not archived. */
+  isProvisioned: boolean;
+  hasPlan: boolean;
+  apiVersion: string;
+  rateLimitOverride: number | null;
+};
+
+type AdmissionRow = {
+  key_hash: Buffer;
+  id: string;
+  organization_id: string | null;
+  is_enabled: boolean;
+  is_provisioned: boolean;
+  has_plan: boolean;
+  api_version: string;
+  rate_limit_override: number | null;
+};
+
+/** Looks up several keys at once; the answers stand in the order of the hashes, null where a key is unknown. */
+export async function findAdmissions(db: Queryable, keyHashes: Buffer[]): Promise<(Admission | null)[]> {
+  const rows = await db.query<AdmissionRow>(sql`
+    select i.key_hash, i.id, i.organization_id, i.is_enabled, i.api_version, i.rate_limit_override,
+      coalesce(o.is_provisioned and o.archived_at is null, false) as is_provisioned,
+      coalesce(o.has_integration_plan, false) as has_plan
+    from integrations i
+    left join organizations o on o.id = i.organization_id
+    where i.key_hash = any(${keyHashes}::bytea[])`);
+  const byHash = new Map(rows.map((row) => [row.key_hash.toString('hex'), row]));
+  return keyHashes.map((hash) => {
+    const row = byHash.get(hash.toString('hex'));
+    return row === undefined ? null : admissionOf(row);
+  });
+}
+
+function admissionOf(row: AdmissionRow): Admission {
+  return {
+    integrationId: row.id,
+    organizationId: row.organization_id,
+    isEnabled: row.is_enabled,
+    isProvisioned: row.is_provisioned,
+    hasPlan: row.has_plan,
+    apiVersion: row.api_version,
+    rateLimitOverride: row.rate_limit_override,
+  };
+}

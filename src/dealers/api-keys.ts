@@ -1,0 +1,27 @@
+import { createHash, randomInt } from 'node:crypto';
+
+/** An API key is `svc_` and 32 base62 characters, 190 bits of chance. Only its SHA-256 is ever stored. */
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
+const HINT_LENGTH = 8;
+
+export function newApiKey(): string {
+  return `svc_${randomBase62(32)}`;
+}
+
+export function isApiKey(text: string): boolean {
+  return KEY_PATTERN.test(text);
+}
+
+/** A fast hash is right here: a key is not a password, it can't be guessed from a list. */
+export function hashApiKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+export function hintOf(key: string): string {
+  return `${key.slice(0, HINT_LENGTH)}…`;
+}
+
+export function randomBase62(length: number): string {
+  return Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
+}

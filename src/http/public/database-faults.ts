@@ -1,0 +1,16 @@
+import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+
+/** Runs one step of an operation; a fault in it that is not the client's becomes that step's own 500. */
+export async function failingAs<Result>(code: ErrorCode, step: () => Promise<Result>): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError(code, { cause: error });
+  }
+}
+
+/** A read that fails is `query_failed`, whatever the reason. */
+export async function reading<Result>(step: () => Promise<Result>): Promise<Result> {
+  return await failingAs('query_failed', step);
+}

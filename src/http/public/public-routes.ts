@@ -1,0 +1,95 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../contract/errors.ts';
+import { BODY_LIMIT_BYTES } from '../../contract/limits.ts';
+import { type BodyOf, OPERATIONS, type Operation, type OperationId, type ParamsOf, type QueryOf } from '../../contract/operations.ts';
+import { CURRENT_VERSION } from '../../contract/versions.ts';
+import type { AppOptions } from '../app.ts';
+import { parseJsonBody } from '../json-body.ts';
+import { type AdmittedIntegration, admitter } from './admit.ts';
+import { getHealth } from './routes/health.ts';
+import { getMe } from './routes/me.ts';
+import { getOpenapi } from './routes/openapi.ts';
+
+/** What a handler is given, all of it checked: read downward, answer with the body to send. */
+export type Call<Op extends Operation = Operation> = {
+  context: AppOptions;
+  integration: AdmittedIntegration;
+  params: ParamsOf<Op>;
+  query: QueryOf<Op>;
+  body: BodyOf<Op>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+export type Handler<Op extends Operation = Operation> = (call: Call<Op>) => Promise<unknown>;
+/** An open operation knows no integration. */
+export type OpenHandler = (call: Pick<Call, 'context' | 'request' | 'reply'>) => Promise<unknown>;
+
+/** Every operation has its handler here; the compiler sees to it that none is missing. */
+const handlers: { [Id in OperationId]: (typeof OPERATIONS)[Id]['isOpen'] extends true ? OpenHandler : Handler<(typeof OPERATIONS)[Id]> } = {
+  getHealth,
+  getOpenapi,
+  getMe,
+};
+
+/** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
+export async function publicRoutes(app: FastifyInstance, context: AppOptions): Promise<void> {
+  const admit = admitter(context.db, context.rateLimits);
+  const integrations = new WeakMap<FastifyRequest, AdmittedIntegration>();
+  const operations: Operation[] = Object.values(OPERATIONS);
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+    parseJsonBody(body, request.headers['content-type']),
+  );
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('X-API-Version', CURRENT_VERSION);
+    reply.header('Cache-Control', 'no-store');
+  });
+
+  for (const operation of operations) {
+    const handler = handlers[operation.id as OperationId] as Handler;
+    app.route({
+      method: operation.method,
+      url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      bodyLimit: operation.bodyLimitBytes,
+      schema: { querystring: operation.query, ...(operation.body === null ? {} : { body: operation.body }) },
+      // The schema has thrown the exact error already; Fastify would wrap it.
+      schemaErrorFormatter: ([error]) => error as unknown as Error,
+      onRequest: async (request, reply) => {
+        if (operation.isOpen) return;
+        integrations.set(request, await admit(request, reply, operation, () => {}));
+      },
+      handler: async (request, reply) => {
+        const { params, query, body } = request;
+        const integration = integrations.get(request) as AdmittedIntegration;
+        return await handler({ context, integration, params, query, body, request, reply } as Call);
+      },
+    });
+  }
+
+  // Unknown paths and methods go through the same door: authenticated, counted, and only then told so.
+  app.setNotFoundHandler({
+    preValidation: async (request, reply) => {
+      await admit(request, reply, null, () => {
+        throw notServed(request, operations);
+      });
+    },
+  }, () => {
+    throw new ApiError('route_not_found');
+  });
+}
+
+function notServed(request: FastifyRequest, operations: Operation[]): ApiError {
+  const path = (request.url.split('?', 1)[0] ?? '').replace(/^\/api/, '');
+  const methods = operations.filter((operation) => pathPattern(operation.path).test(path)).map((operation) => operation.method);
+  if (methods.length === 0) return new ApiError('route_not_found');
+  const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return new ApiError('method_not_allowed', {
+    message: `This endpoint takes ${allowed.join(', ')}, not ${request.method}.`,
+    headers: { Allow: allowed.join(', ') },
+  });
+}
+
+function pathPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+}

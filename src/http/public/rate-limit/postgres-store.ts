@@ -1,0 +1,42 @@
+import type { Database } from '../../../db/database.ts';
+import { sql } from '../../../db/sql.ts';
+import { gather } from '../gather.ts';
+import type { RateLimitStore, Spending } from './store.ts';
+
+type SpendingRow = { is_allowed: boolean; remaining: number; reset_at_ms: number; wait_ms: number };
+type Wish = { integrationId: string; cap: number; cost: number };
+
+/**
+ * For several nodes: one row per integration in PostgreSQL, spent from by a function under that row's lock, in the
+ * database's time. Wishes of one integration that arrive together go as one statement, so a busy integration waits for
+ * one round trip and not for a queue of them.
+ */
+export function postgresStore(db: Database, now: () => number | null = () => null): RateLimitStore {
+  const gatherers = new Map<string, (wish: Wish) => Promise<Spending>>();
+
+  async function spendTogether(wishes: Wish[]): Promise<Spending[]> {
+    const [{ integrationId, cap }] = wishes as [Wish, ...Wish[]];
+    const rows = await db.query<SpendingRow>(sql`
+      select is_allowed, remaining, reset_at_ms, wait_ms
+      from spend_tokens(${integrationId}, ${cap}, ${wishes.map((wish) => wish.cost)}::integer[], ${now()})`);
+    return rows.map((row) => ({
+      isAllowed: row.is_allowed,
+      remaining: row.remaining,
+      resetAtMs: row.reset_at_ms,
+      waitMs: row.wait_ms,
+    }));
+  }
+
+  return {
+    async spend(integrationId, cap, cost) {
+      // The cap is part of the key: a statement has one cap, and a changed override must not wait for its turn.
+      const key = `${integrationId} ${cap}`;
+      let spend = gatherers.get(key);
+      if (spend === undefined) {
+        spend = gather(spendTogether, () => gatherers.delete(key));
+        gatherers.set(key, spend);
+      }
+      return await spend({ integrationId, cap, cost });
+    },
+  };
+}

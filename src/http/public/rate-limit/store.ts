@@ -1,0 +1,18 @@
+/** What became of one request's wish to spend tokens. */
+export type Spending = {
+  isAllowed: boolean;
+  /** Tokens left in the window. */
+  remaining: number;
+  /** When the last token now counted leaves the window, in milliseconds since 1970. */
+  resetAtMs: number;
+  /** How long until this cost fits, if it does not. */
+  waitMs: number;
+};
+
+/**
+ * Counts what integrations spend in a rolling window of 60 seconds: in no such span is more than the cap admitted, and
+ * a refusal spends nothing. The cap comes with each call, so a changed override holds from the next request.
+ */
+export type RateLimitStore = {
+  spend(integrationId: string, cap: number, cost: number): Promise<Spending>;
+};
