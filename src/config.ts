@@ -41,7 +41,9 @@ export function readConfig(environment: Environment = process.env): Config {
   const read = reader(environment, problems);
 
   const databaseUrl = read.text('DATABASE_URL', null, (value) =>
-    /^postgres(ql)?:\/\//.test(value) && URL.canParse(value) ? null : 'must be a URL that begins with postgres:// or postgresql://',
+    /^postgres(ql)?:\/\//.test(value) && URL.canParse(value)
+      ? null
+      : 'must be a URL that begins with postgres:// or postgresql://',
   );
   const isEmbedded = databaseUrl === null;
   const port = read.integer('PORT', 4000, 1, 65_535);
@@ -103,11 +105,11 @@ function publicUrlProblem(value: string): string | null {
 
 /** Reads one variable at a time and notes what is wrong with it; an empty variable counts as not set. */
 function reader(environment: Environment, problems: string[]) {
-  const valueOf = (name: string) => environment[name]?.trim() || undefined;
+  const settingOf = (name: string) => environment[name]?.trim() || undefined;
   const shown = (value: string) => JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 
   function choice<Choice extends string>(name: string, allowed: readonly Choice[], fallback: Choice): Choice {
-    const value = valueOf(name);
+    const value = settingOf(name);
     if (value === undefined) return fallback;
     const found = allowed.find((candidate) => candidate === value.toLowerCase());
     if (found === undefined) problems.push(`${name} must be one of ${allowed.join(', ')}; it is ${shown(value)}`);
@@ -116,8 +118,12 @@ function reader(environment: Environment, problems: string[]) {
 
   return {
     choice,
-    text<Fallback extends string | null>(name: string, fallback: Fallback, problemOf: (value: string) => string | null) {
-      const value = valueOf(name);
+    text<Fallback extends string | null>(
+      name: string,
+      fallback: Fallback,
+      problemOf: (value: string) => string | null,
+    ) {
+      const value = settingOf(name);
       if (value === undefined) return fallback;
       const problem = problemOf(value);
       // The value is not shown: a database URL carries a password, a key is a secret.
@@ -125,7 +131,7 @@ function reader(environment: Environment, problems: string[]) {
       return value;
     },
     integer(name: string, fallback: number, min: number, max: number): number {
-      const value = valueOf(name);
+      const value = settingOf(name);
       if (value === undefined) return fallback;
       const number = Number(value);
       if (/^\d+$/.test(value) && number >= min && number <= max) return number;
@@ -133,7 +139,7 @@ function reader(environment: Environment, problems: string[]) {
       return fallback;
     },
     choices<Choice extends string>(name: string, allowed: readonly Choice[]): Choice[] {
-      const value = valueOf(name);
+      const value = settingOf(name);
       if (value === undefined) return [...allowed];
       const wanted = value.split(',').map((part) => part.trim().toLowerCase());
       const unknown = wanted.find((part) => !allowed.some((candidate) => candidate === part));
@@ -143,7 +149,7 @@ function reader(environment: Environment, problems: string[]) {
       return allowed.filter((candidate) => wanted.includes(candidate));
     },
     list(name: string, problemOf: (value: string) => string | null): string[] {
-      const values = (valueOf(name) ?? '').split(',').map((part) => part.trim());
+      const values = (settingOf(name) ?? '').split(',').map((part) => part.trim());
       const present = values.filter(Boolean);
       const problem = present.map(problemOf).find((found) => found !== null);
       if (problem !== undefined) problems.push(`${name}: ${problem}`);

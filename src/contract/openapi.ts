@@ -1,4 +1,4 @@
-import { ERROR_CODES, ERROR_TYPES, ERRORS, type ErrorCode, errorEnvelope, ApiError } from './errors.ts';
+import { ApiError, ERROR_CODES, ERROR_TYPES, ERRORS, type ErrorCode, errorEnvelope } from './errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from './limits.ts';
 import { errorsOf, OPERATIONS, type Operation } from './operations.ts';
 import { CURRENT_VERSION } from './versions.ts';
@@ -13,8 +13,10 @@ export function openapiDocument(publicUrl: string): Json {
   const schemas: Json = { Error: errorSchema() };
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
-    const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describe(operation, schemas, publicUrl);
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(operation, schemas, publicUrl),
+    };
   }
   return {
     openapi: '3.1.1',
@@ -62,7 +64,9 @@ function describe(operation: Operation, schemas: Json, publicUrl: string): Json 
     ],
     ...(operation.body === null
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: hoist(operation.body, schemas) } } } }),
+      : {
+          requestBody: { required: true, content: { 'application/json': { schema: hoist(operation.body, schemas) } } },
+        }),
     responses: {
       [operation.success.status]: {
         description: operation.success.description,
@@ -90,7 +94,10 @@ function errorResponses(operation: Operation, publicUrl: string): Json {
           examples: Object.fromEntries(
             codes.map((code) => [
               code,
-              { summary: ERRORS[code].message, value: errorEnvelope(new ApiError(code), EXAMPLE_REQUEST_ID, publicUrl) },
+              {
+                summary: ERRORS[code].message,
+                value: errorEnvelope(new ApiError(code), EXAMPLE_REQUEST_ID, publicUrl),
+              },
             ]),
           ),
         },
@@ -134,7 +141,12 @@ function sharedHeaders(): Json {
     ),
     'Retry-After': header('Whole seconds to wait before the same request fits.', { type: 'integer' }, 1, false),
     'Idempotent-Replay': header('`true` when the answer is the stored first one.', { const: 'true' }, 'true', false),
-    'Original-Request-Id': header('On a replay: the id of the first request.', { type: 'string' }, EXAMPLE_REQUEST_ID, false),
+    'Original-Request-Id': header(
+      'On a replay: the id of the first request.',
+      { type: 'string' },
+      EXAMPLE_REQUEST_ID,
+      false,
+    ),
   };
 }
 

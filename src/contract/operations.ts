@@ -8,7 +8,11 @@ import { Integration, integrationExample } from './resources/integration.ts';
  * The table of everything the API does. Routing, validation, token costs, OpenAPI and the docs read it; a handler
  * without an operation, or an operation without a handler, stops the server at start.
  */
-export type Operation<Params extends TSchema = TSchema, Query extends TSchema = TSchema, Body extends TSchema = TSchema> = {
+export type Operation<
+  Params extends TSchema = TSchema,
+  Query extends TSchema = TSchema,
+  Body extends TSchema = TSchema,
+> = {
   id: string;
   method: 'GET' | 'POST';
   /** Served under {base_url}/api; parameters are written {like_this}. */

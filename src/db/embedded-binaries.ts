@@ -57,7 +57,9 @@ function launcherFor(prefix: string[], account: Account | null): Launcher {
         await execute(file, rest, { ...identity, cwd: '/', env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' } });
       } catch (error) {
         const { stderr = '', message } = error as { stderr?: string; message: string };
-        throw new StartError(`the embedded database could not be created: ${stderr.trim().split('\n').join(' ') || message}`);
+        throw new StartError(
+          `the embedded database could not be created: ${stderr.trim().split('\n').join(' ') || message}`,
+        );
       }
     },
     spawnDetached(program, args, logFile) {

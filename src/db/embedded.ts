@@ -148,9 +148,7 @@ async function ensureDatabase(place: Place): Promise<void> {
   }
 }
 
-async function claimOwnership(
-  place: Place,
-): Promise<{ isOurs: boolean; session: pg.Client; description: string }> {
+async function claimOwnership(place: Place): Promise<{ isOurs: boolean; session: pg.Client; description: string }> {
   const session = await connect(place, DATABASE, `crownwheel owner, pid ${process.pid}`);
   const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [OWNER_LOCK]);
   if (rows[0]?.locked) return { isOurs: true, session, description: '' };

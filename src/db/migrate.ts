@@ -19,7 +19,11 @@ export async function migrate(db: Database, onApply: (name: string) => void = ()
   const client = await db.connect();
   try {
     await client.query(`set statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
-    await client.query({ text: 'select pg_advisory_lock($1)', values: [MIGRATION_LOCK], query_timeout: MIGRATION_TIMEOUT_MS } as pg.QueryConfig);
+    await client.query({
+      text: 'select pg_advisory_lock($1)',
+      values: [MIGRATION_LOCK],
+      query_timeout: MIGRATION_TIMEOUT_MS,
+    } as pg.QueryConfig);
     await client.query(`create table if not exists schema_migrations (
       version integer primary key,
       name text not null,
@@ -44,7 +48,9 @@ export async function migrate(db: Database, onApply: (name: string) => void = ()
 export async function migrationState(db: Database): Promise<MigrationState> {
   const client = await db.connect();
   try {
-    const table = await client.query<{ exists: boolean }>(`select to_regclass('schema_migrations') is not null as exists`);
+    const table = await client.query<{ exists: boolean }>(
+      `select to_regclass('schema_migrations') is not null as exists`,
+    );
     const files = await migrationFiles();
     const done = table.rows[0]?.exists ? await appliedChecksums(client) : new Map<number, string>();
     assertSameHistory(files, done);
@@ -97,7 +103,9 @@ function assertSameHistory(files: MigrationFile[], done: Map<number, string>): v
   for (const [version, checksum] of done) {
     const file = byVersion.get(version);
     if (file === undefined) {
-      throw new StartError(`the database has migration ${version}, which this release does not know: it was migrated by a newer one`);
+      throw new StartError(
+        `the database has migration ${version}, which this release does not know: it was migrated by a newer one`,
+      );
     }
     if (file.checksum !== checksum) throw new StartError(`migration ${file.name} was changed after it was applied`);
   }

@@ -1,5 +1,5 @@
-import Fastify, { type FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { ApiError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Database } from '../db/database.ts';
@@ -9,7 +9,6 @@ import { publicRoutes } from './public/public-routes.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
 import { securityHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation.ts';
-import { ApiError } from '../contract/errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +21,7 @@ declare module 'fastify' {
 
 export type AppOptions = {
   db: Database;
-  log: Logger;
+  log: FastifyBaseLogger;
   publicUrl: string;
   rateLimits: RateLimitStore;
   /** Which parts to serve. The docs are always there. */
@@ -47,12 +46,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const app = Fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: newRequestId,
     requestIdHeader: false,
-    requestIdLogLabel: 'requestId',
-    trustProxy: true,
-    maxParamLength: HEADERS_LIMIT_BYTES,
+    routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     requestTimeout: timeouts.requestMs,
     connectionTimeout: timeouts.idleMs,
     keepAliveTimeout: 72_000,
@@ -72,6 +69,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('errorCode', null);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler(errorHandler(options.publicUrl));
+  app.setNotFoundHandler(() => {
+    throw new ApiError('route_not_found');
+  });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
     reply.headers(securityHeaders);

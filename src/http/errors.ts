@@ -31,7 +31,9 @@ function toApiError(thrown: unknown): ApiError {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('request_too_large', { cause: thrown });
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('invalid_request', { message: 'The body does not have the length that Content-Length says.' });
+      return new ApiError('invalid_request', {
+        message: 'The body does not have the length that Content-Length says.',
+      });
     case 'ECONNRESET':
     case 'ECONNABORTED':
       return new ApiError('request_timeout', { cause: thrown });
@@ -44,7 +46,7 @@ function toApiError(thrown: unknown): ApiError {
 export function clientErrorHandler(publicUrl: string) {
   return function handleClientError(fault: NodeJS.ErrnoException, socket: Socket): void {
     // An answer that has begun can't be replaced by another.
-    if (fault.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0 && isMidResponse(socket)) {
+    if (fault.code === 'ECONNRESET' || !socket.writable || (socket.bytesWritten > 0 && isMidResponse(socket))) {
       socket.destroy();
       return;
     }

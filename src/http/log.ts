@@ -18,7 +18,7 @@ export function createLog(options: LogOptions): Logger {
   return pino(
     {
       level: options.level,
-      base: undefined,
+      base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: (error: unknown) => mask(pino.stdSerializers.err(error as Error)) },
@@ -39,7 +39,7 @@ function mask(value: unknown): unknown {
 }
 
 function prettyStream(): DestinationStream {
-  return pretty.default({
+  return pretty({
     colorize: true,
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'requestId,integrationId,route',

@@ -6,7 +6,9 @@ import { Nullable, Timestamp, timestampExample } from './common.ts';
 const IntegrationWebhook = Type.Object(
   {
     url: Nullable(Type.String(), 'Where webhooks are posted; null until the dealer sets it.'),
-    is_enabled: Type.Boolean({ description: 'False after the dealer, or five 410 answers in a row, turned webhooks off.' }),
+    is_enabled: Type.Boolean({
+      description: 'False after the dealer, or five 410 answers in a row, turned webhooks off.',
+    }),
     last_success_at: Nullable(Timestamp, 'When a delivery last succeeded.'),
     last_failure_at: Nullable(Timestamp, 'When an attempt last failed.'),
     consecutive_failures: Type.Integer({ minimum: 0, description: 'Failed attempts since the last success.' }),
@@ -22,7 +24,9 @@ export const Integration = Type.Object(
     organization_id: Type.String({ description: 'The dealer.' }),
     name: Type.String(),
     is_enabled: Type.Boolean(),
-    is_test_mode: Type.Boolean({ description: 'On for a new integration. Events carry `livemode: false` while it is on.' }),
+    is_test_mode: Type.Boolean({
+      description: 'On for a new integration. Events carry `livemode: false` while it is on.',
+    }),
     api_version: Type.String({ description: 'The version this integration is pinned to.' }),
     currency: Type.String({ description: 'ISO 4217 code of the currency that prices are in.' }),
     subscribed_events: Type.Array(Type.String(), { description: 'Event names and wildcards; `*` is everything.' }),

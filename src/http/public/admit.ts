@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations.ts';
+import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/admission.ts';
 import { hashApiKey, isApiKey } from '../../dealers/api-keys.ts';
-import type { Database } from '../../db/database.ts';
 import { gather } from './gather.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 

@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../contract/errors.ts';
-import { BODY_LIMIT_BYTES } from '../../contract/limits.ts';
-import { type BodyOf, OPERATIONS, type Operation, type OperationId, type ParamsOf, type QueryOf } from '../../contract/operations.ts';
+import {
+  type BodyOf,
+  OPERATIONS,
+  type Operation,
+  type OperationId,
+  type ParamsOf,
+  type QueryOf,
+} from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import type { AppOptions } from '../app.ts';
 import { parseJsonBody } from '../json-body.ts';
@@ -25,11 +31,19 @@ export type Handler<Op extends Operation = Operation> = (call: Call<Op>) => Prom
 export type OpenHandler = (call: Pick<Call, 'context' | 'request' | 'reply'>) => Promise<unknown>;
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
-const handlers: { [Id in OperationId]: (typeof OPERATIONS)[Id]['isOpen'] extends true ? OpenHandler : Handler<(typeof OPERATIONS)[Id]> } = {
+const handlers: {
+  [Id in OperationId]: (typeof OPERATIONS)[Id]['isOpen'] extends true ? OpenHandler : Handler<(typeof OPERATIONS)[Id]>;
+} = {
   getHealth,
   getOpenapi,
   getMe,
 };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
 export async function publicRoutes(app: FastifyInstance, context: AppOptions): Promise<void> {
@@ -41,9 +55,20 @@ export async function publicRoutes(app: FastifyInstance, context: AppOptions): P
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
     parseJsonBody(body, request.headers['content-type']),
   );
-  app.addHook('onRequest', async (_request, reply) => {
+
+  app.addHook('onRequest', async (request, reply) => {
     reply.header('X-API-Version', CURRENT_VERSION);
     reply.header('Cache-Control', 'no-store');
+    // Unknown paths and methods go through the same door: authenticated, counted, and only then told so.
+    const operation = request.routeOptions.config.operation ?? null;
+    if (operation?.isOpen) return;
+    const assertRoute = () => {
+      if (operation === null) throw notServed(request, operations);
+    };
+    integrations.set(request, await admit(request, reply, operation, assertRoute));
+  });
+  app.setNotFoundHandler(() => {
+    throw new ApiError('route_not_found');
   });
 
   for (const operation of operations) {
@@ -51,14 +76,9 @@ export async function publicRoutes(app: FastifyInstance, context: AppOptions): P
     app.route({
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      config: { operation },
       bodyLimit: operation.bodyLimitBytes,
       schema: { querystring: operation.query, ...(operation.body === null ? {} : { body: operation.body }) },
-      // The schema has thrown the exact error already; Fastify would wrap it.
-      schemaErrorFormatter: ([error]) => error as unknown as Error,
-      onRequest: async (request, reply) => {
-        if (operation.isOpen) return;
-        integrations.set(request, await admit(request, reply, operation, () => {}));
-      },
       handler: async (request, reply) => {
         const { params, query, body } = request;
         const integration = integrations.get(request) as AdmittedIntegration;
@@ -66,22 +86,13 @@ export async function publicRoutes(app: FastifyInstance, context: AppOptions): P
       },
     });
   }
-
-  // Unknown paths and methods go through the same door: authenticated, counted, and only then told so.
-  app.setNotFoundHandler({
-    preValidation: async (request, reply) => {
-      await admit(request, reply, null, () => {
-        throw notServed(request, operations);
-      });
-    },
-  }, () => {
-    throw new ApiError('route_not_found');
-  });
 }
 
 function notServed(request: FastifyRequest, operations: Operation[]): ApiError {
   const path = (request.url.split('?', 1)[0] ?? '').replace(/^\/api/, '');
-  const methods = operations.filter((operation) => pathPattern(operation.path).test(path)).map((operation) => operation.method);
+  const methods = operations
+    .filter((operation) => pathPattern(operation.path).test(path))
+    .map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('route_not_found');
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return new ApiError('method_not_allowed', {

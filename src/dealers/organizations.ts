@@ -1,0 +1,40 @@
+import { newId } from '../contract/ids.ts';
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+export type Organization = {
+  id: string;
+  name: string;
+  isProvisioned: boolean;
+  hasIntegrationPlan: boolean;
+};
+
+export async function createOrganization(
+  db: Queryable,
+  input: { name: string; hasPlan: boolean },
+): Promise<Organization> {
+  const id = newId('organization');
+  await db.query(sql`
+    insert into organizations (id, name, has_integration_plan) values (${id}, ${input.name}, ${input.hasPlan})`);
+  return { id, name: input.name, isProvisioned: true, hasIntegrationPlan: input.hasPlan };
+}
+
+export async function listOrganizations(db: Queryable, limit: number): Promise<Organization[]> {
+  return await db.query<Organization>(sql`
+    select id, name, is_provisioned and archived_at is null as "isProvisioned", has_integration_plan as "hasIntegrationPlan"
+    from organizations order by id limit ${limit}`);
+}
+
+/** False if there is no such organization. Holds from the next request on. */
+export async function setPlan(db: Queryable, organizationId: string, hasPlan: boolean): Promise<boolean> {
+  const rows = await db.query(sql`
+    update organizations set has_integration_plan = ${hasPlan} where id = ${organizationId} returning id`);
+  return rows.length === 1;
+}
+
+/** False if there is no such organization. Its integrations answer integration_not_provisioned while it is off. */
+export async function setProvisioned(db: Queryable, organizationId: string, isProvisioned: boolean): Promise<boolean> {
+  const rows = await db.query(sql`
+    update organizations set is_provisioned = ${isProvisioned} where id = ${organizationId} returning id`);
+  return rows.length === 1;
+}

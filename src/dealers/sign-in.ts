@@ -1,0 +1,63 @@
+import { betterAuth } from 'better-auth';
+import type { Database } from '../db/database.ts';
+
+export const PASSWORD_MIN_LENGTH = 10;
+export const PASSWORD_MAX_LENGTH = 128;
+
+/**
+ * Sign-in of the dealer's people by the library better-auth, on our tables. Nobody signs up by themselves: users are
+ * made by an operator or by their organization.
+ */
+export function createSignIn(db: Database, options: { secret: string; publicUrl: string }) {
+  return betterAuth({
+    database: db.pool,
+    secret: options.secret,
+    baseURL: options.publicUrl,
+    basePath: '/dashboard/auth',
+    telemetry: { enabled: false },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: PASSWORD_MIN_LENGTH,
+      maxPasswordLength: PASSWORD_MAX_LENGTH,
+    },
+    user: {
+      modelName: 'users',
+      fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+      additionalFields: {
+        organizationId: { type: 'string', fieldName: 'organization_id', required: false, input: false },
+        showTestData: { type: 'boolean', fieldName: 'show_test_data', defaultValue: false, input: false },
+      },
+    },
+    session: {
+      modelName: 'sessions',
+      fields: {
+        userId: 'user_id',
+        expiresAt: 'expires_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+    },
+    account: {
+      modelName: 'accounts',
+      fields: {
+        userId: 'user_id',
+        accountId: 'account_id',
+        providerId: 'provider_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+    },
+    verification: {
+      modelName: 'verifications',
+      fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
+    },
+  });
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from '../src/db/database.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { rawSql } from '../src/db/sql.ts';
+import { SERVER_VARIABLE, TEMPLATE_DATABASE } from './harness/database.ts';
+
+/**
+ * One real PostgreSQL for the whole run, with a migrated template database that each test clones. Durability is off:
+ * the tests that need a server they can kill start one of their own.
+ */
+let server: EmbeddedDatabase | undefined;
+let dataDir: string | undefined;
+
+export async function globalSetup(): Promise<void> {
+  dataDir = await mkdtemp(join(tmpdir(), 'crownwheel-test-'));
+  server = await startEmbedded({
+    dataDir,
+    isExclusive: true,
+    onProgress: () => {},
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  });
+  const address = server.address as { socketDir: string; user: string; database: string };
+  const admin = openDatabase({ address, poolSize: 1, onIdleError: () => {} });
+  await admin.query(rawSql(`create database ${TEMPLATE_DATABASE}`));
+  await admin.close();
+  const template = openDatabase({
+    address: { ...address, database: TEMPLATE_DATABASE },
+    poolSize: 1,
+    onIdleError: () => {},
+  });
+  await migrate(template);
+  await template.close();
+  process.env[SERVER_VARIABLE] = JSON.stringify(address);
+}
+
+export async function globalTeardown(): Promise<void> {
+  await server?.stop();
+  if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { openapiDocument } from '../../src/contract/openapi.ts';
+import { errorsOf, OPERATIONS, type Operation } from '../../src/contract/operations.ts';
+import type { ApiResponse } from './api-client.ts';
+
+/**
+ * Holds every answer that a test receives against the OpenAPI description: its schema, its headers, and that an error
+ * code is one the operation declares. So the description can't drift from what the server does.
+ */
+type ResponseDescription = {
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: object }>;
+};
+
+const document = openapiDocument('https://api.crownwheel.test') as {
+  paths: Record<string, Record<string, { responses: Record<string, ResponseDescription> }>>;
+  components: { schemas: Record<string, object>; headers: Record<string, { required: boolean }> };
+};
+const ajv = new Ajv2020({ strict: false });
+addFormats.default(ajv);
+ajv.addSchema({ $id: 'openapi', components: document.components });
+
+export function assertMatchesContract(method: string, path: string, response: ApiResponse): void {
+  const operation = operationOf(method, path);
+  if (operation === null) return;
+  const place = `${method} ${path} → ${response.status}`;
+  const description = document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[response.status];
+  assert.ok(description, `${place}: this status is not in OpenAPI`);
+  for (const name of Object.keys(description.headers ?? {})) {
+    if (document.components.headers[name]?.required === false) continue;
+    assert.ok(response.headers[name.toLowerCase()] !== undefined, `${place}: the header ${name} is missing`);
+  }
+  const schema = description.content?.['application/json']?.schema;
+  if (schema !== undefined && method !== 'HEAD') assertSchema(schema, response.body, place);
+  const code = response.body?.error?.code;
+  if (code !== undefined) assert.ok(errorsOf(operation).includes(code), `${place}: ${code} is not declared for it`);
+}
+
+function assertSchema(schema: object, body: unknown, place: string): void {
+  const text = JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/');
+  const validate = ajv.compile(JSON.parse(text));
+  assert.ok(validate(body), `${place}: the body is not as OpenAPI says: ${ajv.errorsText(validate.errors)}`);
+}
+
+function operationOf(method: string, path: string): Operation | null {
+  const plain = path.split('?', 1)[0] ?? '';
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const operations: Operation[] = Object.values(OPERATIONS);
+  return (
+    operations.find(
+      (operation) =>
+        operation.method === wanted &&
+        new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(plain),
+    ) ?? null
+  );
+}

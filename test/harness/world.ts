@@ -1,0 +1,93 @@
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Database } from '../../src/db/database.ts';
+import { createIntegration } from '../../src/dealers/integrations.ts';
+import { createOrganization } from '../../src/dealers/organizations.ts';
+import { createUser } from '../../src/dealers/users.ts';
+import { type AppOptions, buildApp } from '../../src/http/app.ts';
+import { createLog } from '../../src/http/log.ts';
+import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
+import { cloneDatabase, type TestDatabase } from './database.ts';
+
+export const PUBLIC_URL = 'https://api.crownwheel.test';
+
+/** The real app on a real database of its own, listening on a real port. */
+export type World = {
+  app: FastifyInstance;
+  db: Database;
+  database: TestDatabase;
+  /** Where the app listens, such as http://127.0.0.1:53124. */
+  origin: string;
+  port: number;
+  /** Everything that was logged, one JSON line each. */
+  logLines: string[];
+  dealer(): Promise<Dealer>;
+  client(apiKey: string | null): ApiClient;
+  stop(): Promise<void>;
+};
+
+/** A dealer with one user and one live integration. */
+export type Dealer = { organizationId: string; userId: string; integrationId: string; apiKey: string; api: ApiClient };
+
+export async function startWorld(overrides: Partial<AppOptions> & { database?: TestDatabase } = {}): Promise<World> {
+  const database = overrides.database ?? (await cloneDatabase());
+  const logLines: string[] = [];
+  const app = await buildApp({
+    db: database.db,
+    log: createLog({ level: 'debug', isPretty: false, destination: collector(logLines) }),
+    publicUrl: PUBLIC_URL,
+    rateLimits: memoryStore(),
+    hasApi: true,
+    ...overrides,
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const client = (apiKey: string | null) => apiClient(origin, apiKey);
+  return {
+    app,
+    db: database.db,
+    database,
+    origin,
+    port,
+    logLines,
+    client,
+    dealer: () => makeDealer(database.db, client),
+    async stop() {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
+
+let dealersMade = 0;
+
+async function makeDealer(db: Database, client: (apiKey: string) => ApiClient): Promise<Dealer> {
+  dealersMade += 1;
+  const organization = await createOrganization(db, { name: `Dealer ${dealersMade}`, hasPlan: true });
+  const user = await createUser(db, {
+    organizationId: organization.id,
+    name: 'Test User',
+    email: `user${dealersMade}-${process.pid}@dealer.example`,
+    password: 'a long test password',
+  });
+  const { id, apiKey } = await createIntegration(db, {
+    organizationId: organization.id,
+    userId: user.id,
+    name: 'Website',
+    currency: 'USD',
+    isTestMode: false,
+  });
+  return { organizationId: organization.id, userId: user.id, integrationId: id, apiKey, api: client(apiKey) };
+}
+
+function collector(lines: string[]): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(...chunk.toString().split('\n').filter(Boolean));
+      done();
+    },
+  });
+}
