@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { openapiDocument } from '../../src/contract/openapi.ts';
 import { errorsOf, OPERATIONS, type Operation } from '../../src/contract/operations.ts';
@@ -38,9 +38,19 @@ export function assertMatchesContract(method: string, path: string, response: Ap
   if (code !== undefined) assert.ok(errorsOf(operation).includes(code), `${place}: ${code} is not declared for it`);
 }
 
-function assertSchema(schema: object, body: unknown, place: string): void {
+const validators = new Map<object, ValidateFunction>();
+
+function validatorOf(schema: object): ValidateFunction {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
   const text = JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/');
   const validate = ajv.compile(JSON.parse(text));
+  validators.set(schema, validate);
+  return validate;
+}
+
+function assertSchema(schema: object, body: unknown, place: string): void {
+  const validate = validatorOf(schema);
   assert.ok(validate(body), `${place}: the body is not as OpenAPI says: ${ajv.errorsText(validate.errors)}`);
 }
 

@@ -6,6 +6,7 @@ import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/admission.ts';
 import { hashApiKey, isApiKey } from '../../dealers/api-keys.ts';
 import { gather } from './gather.ts';
+import { rateHeaders, retryAfterSeconds } from './rate-limit/headers.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 
 /** An integration whose requests are served: it has an organization, which is in order. */
@@ -33,13 +34,9 @@ export function admitter(db: Database, rateLimits: RateLimitStore) {
     const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
     request.integrationId = admission.integrationId;
     reply.header('X-API-Version', admission.apiVersion);
-    reply.header('X-RateLimit-Limit', cap);
-    reply.header('X-RateLimit-Remaining', spending.isAllowed ? spending.remaining : 0);
-    reply.header('X-RateLimit-Reset', Math.ceil(spending.resetAtMs / 1000));
+    reply.headers(rateHeaders(cap, spending));
     if (!spending.isAllowed) {
-      throw new ApiError('too_many_requests', {
-        headers: { 'Retry-After': String(Math.max(1, Math.ceil(spending.waitMs / 1000))) },
-      });
+      throw new ApiError('too_many_requests', { headers: { 'Retry-After': String(retryAfterSeconds(spending)) } });
     }
     assertRoute();
     const integration = assertStanding(admission);

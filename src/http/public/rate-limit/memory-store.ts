@@ -27,9 +27,9 @@ export function memoryStore(now: () => number = monotonicNow): RateLimitStore {
   };
 }
 
-/** The wall clock's time, but never running backwards when that clock is corrected. */
+/** Not the wall clock, which may be set back or forth. */
 function monotonicNow(): number {
-  return Math.floor(performance.timeOrigin + performance.now());
+  return Math.floor(performance.now());
 }
 
 /** A log of (time, tokens), oldest first; spends of the same millisecond share an entry, which bounds its length. */
@@ -48,7 +48,7 @@ class RollingWindow {
     return {
       isAllowed,
       remaining: Math.max(0, cap - this.#used),
-      resetAtMs: (this.#times.at(-1) ?? nowMs - RATE_WINDOW_MS) + RATE_WINDOW_MS,
+      resetInMs: (this.#times.at(-1) ?? nowMs - RATE_WINDOW_MS) + RATE_WINDOW_MS - nowMs,
       waitMs,
     };
   }

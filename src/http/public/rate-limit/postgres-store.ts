@@ -3,7 +3,7 @@ import { sql } from '../../../db/sql.ts';
 import { gather } from '../gather.ts';
 import type { RateLimitStore, Spending } from './store.ts';
 
-type SpendingRow = { is_allowed: boolean; remaining: number; reset_at_ms: number; wait_ms: number };
+type SpendingRow = { is_allowed: boolean; remaining: number; reset_in_ms: number; wait_ms: number };
 type Wish = { integrationId: string; cap: number; cost: number };
 
 /**
@@ -17,12 +17,12 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
   async function spendTogether(wishes: Wish[]): Promise<Spending[]> {
     const [{ integrationId, cap }] = wishes as [Wish, ...Wish[]];
     const rows = await db.query<SpendingRow>(sql`
-      select is_allowed, remaining, reset_at_ms, wait_ms
+      select is_allowed, remaining, reset_in_ms, wait_ms
       from spend_tokens(${integrationId}, ${cap}, ${wishes.map((wish) => wish.cost)}::integer[], ${now()})`);
     return rows.map((row) => ({
       isAllowed: row.is_allowed,
       remaining: row.remaining,
-      resetAtMs: row.reset_at_ms,
+      resetInMs: row.reset_in_ms,
       waitMs: row.wait_ms,
     }));
   }

@@ -3,8 +3,8 @@ export type Spending = {
   isAllowed: boolean;
   /** Tokens left in the window. */
   remaining: number;
-  /** When the last token now counted leaves the window, in milliseconds since 1970. */
-  resetAtMs: number;
+  /** How long until the last token now counted leaves the window. */
+  resetInMs: number;
   /** How long until this cost fits, if it does not. */
   waitMs: number;
 };

@@ -1,0 +1,15 @@
+import type { Spending } from './store.ts';
+
+/** What a response says about the rate limit. The reset is told in the time of the response's own Date header. */
+export function rateHeaders(cap: number, spending: Spending, nowMs: number = Date.now()): Record<string, string> {
+  return {
+    'X-RateLimit-Limit': String(cap),
+    'X-RateLimit-Remaining': String(spending.isAllowed ? spending.remaining : 0),
+    'X-RateLimit-Reset': String(Math.ceil((nowMs + spending.resetInMs) / 1000)),
+  };
+}
+
+/** Whole seconds, rounded up so that they are enough, and at least one: "0" would read as an invitation to hurry. */
+export function retryAfterSeconds(spending: Spending): number {
+  return Math.max(1, Math.ceil(spending.waitMs / 1000));
+}
