@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { adopt, makeDataFolder } from './db/data-folder.ts';
 import { StartError } from './db/start-error.ts';
 
 /**
@@ -40,11 +41,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = [];
   const read = reader(environment, problems);
 
-  const databaseUrl = read.text('DATABASE_URL', null, (value) =>
-    /^postgres(ql)?:\/\//.test(value) && URL.canParse(value)
-      ? null
-      : 'must be a URL that begins with postgres:// or postgresql://',
-  );
+  const databaseUrl = read.text('DATABASE_URL', null, databaseUrlProblem);
   const isEmbedded = databaseUrl === null;
   const port = read.integer('PORT', 4000, 1, 65_535);
   const publicUrl = read.text('PUBLIC_URL', `http://localhost:${port}`, publicUrlProblem);
@@ -79,26 +76,50 @@ export function readConfig(environment: Environment = process.env): Config {
 /** With the embedded database the secret keys are made once and kept beside the data, readable by their owner only. */
 export function withSecretKeys(config: Config): Config {
   if (config.secretKeys.length > 0) return config;
-  const file = join(config.dataDir, 'secret-keys');
-  if (!existsSync(file)) {
-    mkdirSync(config.dataDir, { recursive: true });
-    // "wx" fails if another process was first; then its keys count.
-    try {
-      writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+  const file = secretKeysFile(config);
+  try {
+    const root = makeDataFolder(config.dataDir);
+    if (!existsSync(file)) makeSecretKeys(root, file);
+    const secretKeys = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+    if (secretKeys.length > 0) return Object.freeze({ ...config, secretKeys });
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`the secret keys cannot be read or made: ${(error as Error).message}`);
   }
-  chmodSync(file, 0o600);
-  const secretKeys = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  if (secretKeys.length === 0) throw new StartError(`${file} holds no key; restore it from the backup`);
-  return Object.freeze({ ...config, secretKeys });
+  throw new StartError(`${file} holds no key; restore it from the backup`);
+}
+
+export function secretKeysFile(config: Config): string {
+  return join(config.dataDir, 'secret-keys');
+}
+
+/** Written aside and moved, so that a kill in the middle leaves no empty file that would pass for the keys. */
+function makeSecretKeys(root: string, file: string): void {
+  const aside = `${file}.new-${process.pid}`;
+  writeFileSync(aside, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+  adopt(root, aside);
+  try {
+    // A link fails if another process was first; then its keys count.
+    linkSync(aside, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function databaseUrlProblem(value: string): string | null {
+  if (!/^postgres(ql)?:\/\//i.test(value)) return 'must be a URL that begins with postgres:// or postgresql://';
+  // A unix socket's URL may have a user and no host (postgres://user@/database?host=/folder), which URL refuses.
+  if (URL.canParse(value) || URL.canParse(value.replace('@/', '@localhost/'))) return null;
+  return 'is not a URL that can be read; special characters in the password have to be percent-encoded';
 }
 
 function publicUrlProblem(value: string): string | null {
   if (!URL.canParse(value)) return 'must be an absolute URL such as https://api.example.com';
   const url = new URL(value);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://';
+  if (url.username !== '' || url.password !== '') return 'must not have a user or a password';
   if (url.search !== '' || url.hash !== '') return 'must not have a query or a fragment';
   return null;
 }
@@ -106,6 +127,11 @@ function publicUrlProblem(value: string): string | null {
 /** Reads one variable at a time and notes what is wrong with it; an empty variable counts as not set. */
 function reader(environment: Environment, problems: string[]) {
   const settingOf = (name: string) => environment[name]?.trim() || undefined;
+  const partsOf = (value: string) =>
+    value
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean);
   const shown = (value: string) => JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 
   function choice<Choice extends string>(name: string, allowed: readonly Choice[], fallback: Choice): Choice {
@@ -141,7 +167,8 @@ function reader(environment: Environment, problems: string[]) {
     choices<Choice extends string>(name: string, allowed: readonly Choice[]): Choice[] {
       const value = settingOf(name);
       if (value === undefined) return [...allowed];
-      const wanted = value.split(',').map((part) => part.trim().toLowerCase());
+      const wanted = partsOf(value).map((part) => part.toLowerCase());
+      if (wanted.length === 0) problems.push(`${name} must name at least one of ${allowed.join(', ')}`);
       const unknown = wanted.find((part) => !allowed.some((candidate) => candidate === part));
       if (unknown !== undefined) {
         problems.push(`${name} must be a list of ${allowed.join(', ')}; it names ${shown(unknown)}`);
@@ -149,8 +176,7 @@ function reader(environment: Environment, problems: string[]) {
       return allowed.filter((candidate) => wanted.includes(candidate));
     },
     list(name: string, problemOf: (value: string) => string | null): string[] {
-      const values = (settingOf(name) ?? '').split(',').map((part) => part.trim());
-      const present = values.filter(Boolean);
+      const present = partsOf(settingOf(name) ?? '');
       const problem = present.map(problemOf).find((found) => found !== null);
       if (problem !== undefined) problems.push(`${name}: ${problem}`);
       return present;

@@ -1,87 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
-import type { Database } from './db/database.ts';
 import { migrate } from './db/migrate.ts';
 import { StartError } from './db/start-error.ts';
 import { buildApp } from './http/app.ts';
 import { createLog } from './http/log.ts';
 import { memoryStore } from './http/public/rate-limit/memory-store.ts';
 import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
-import { connect } from './ops/connect.ts';
-import { type Demo, seedDemo } from './ops/demo.ts';
+import { type Connection, connect } from './ops/connect.ts';
+import { prepareDemo } from './ops/demo.ts';
+import { assertPortFree, listenProblem } from './ops/port.ts';
+import { aborted, listenForStop, type StopSignals } from './ops/stop-signals.ts';
 import { welcome } from './ops/welcome.ts';
 
 /** How long a stop waits for requests under way before it gives up on them. */
 const DRAIN_LIMIT_MS = 15_000;
+/** Connections that fall idle while we drain are closed this often; each would keep the server open. */
+const IDLE_SWEEP_MS = 50;
 
 const startedAt = Date.now();
+const signals = listenForStop();
 try {
-  await run(readConfig());
+  await run(readConfig(), signals);
 } catch (error) {
-  if (!(error instanceof StartError)) throw error;
-  for (const line of error.message.split('\n')) console.error(`crownwheel: ${line}`);
-  process.exit(1);
+  // A step that the stop cut short has nothing to say.
+  if (!signals.stop.aborted) {
+    report(error);
+    process.exitCode = 1;
+  }
 }
+process.exit();
 
-async function run(settings: Config): Promise<void> {
+/** From settings to a running service, and to its clean end; whatever happens, the database is let go. */
+async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
   const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY });
-  const { config, db, close } = await connect(settings, {
+  await assertPortFree(settings);
+  const connection = await connect(settings, {
     isExclusive: true,
     onProgress: (message) => console.log(message),
     onFault: (message) => log.warn(message),
+    signal: stop,
   });
   try {
-    await migrate(db, (name) => console.log(`Migrating: ${name}`));
-    const demo = config.isDemoWanted ? await seed(db, config) : null;
-    const app = await buildApp({
-      db,
-      log,
-      publicUrl: config.publicUrl,
-      rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
-      hasApi: config.roles.includes('api'),
-    });
-    await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(listenProblem(error, config));
-    });
-    console.log(welcome(config, demo, Date.now() - startedAt));
-    stopOnSignals(async () => {
-      await app.close();
-      await close();
-    });
-  } catch (error) {
-    await close();
-    throw error;
+    const app = await Promise.race([serve(connection, log), aborted(stop)]);
+    await aborted(stop);
+    if (app !== undefined) await drain(app, hurry);
+  } finally {
+    await connection.close();
+    console.log('Stopped.');
   }
 }
 
-async function seed(db: Database, config: Config): Promise<Demo | null> {
-  return await seedDemo(db, config.demoApiKey);
+async function serve({ config, db, embedded }: Connection, log: Logger): Promise<FastifyInstance> {
+  const say = (message: string) => console.log(message);
+  await migrate(db, say);
+  const dataDir = embedded === null ? null : config.dataDir;
+  const demo = config.isDemoWanted
+    ? await prepareDemo(db, { liveKey: config.demoApiKey, dataDir, onNotice: say })
+    : null;
+  const app = await buildApp({
+    db,
+    log,
+    publicUrl: config.publicUrl,
+    rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
+    hasApi: config.roles.includes('api'),
+  });
+  await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
+    throw new StartError(listenProblem(error, config));
+  });
+  console.log(welcome(config, demo, Date.now() - startedAt));
+  return app;
 }
 
-/** The first signal drains and stops; a second one, or a drain that takes too long, ends the process at once. */
-function stopOnSignals(stop: () => Promise<void>): void {
-  let isStopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (isStopping) process.exit(1);
-      isStopping = true;
-      console.log('\nStopping: finishing requests under way …');
-      setTimeout(() => process.exit(1), DRAIN_LIMIT_MS).unref();
-      stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          console.error('crownwheel: the stop was not clean:', error);
-          process.exit(1);
-        },
-      );
-    });
+/** Takes no new connections and lets requests under way finish, until the limit or a second signal. */
+async function drain(app: FastifyInstance, hurry: AbortSignal): Promise<void> {
+  console.log('\nStopping: finishing requests under way (a second Ctrl-C does not wait for them) …');
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const isOver = new AbortController();
+  const limit = AbortSignal.any([isOver.signal, hurry]);
+  const giveUp = sleep(DRAIN_LIMIT_MS, undefined, { signal: limit }).catch(() => {});
+  void giveUp.then(() => app.server.closeAllConnections());
+  try {
+    await app.close();
+  } finally {
+    isOver.abort();
+    clearInterval(sweep);
   }
 }
 
-function listenProblem(error: NodeJS.ErrnoException, config: Config): string {
-  const place = `${config.host}:${config.port}`;
-  if (error.code === 'EADDRINUSE') return `port ${config.port} is taken on ${config.host}; set PORT to another`;
-  if (error.code === 'EACCES') return `no permission to listen on ${place}; set PORT to one above 1023`;
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return `HOST ${config.host} is not an address of this machine`;
-  return `cannot listen on ${place}: ${error.message}`;
+/** What an operator has to put right is one clear line each; the stack of a fault of our own is for debugging. */
+function report(error: unknown): void {
+  if (error instanceof StartError) {
+    for (const line of error.message.split('\n')) console.error(`crownwheel: ${line}`);
+    return;
+  }
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  console.error(`crownwheel: could not start: ${message.replaceAll('\n', ' ')}`);
+  createLog({ level: 'info', isPretty: process.stderr.isTTY }).error({ stack }, 'unexpected fault');
 }

@@ -38,6 +38,7 @@ const CLIENT_GRACE_MS = 1_000;
 const TRANSACTION_ATTEMPTS = 4;
 const RETRY_PAUSE_MS = 10;
 
+export const UNIQUE_VIOLATION = '23505';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 /** A migration changed a table under a prepared statement; a new connection plans it afresh. */
@@ -105,6 +106,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     close: () => pool.end(),
   };
+}
+
+/** Joins the transaction that it is given, or runs one of its own. */
+export async function inTransaction<Result>(
+  db: Database | Transaction,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return 'isTransaction' in db ? await work(db) : await db.transaction(work);
 }
 
 /** True when the server refused the statement and the connection is still good. */

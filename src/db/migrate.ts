@@ -12,30 +12,23 @@ const MIGRATION_LOCK = 7_262_001;
 const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000;
 
 export type MigrationFile = { version: number; name: string; text: string; checksum: string };
-export type MigrationState = { applied: string[]; pending: string[] };
+
+/** Files by what the database says of them. Unknown and changed ones mean that code and database do not belong together. */
+export type MigrationState = { applied: string[]; pending: string[]; unknown: number[]; changed: string[] };
 
 /** Brings the schema up to date, each file in one transaction. Safe to run from many nodes at once. */
-export async function migrate(db: Database, onApply: (name: string) => void = () => {}): Promise<string[]> {
+export async function migrate(db: Database, onProgress: (message: string) => void = () => {}): Promise<string[]> {
   const client = await db.connect();
   try {
     await client.query(`set statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
-    await client.query({
-      text: 'select pg_advisory_lock($1)',
-      values: [MIGRATION_LOCK],
-      query_timeout: MIGRATION_TIMEOUT_MS,
-    } as pg.QueryConfig);
-    await client.query(`create table if not exists schema_migrations (
-      version integer primary key,
-      name text not null,
-      checksum text not null,
-      applied_at timestamptz(3) not null default now()
-    )`);
+    await waitForTurn(client, onProgress);
+    await makeHistoryTable(client);
     const files = await migrationFiles();
     const done = await appliedChecksums(client);
-    assertSameHistory(files, done);
+    assertSameHistory(compare(files, done));
     const pending = files.filter((file) => !done.has(file.version));
     for (const file of pending) {
-      onApply(file.name);
+      onProgress(`Migrating the database: ${file.name} …`);
       await apply(client, file);
     }
     return pending.map((file) => file.name);
@@ -48,24 +41,66 @@ export async function migrate(db: Database, onApply: (name: string) => void = ()
 export async function migrationState(db: Database): Promise<MigrationState> {
   const client = await db.connect();
   try {
-    const table = await client.query<{ exists: boolean }>(
-      `select to_regclass('schema_migrations') is not null as exists`,
-    );
-    const files = await migrationFiles();
-    const done = table.rows[0]?.exists ? await appliedChecksums(client) : new Map<number, string>();
-    assertSameHistory(files, done);
-    return {
-      applied: files.filter((file) => done.has(file.version)).map((file) => file.name),
-      pending: files.filter((file) => !done.has(file.version)).map((file) => file.name),
-    };
+    const done = (await hasHistoryTable(client)) ? await appliedChecksums(client) : new Map<number, string>();
+    return compare(await migrationFiles(), done);
   } finally {
     await client.end();
   }
 }
 
+/** Throws unless every migration in the database is one of this release's, unaltered. */
+export function assertSameHistory(state: MigrationState): void {
+  if (state.unknown.length > 0) {
+    throw new StartError(
+      `the database has migration ${state.unknown.join(', ')}, which this release does not know: it was migrated by a newer one`,
+    );
+  }
+  if (state.changed.length > 0) {
+    throw new StartError(`migration ${state.changed.join(', ')} was changed after it was applied`);
+  }
+}
+
+/** One node migrates and the others wait for it. */
+async function waitForTurn(client: pg.Client, onProgress: (message: string) => void): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+    MIGRATION_LOCK,
+  ]);
+  if (rows[0]?.locked) return;
+  onProgress('Waiting for another node that is migrating the database …');
+  await client.query({
+    text: 'select pg_advisory_lock($1)',
+    values: [MIGRATION_LOCK],
+    query_timeout: MIGRATION_TIMEOUT_MS,
+  } as pg.QueryConfig);
+}
+
+async function hasHistoryTable(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ exists: boolean }>(
+    `select to_regclass('schema_migrations') is not null as exists`,
+  );
+  return rows[0]?.exists ?? false;
+}
+
+/** Looked for first, because even "create table if not exists" needs a privilege that a node may rightly lack. */
+async function makeHistoryTable(client: pg.Client): Promise<void> {
+  if (await hasHistoryTable(client)) return;
+  try {
+    await client.query(`create table schema_migrations (
+      version integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz(3) not null default now()
+    )`);
+  } catch (error) {
+    throw new StartError(
+      `the database user cannot make tables: ${(error as Error).message}; it has to own the database, or to be granted CREATE on its schema`,
+    );
+  }
+}
+
 async function migrationFiles(): Promise<MigrationFile[]> {
   const names = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith('.sql')).sort();
-  return await Promise.all(
+  const files = await Promise.all(
     names.map(async (name) => {
       const match = FILE_NAME.exec(name);
       if (match === null) throw new StartError(`migrations/${name} is not named NNNN_what_it_does.sql`);
@@ -73,6 +108,9 @@ async function migrationFiles(): Promise<MigrationFile[]> {
       return { version: Number(match[1]), name, text, checksum: createHash('sha256').update(text).digest('hex') };
     }),
   );
+  const twin = files.find((file, index) => file.version === files[index - 1]?.version);
+  if (twin !== undefined) throw new StartError(`two migrations have the number of ${twin.name}`);
+  return files;
 }
 
 async function appliedChecksums(client: pg.Client): Promise<Map<number, string>> {
@@ -97,16 +135,15 @@ async function apply(client: pg.Client, file: MigrationFile): Promise<void> {
   }
 }
 
-/** A changed or unknown migration means that this code and this database do not belong together. */
-function assertSameHistory(files: MigrationFile[], done: Map<number, string>): void {
-  const byVersion = new Map(files.map((file) => [file.version, file]));
-  for (const [version, checksum] of done) {
-    const file = byVersion.get(version);
-    if (file === undefined) {
-      throw new StartError(
-        `the database has migration ${version}, which this release does not know: it was migrated by a newer one`,
-      );
-    }
-    if (file.checksum !== checksum) throw new StartError(`migration ${file.name} was changed after it was applied`);
-  }
+function compare(files: MigrationFile[], done: Map<number, string>): MigrationState {
+  const known = new Set(files.map((file) => file.version));
+  const wasApplied = (file: MigrationFile) => done.has(file.version);
+  return {
+    applied: files.filter(wasApplied).map((file) => file.name),
+    pending: files.filter((file) => !wasApplied(file)).map((file) => file.name),
+    unknown: [...done.keys()].filter((version) => !known.has(version)),
+    changed: files
+      .filter((file) => wasApplied(file) && done.get(file.version) !== file.checksum)
+      .map((file) => file.name),
+  };
 }

@@ -1,8 +1,18 @@
 import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION } from '../contract/versions.ts';
-import type { Database, Queryable } from '../db/database.ts';
+import {
+  type Database,
+  inTransaction,
+  type Queryable,
+  sqlState,
+  type Transaction,
+  UNIQUE_VIOLATION,
+} from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
+import { DealerError } from './dealer-error.ts';
+import { checkedCurrency, checkedId, checkedName, checkedRateLimit, notFound } from './input-rules.ts';
+import { assertOrganization, type ListPage } from './organizations.ts';
 
 export type NewIntegration = {
   organizationId: string;
@@ -27,35 +37,52 @@ export type IntegrationSummary = {
 };
 
 /** Makes an integration, pinned to the current version, and returns its key: the only time the key is seen. */
-export async function createIntegration(db: Database, input: NewIntegration): Promise<{ id: string; apiKey: string }> {
+export async function createIntegration(
+  db: Database | Transaction,
+  input: NewIntegration,
+): Promise<{ id: string; apiKey: string }> {
   const id = newId('integration');
   const apiKey = input.apiKey ?? newApiKey();
-  await db.transaction(async (tx) => {
-    await tx.query(sql`
-      insert into integrations
-        (id, organization_id, user_id, name, key_hash, key_hint, is_test_mode, api_version, currency)
-      values
-        (${id}, ${input.organizationId}, ${input.userId}, ${input.name}, ${hashApiKey(apiKey)}, ${hintOf(apiKey)},
-         ${input.isTestMode}, ${CURRENT_VERSION}, ${input.currency})`);
+  const name = checkedName(input.name);
+  const currency = checkedCurrency(input.currency);
+  await inTransaction(db, async (tx) => {
+    await assertOrganization(tx, input.organizationId);
+    if (input.userId !== null) await assertUserOf(tx, input.organizationId, input.userId);
+    await tx
+      .query(sql`
+        insert into integrations
+          (id, organization_id, user_id, name, key_hash, key_hint, is_test_mode, api_version, currency)
+        values
+          (${id}, ${input.organizationId}, ${input.userId}, ${name}, ${hashApiKey(apiKey)}, ${hintOf(apiKey)},
+           ${input.isTestMode}, ${CURRENT_VERSION}, ${currency})`)
+      .catch(refuseTakenKey);
     await tx.query(sql`insert into webhook_endpoints (integration_id) values (${id})`);
+    await tx.query(sql`insert into channel_clocks (integration_id, stamp) values (${id}, now())`);
   });
   return { id, apiKey };
 }
 
-export async function listIntegrations(db: Queryable, limit: number): Promise<IntegrationSummary[]> {
+export async function listIntegrations(db: Queryable, page: ListPage): Promise<IntegrationSummary[]> {
   return await db.query<IntegrationSummary>(sql`
     select id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
       is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride"
-    from integrations order by id limit ${limit}`);
+    from integrations where id > ${page.after ?? ''} order by id limit ${page.limit}`);
 }
 
 /** The new key, or null if there is no such integration. The old key is unknown from the next request on. */
 export async function regenerateKey(db: Queryable, integrationId: string): Promise<string | null> {
   const apiKey = newApiKey();
-  const rows = await db.query(sql`
-    update integrations set key_hash = ${hashApiKey(apiKey)}, key_hint = ${hintOf(apiKey)}
-    where id = ${integrationId} returning id`);
-  return rows.length === 1 ? apiKey : null;
+  return (await setKey(db, integrationId, apiKey)) ? apiKey : null;
+}
+
+/** Gives an integration a key that somebody else chose. */
+export async function setKey(db: Queryable, integrationId: string, apiKey: string): Promise<boolean> {
+  const rows = await db
+    .query(sql`
+      update integrations set key_hash = ${hashApiKey(apiKey)}, key_hint = ${hintOf(apiKey)}
+      where id = ${integrationId} returning id`)
+    .catch(refuseTakenKey);
+  return rows.length === 1;
 }
 
 export async function setEnabled(db: Queryable, integrationId: string, isEnabled: boolean): Promise<boolean> {
@@ -66,23 +93,45 @@ export async function setEnabled(db: Queryable, integrationId: string, isEnabled
 
 /** Null takes the override away. */
 export async function setRateLimit(db: Queryable, integrationId: string, limit: number | null): Promise<boolean> {
+  if (limit !== null) checkedRateLimit(limit);
   const rows = await db.query(sql`
     update integrations set rate_limit_override = ${limit} where id = ${integrationId} returning id`);
   return rows.length === 1;
 }
 
-/** Null detaches: the key stays known, and its requests answer integration_org_missing. */
+/**
+ * Null detaches: the key stays known, and its requests answer integration_org_missing. A user who does not belong to
+ * the new organization is let go, because clients can read the user's id.
+ */
 export async function setOrganization(
   db: Queryable,
   integrationId: string,
   organizationId: string | null,
 ): Promise<boolean> {
+  if (organizationId !== null) await assertOrganization(db, organizationId);
   const rows = await db.query(sql`
-    update integrations set organization_id = ${organizationId} where id = ${integrationId} returning id`);
+    update integrations i set
+      organization_id = ${organizationId},
+      user_id = case
+        when ${organizationId}::text is null then i.user_id
+        else (select u.id from users u where u.id = i.user_id and u.organization_id = ${organizationId})
+      end
+    where i.id = ${integrationId} returning i.id`);
   return rows.length === 1;
 }
 
 export async function deleteIntegration(db: Queryable, integrationId: string): Promise<boolean> {
   const rows = await db.query(sql`delete from integrations where id = ${integrationId} returning id`);
   return rows.length === 1;
+}
+
+async function assertUserOf(db: Queryable, organizationId: string, userId: string): Promise<void> {
+  const rows = await db.query(sql`
+    select id from users where id = ${checkedId('user', userId)} and organization_id = ${organizationId} for key share`);
+  if (rows.length === 0) throw notFound('user', userId);
+}
+
+function refuseTakenKey(error: unknown): never {
+  if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+  throw new DealerError('key_taken', 'That API key belongs to another integration.', 'api_key');
 }

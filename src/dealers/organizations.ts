@@ -1,6 +1,7 @@
 import { newId } from '../contract/ids.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { checkedId, checkedName, notFound } from './input-rules.ts';
 
 export type Organization = {
   id: string;
@@ -9,20 +10,24 @@ export type Organization = {
   hasIntegrationPlan: boolean;
 };
 
+/** One page of a list that is ordered by id: what stands after the given id. */
+export type ListPage = { limit: number; after?: string };
+
 export async function createOrganization(
   db: Queryable,
   input: { name: string; hasPlan: boolean },
 ): Promise<Organization> {
   const id = newId('organization');
+  const name = checkedName(input.name);
   await db.query(sql`
-    insert into organizations (id, name, has_integration_plan) values (${id}, ${input.name}, ${input.hasPlan})`);
-  return { id, name: input.name, isProvisioned: true, hasIntegrationPlan: input.hasPlan };
+    insert into organizations (id, name, has_integration_plan) values (${id}, ${name}, ${input.hasPlan})`);
+  return { id, name, isProvisioned: true, hasIntegrationPlan: input.hasPlan };
 }
 
-export async function listOrganizations(db: Queryable, limit: number): Promise<Organization[]> {
+export async function listOrganizations(db: Queryable, page: ListPage): Promise<Organization[]> {
   return await db.query<Organization>(sql`
     select id, name, is_provisioned and archived_at is null as "isProvisioned", has_integration_plan as "hasIntegrationPlan"
-    from organizations order by id limit ${limit}`);
+    from organizations where id > ${page.after ?? ''} order by id limit ${page.limit}`);
 }
 
 /** False if there is no such organization. Holds from the next request on. */
@@ -37,4 +42,11 @@ export async function setProvisioned(db: Queryable, organizationId: string, isPr
   const rows = await db.query(sql`
     update organizations set is_provisioned = ${isProvisioned} where id = ${organizationId} returning id`);
   return rows.length === 1;
+}
+
+/** Refuses an id that names no organization; the row stays until the caller's transaction ends. */
+export async function assertOrganization(db: Queryable, organizationId: string): Promise<void> {
+  const rows = await db.query(sql`
+    select id from organizations where id = ${checkedId('organization', organizationId)} for key share`);
+  if (rows.length === 0) throw notFound('organization', organizationId);
 }

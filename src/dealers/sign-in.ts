@@ -1,8 +1,6 @@
 import { betterAuth } from 'better-auth';
 import type { Database } from '../db/database.ts';
-
-export const PASSWORD_MIN_LENGTH = 10;
-export const PASSWORD_MAX_LENGTH = 128;
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from './input-rules.ts';
 
 /**
  * Sign-in of the dealer's people by the library better-auth, on our tables. Nobody signs up by themselves: users are

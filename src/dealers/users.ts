@@ -1,23 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { hashPassword } from 'better-auth/crypto';
 import { newId } from '../contract/ids.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, inTransaction, sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from './dealer-error.ts';
+import { checkedEmail, checkedName, checkedPassword } from './input-rules.ts';
+import { assertOrganization } from './organizations.ts';
 
 export type NewUser = { organizationId: string; name: string; email: string; password: string };
 
 /** Makes a user with a password, in the rows that the sign-in library reads. */
-export async function createUser(db: Database, input: NewUser): Promise<{ id: string; email: string }> {
+export async function createUser(
+  db: Database | Transaction,
+  input: NewUser,
+): Promise<{ id: string; name: string; email: string }> {
   const id = newId('user');
-  const email = input.email.toLowerCase();
-  const password = await hashPassword(input.password);
-  await db.transaction(async (tx) => {
-    await tx.query(sql`
-      insert into users (id, organization_id, name, email, email_verified)
-      values (${id}, ${input.organizationId}, ${input.name}, ${email}, true)`);
+  const name = checkedName(input.name);
+  const email = checkedEmail(input.email);
+  const password = await hashPassword(checkedPassword(input.password));
+  await inTransaction(db, async (tx) => {
+    await assertOrganization(tx, input.organizationId);
+    await tx
+      .query(sql`
+        insert into users (id, organization_id, name, email, email_verified)
+        values (${id}, ${input.organizationId}, ${name}, ${email}, true)`)
+      .catch((error: unknown) => {
+        if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+        throw new DealerError('email_taken', `There is a user with the email ${email} already.`, 'email');
+      });
     await tx.query(sql`
       insert into accounts (id, user_id, account_id, provider_id, password)
       values (${randomUUID()}, ${id}, ${id}, 'credential', ${password})`);
   });
-  return { id, email };
+  return { id, name, email };
 }

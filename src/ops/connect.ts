@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, withSecretKeys } from '../config.ts';
-import { type Database, openDatabase } from '../db/database.ts';
+import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../db/embedded.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
@@ -17,31 +18,52 @@ export type ConnectOptions = {
   isExclusive: boolean;
   onProgress: (message: string) => void;
   onFault: (message: string) => void;
+  /** Aborting it ends a start that is under way. */
+  signal?: AbortSignal;
 };
 
+const CLOSE_LIMIT_MS = 2_000;
 const OLDEST_SERVER_VERSION = 150_000;
+/** Room in the embedded server for commands, migrations and an operator's own session. */
+const SPARE_CONNECTIONS = 20;
+const EMBEDDED_CONNECTIONS_MIN = 100;
 
 /** From settings to a database that answers, whichever kind it is. */
 export async function connect(settings: Config, options: ConnectOptions): Promise<Connection> {
-  const embedded =
-    settings.databaseUrl === null ? await startEmbedded({ dataDir: settings.dataDir, ...options }) : null;
-  const config = withSecretKeys(settings);
-  const db = openDatabase({
-    address: embedded?.address ?? { url: settings.databaseUrl ?? '' },
-    poolSize: config.databasePoolSize,
-    onIdleError: (error) => options.onFault(`a database connection was lost: ${error.message}`),
-  });
+  const embedded = settings.databaseUrl === null ? await startEmbedded(embeddedOptions(settings, options)) : null;
+  let db: Database | null = null;
   const close = async () => {
-    await db.close();
+    // A query that hangs keeps its connection; stopping must not wait for it.
+    await Promise.race([db?.close(), sleep(CLOSE_LIMIT_MS, undefined, { ref: false })]);
     await embedded?.stop();
   };
   try {
+    const config = withSecretKeys(settings);
+    db = open(embedded?.address ?? { url: settings.databaseUrl ?? '' }, config, options);
     await assertServer(db);
+    return { config, db, embedded, close };
   } catch (error) {
     await close();
     throw error;
   }
-  return { config, db, embedded, close };
+}
+
+function embeddedOptions(settings: Config, options: ConnectOptions) {
+  const connections = Math.max(EMBEDDED_CONNECTIONS_MIN, settings.databasePoolSize + SPARE_CONNECTIONS);
+  return { ...options, dataDir: settings.dataDir, settings: { max_connections: String(connections) } };
+}
+
+function open(address: DatabaseAddress, config: Config, options: ConnectOptions): Database {
+  try {
+    return openDatabase({
+      address,
+      poolSize: config.databasePoolSize,
+      onIdleError: (error) => options.onFault(`a database connection was lost: ${error.message}`),
+    });
+  } catch (error) {
+    // For example a certificate file that the URL names and that is not there.
+    throw new StartError(`DATABASE_URL cannot be used: ${(error as Error).message}`);
+  }
 }
 
 async function assertServer(db: Database): Promise<void> {
@@ -50,7 +72,7 @@ async function assertServer(db: Database): Promise<void> {
       sql`select current_setting('server_version_num')::integer as version, current_setting('server_version') as text`,
     )
     .catch((error: Error) => {
-      throw new StartError(`the database at DATABASE_URL cannot be reached: ${reasonOf(error)}`);
+      throw new StartError(`the database cannot be reached: ${reasonOf(error)}; check DATABASE_URL`);
     });
   if (row !== undefined && row.version < OLDEST_SERVER_VERSION) {
     throw new StartError(`the database is PostgreSQL ${row.text}; 15 or newer is needed`);
@@ -60,5 +82,5 @@ async function assertServer(db: Database): Promise<void> {
 /** Connecting to a name with several addresses fails with one error for each, and no message of its own. */
 function reasonOf(error: Error): string {
   const first = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
-  return (first ?? error).message;
+  return (first ?? error).message.replaceAll('\n', ' ');
 }

@@ -1,0 +1,71 @@
+import { type IdKind, isId } from '../contract/ids.ts';
+import { RATE_LIMIT_OVERRIDE_MAX, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
+import { DealerError } from './dealer-error.ts';
+
+/** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
+export const PASSWORD_MIN_LENGTH = 10;
+export const PASSWORD_MAX_LENGTH = 128;
+/** The dearest operation's cost: below it, that operation could never pass. */
+export const RATE_LIMIT_OVERRIDE_MIN = 10;
+
+const EMAIL_LENGTH_LIMIT = 254;
+/** What the sign-in library accepts too: an address that it refuses could never sign in. */
+const EMAIL = /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
+
+export function checkedName(text: string): string {
+  const name = text.trim();
+  if (name === '' || name.length > STRING_LENGTH_LIMIT) {
+    throw refused(`A name has 1 to ${STRING_LENGTH_LIMIT} characters.`, 'name');
+  }
+  // PostgreSQL stores no NUL, and a line break would forge lines in lists and logs.
+  if (/\p{Cc}/u.test(name) || !name.isWellFormed()) throw refused('A name has no control characters.', 'name');
+  return name;
+}
+
+export function checkedEmail(text: string): string {
+  const email = text.trim().toLowerCase();
+  if (email.length > EMAIL_LENGTH_LIMIT || !EMAIL.test(email)) {
+    throw refused(`${JSON.stringify(text)} is not an email address.`, 'email');
+  }
+  return email;
+}
+
+export function checkedPassword(password: string): string {
+  if (password.length < PASSWORD_MIN_LENGTH || password.length > PASSWORD_MAX_LENGTH) {
+    throw refused(`A password has ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters.`, 'password');
+  }
+  return password;
+}
+
+export function checkedCurrency(text: string): string {
+  const currency = text.trim().toUpperCase();
+  if (!CURRENCIES.has(currency)) {
+    throw refused(`${JSON.stringify(text)} is not a currency of ISO 4217, such as USD, EUR or CHF.`, 'currency');
+  }
+  return currency;
+}
+
+export function checkedRateLimit(limit: number): number {
+  if (!Number.isInteger(limit) || limit < RATE_LIMIT_OVERRIDE_MIN || limit > RATE_LIMIT_OVERRIDE_MAX) {
+    throw refused(
+      `A rate limit is a whole number from ${RATE_LIMIT_OVERRIDE_MIN} to ${RATE_LIMIT_OVERRIDE_MAX}.`,
+      'rate_limit',
+    );
+  }
+  return limit;
+}
+
+/** A malformed id is answered like an unknown one. */
+export function checkedId(kind: IdKind, text: string): string {
+  if (!isId(kind, text)) throw notFound(kind, text);
+  return text;
+}
+
+export function notFound(kind: IdKind, id: string): DealerError {
+  return new DealerError('not_found', `There is no ${kind} ${JSON.stringify(id)}.`, kind);
+}
+
+function refused(message: string, field: string): DealerError {
+  return new DealerError('invalid_input', message, field);
+}

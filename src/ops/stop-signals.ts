@@ -1,0 +1,38 @@
+/**
+ * What a terminal, a supervisor or npm sends to end the service. The first signal asks for a clean stop, the second
+ * one not to wait for requests any longer, the third ends the process where it stands.
+ */
+export type StopSignals = {
+  /** Aborted by the first signal. */
+  stop: AbortSignal;
+  /** Aborted by the second. */
+  hurry: AbortSignal;
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Ctrl-C under npm arrives twice at once: from the terminal, and passed on by npm. That is one wish. */
+const SAME_WISH_MS = 500;
+
+export function listenForStop(): StopSignals {
+  const stop = new AbortController();
+  const hurry = new AbortController();
+  let lastAt = 0;
+  const onSignal = () => {
+    const isSameWish = Date.now() - lastAt < SAME_WISH_MS;
+    lastAt = Date.now();
+    if (isSameWish) return;
+    if (hurry.signal.aborted) process.exit(1);
+    (stop.signal.aborted ? hurry : stop).abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  // A terminal or pipe that was closed must not end the stop half-way.
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
+  return { stop: stop.signal, hurry: hurry.signal };
+}
+
+/** Resolves when the signal is aborted, at once if it is already. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
