@@ -4,7 +4,12 @@ import type { Sql } from './sql.ts';
 
 /** Anything that can run a statement: the database itself, or a transaction on it. */
 export type Queryable = {
-  query<Row extends object>(statement: Sql): Promise<Row[]>;
+  query<Row extends object>(statement: Sql, limits?: QueryLimits): Promise<Row[]>;
+};
+
+export type QueryLimits = {
+  /** How long the caller waits for the answer, if that is less than a statement may take at all. */
+  timeoutMs?: number;
 };
 
 export type Transaction = Queryable & { readonly isTransaction: true };
@@ -74,8 +79,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     return await withConnection(async (lent) => {
       await lent({ text: 'begin' });
       try {
-        const result = await work({ isTransaction: true, query: (statement) => run(lent, statement) });
-        await lent({ text: 'commit' });
+        const result = await work({ isTransaction: true, query: (statement, limits) => run(lent, statement, limits) });
+        const { command } = await lent({ text: 'commit' });
+        // So the server answers when a statement had failed and the work went on as if it had not.
+        if (command === 'ROLLBACK') throw new Error('nothing was committed: a statement of the transaction had failed');
         return result;
       } catch (error) {
         // If even this fails the connection is thrown away, and the server rolls back by itself.
@@ -87,7 +94,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     pool,
-    query: (statement) => withConnection((lent) => run(lent, statement)),
+    query: (statement, limits) => withConnection((lent) => run(lent, statement, limits)),
     async transaction(work) {
       for (let attempts = 1; ; attempts++) {
         try {
@@ -126,13 +133,15 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-type Lent = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
+/** `query_timeout` is known to pg and not to its types. */
+type Lent = (query: pg.QueryConfig & { query_timeout?: number }) => Promise<pg.QueryResult>;
 
-async function run<Row extends object>(lent: Lent, statement: Sql): Promise<Row[]> {
+async function run<Row extends object>(lent: Lent, statement: Sql, limits: QueryLimits = {}): Promise<Row[]> {
   const result = await lent({
     text: statement.text,
     values: [...statement.values],
     ...(statement.name === undefined ? {} : { name: statement.name }),
+    ...(limits.timeoutMs === undefined ? {} : { query_timeout: limits.timeoutMs }),
   });
   return result.rows as Row[];
 }
@@ -161,9 +170,11 @@ function isConnectionEnd(code: string | undefined): boolean {
   return code !== undefined && (code.startsWith('57P') || code.startsWith('08'));
 }
 
+/** Also when the work has given the fault a name of its own and kept it as the cause. */
 function isRetryable(error: unknown): boolean {
   const code = sqlState(error);
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+  if (code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED) return true;
+  return error instanceof Error && error.cause !== undefined && isRetryable(error.cause);
 }
 
 const INT8 = 20;

@@ -24,15 +24,19 @@ type AdmissionRow = {
   rate_limit_override: number | null;
 };
 
+/** A lookup by key takes a millisecond. A database that has not answered by now hangs, and every request would with it. */
+const LOOKUP_TIMEOUT_MS = 3_000;
+
 /** Looks up several keys at once; the answers stand in the order of the hashes, null where a key is unknown. */
 export async function findAdmissions(db: Queryable, keyHashes: Buffer[]): Promise<(Admission | null)[]> {
-  const rows = await db.query<AdmissionRow>(sql`
+  const statement = sql`
     select i.key_hash, i.id, i.organization_id, i.is_enabled, i.api_version, i.rate_limit_override,
       coalesce(o.is_provisioned and o.archived_at is null, false) as is_provisioned,
       coalesce(o.has_integration_plan, false) as has_plan
     from integrations i
     left join organizations o on o.id = i.organization_id
-    where i.key_hash = any(${keyHashes}::bytea[])`);
+    where i.key_hash = any(${keyHashes}::bytea[])`;
+  const rows = await db.query<AdmissionRow>(statement, { timeoutMs: LOOKUP_TIMEOUT_MS });
   const byHash = new Map(rows.map((row) => [row.key_hash.toString('hex'), row]));
   return keyHashes.map((hash) => {
     const row = byHash.get(hash.toString('hex'));

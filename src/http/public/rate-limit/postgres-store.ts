@@ -6,6 +6,9 @@ import type { RateLimitStore, Spending } from './store.ts';
 type SpendingRow = { is_allowed: boolean; remaining: number; reset_in_ms: number; wait_ms: number };
 type Wish = { integrationId: string; cap: number; cost: number };
 
+/** Longer than any healthy database takes; a request must not wait for one that hangs. */
+const SPEND_TIMEOUT_MS = 3_000;
+
 /**
  * For several nodes: one row per integration in PostgreSQL, spent from by a function under that row's lock, in the
  * database's time. Wishes of one integration that arrive together go as one statement, so a busy integration waits for
@@ -16,9 +19,10 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
 
   async function spendTogether(wishes: Wish[]): Promise<Spending[]> {
     const [{ integrationId, cap }] = wishes as [Wish, ...Wish[]];
-    const rows = await db.query<SpendingRow>(sql`
+    const statement = sql`
       select is_allowed, remaining, reset_in_ms, wait_ms
-      from spend_tokens(${integrationId}, ${cap}, ${wishes.map((wish) => wish.cost)}::integer[], ${now()})`);
+      from spend_tokens(${integrationId}, ${cap}, ${wishes.map((wish) => wish.cost)}::integer[], ${now()})`;
+    const rows = await db.query<SpendingRow>(statement, { timeoutMs: SPEND_TIMEOUT_MS });
     return rows.map((row) => ({
       isAllowed: row.is_allowed,
       remaining: row.remaining,
