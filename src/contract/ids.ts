@@ -17,6 +17,11 @@ export const ID_PREFIXES = {
   customer: 'cus',
   event: 'evt',
   delivery: 'dlv',
+  // These never leave the service.
+  businessUnit: 'bun',
+  location: 'loc',
+  promotion: 'prm',
+  job: 'job',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

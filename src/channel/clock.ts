@@ -1,0 +1,29 @@
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+/**
+ * Locks the clocks of several integrations, in the order of their ids as every transaction does, and returns their
+ * stamps. The locks are held to the commit: whoever comes next sees all of this commit and stamps later than it.
+ *
+ * It is a statement of its own. A statement that waited for a lock would go on reading with a snapshot from before.
+ */
+export async function lockClocks(tx: Transaction, integrationIds: string[]): Promise<Map<string, Date>> {
+  if (integrationIds.length === 0) return new Map();
+  const rows = await tx.query<{ integration_id: string; stamp: Date }>(sql`
+    select integration_id, stamp from channel_clocks
+    where integration_id = any(${integrationIds}::text[]) order by integration_id for update`);
+  return new Map(rows.map((row) => [row.integration_id, row.stamp]));
+}
+
+/** The next stamp: the time, or one millisecond after the newest stamp if that is not in the past. */
+export function nextStamp(newest: Date, now: Date): Date {
+  return new Date(Math.max(newest.getTime() + 1, now.getTime()));
+}
+
+export async function advanceClocks(tx: Transaction, stamps: Map<string, Date>): Promise<void> {
+  if (stamps.size === 0) return;
+  await tx.query(sql`
+    update channel_clocks c set stamp = rows.stamp
+    from unnest(${[...stamps.keys()]}::text[], ${[...stamps.values()]}::timestamptz[]) as rows (integration_id, stamp)
+    where c.integration_id = rows.integration_id`);
+}

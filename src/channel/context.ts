@@ -1,0 +1,13 @@
+import type { ApiVersion } from '../contract/versions.ts';
+import type { Database } from '../db/database.ts';
+
+/** What every operation that can change a channel is handed. */
+export type ChannelContext = {
+  db: Database;
+  /** The time, where a test owns it; null takes the database's, so that all nodes share one clock. */
+  now: () => Date | null;
+  publicUrl: string;
+  versions: readonly ApiVersion[];
+  /** Told after a commit which integrations have new events; wakes whoever sends them. */
+  onEvents: (integrationIds: string[]) => void;
+};

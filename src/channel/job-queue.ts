@@ -1,0 +1,56 @@
+import { newId } from '../contract/ids.ts';
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { ChannelContext } from './context.ts';
+import { rendererKey } from './refresh.ts';
+
+/**
+ * Mass changes: one setting alters every document of an integration. They are persisted jobs that project in batches,
+ * each with the settings of its moment; a crash resumes after the last batch, another change of settings starts over.
+ */
+export type JobKind = 'refresh' | 'render' | 'roll';
+
+export type Job = {
+  id: string;
+  integrationId: string;
+  kind: JobKind;
+  reasons: string[];
+  status: 'pending' | 'running' | 'done' | 'failed';
+  done: number;
+  total: number;
+  error: string | null;
+};
+
+/** Asks for all documents of some integrations to be projected anew; in the transaction that changed the setting. */
+export async function enqueueJob(db: Queryable, kind: JobKind, integrationIds: string[], reason: string): Promise<void> {
+  const ids = [...integrationIds].sort();
+  await db.query(sql`
+    insert into channel_jobs (id, integration_id, kind, reasons, total)
+    select job_id, integration_id, ${kind}, array[${reason}::text], (
+      select count(*) from channel_documents d join integrations i on i.id = d.integration_id and i.api_version = d.api_version
+      where d.integration_id = rows.integration_id)
+    from unnest(${ids.map(() => newId('job'))}::text[], ${ids}::text[]) as rows (job_id, integration_id)
+    order by integration_id
+    on conflict (integration_id, kind) where status in ('pending', 'running') do update set
+      position = '', done = 0, total = excluded.total,
+      reasons = case when ${reason} = any(channel_jobs.reasons) then channel_jobs.reasons
+        else channel_jobs.reasons || excluded.reasons end`);
+}
+
+/** The newest jobs of an organization's integrations, with their progress. */
+export async function listJobs(db: Queryable, organizationId: string, limit: number): Promise<Job[]> {
+  return await db.query<Job>(sql`
+    select j.id, j.integration_id as "integrationId", j.kind, j.reasons, j.status, j.done, j.total, j.error
+    from channel_jobs j join integrations i on i.id = j.integration_id
+    where i.organization_id = ${organizationId} order by j.created_at desc, j.id desc limit ${limit}`);
+}
+
+/** After a change of the renderer or the base URL: documents that other code or another address rendered. */
+export async function enqueueStaleRenders(context: ChannelContext): Promise<number> {
+  const rows = await context.db.query<{ integration_id: string }>(sql`
+    select distinct integration_id from channel_documents where renderer <> ${rendererKey(context)}`);
+  if (rows.length > 0) {
+    await enqueueJob(context.db, 'render', rows.map((row) => row.integration_id), 'renderer');
+  }
+  return rows.length;
+}

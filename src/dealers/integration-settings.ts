@@ -1,0 +1,56 @@
+import type { ChannelContext } from '../channel/context.ts';
+import type { ImageFormat } from '../channel/documents.ts';
+import { enqueueJob } from '../channel/job-queue.ts';
+import { ROUNDINGS, type Rounding } from '../channel/pricing.ts';
+import { sql } from '../db/sql.ts';
+import { assertCurrency } from './currencies.ts';
+import { DealerError } from './dealer-error.ts';
+
+export const MARKUP_MIN_BASIS_POINTS = -9_900;
+export const MARKUP_MAX_BASIS_POINTS = 100_000;
+export const IMAGE_FORMATS: readonly ImageFormat[] = ['original', 'jpeg', 'webp', 'avif'];
+
+/** How a channel shows prices and photos. */
+export type PresentationSettings = {
+  currency: string;
+  markupBasisPoints: number;
+  rounding: Rounding;
+  imageFormat: ImageFormat;
+};
+
+/** Changes how a channel shows every item; a job carries it into the documents. */
+export async function changePresentation(
+  context: ChannelContext,
+  organizationId: string,
+  integrationId: string,
+  changes: Partial<PresentationSettings>,
+): Promise<void> {
+  assertPresentation(changes);
+  await context.db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      update integrations set
+        currency = coalesce(${changes.currency ?? null}, currency),
+        markup_basis_points = coalesce(${changes.markupBasisPoints ?? null}, markup_basis_points),
+        rounding = coalesce(${changes.rounding ?? null}, rounding),
+        image_format = coalesce(${changes.imageFormat ?? null}, image_format)
+      where id = ${integrationId} and organization_id = ${organizationId} returning id`);
+    if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
+    await enqueueJob(tx, 'refresh', [integrationId], Object.keys(changes).join(', '));
+  });
+}
+
+function assertPresentation(changes: Partial<PresentationSettings>): void {
+  const { currency, markupBasisPoints: markup, rounding, imageFormat } = changes;
+  if (currency !== undefined) assertCurrency(currency);
+  if (markup !== undefined) {
+    if (!Number.isInteger(markup) || markup < MARKUP_MIN_BASIS_POINTS || markup > MARKUP_MAX_BASIS_POINTS) {
+      throw new DealerError('invalid_input', 'The markup must be from -99 % to 1000 %.', 'markupBasisPoints');
+    }
+  }
+  if (rounding !== undefined && !ROUNDINGS.includes(rounding)) {
+    throw new DealerError('invalid_input', 'There is no such rounding.', 'rounding');
+  }
+  if (imageFormat !== undefined && !IMAGE_FORMATS.includes(imageFormat)) {
+    throw new DealerError('invalid_input', 'There is no such image format.', 'imageFormat');
+  }
+}

@@ -1,0 +1,60 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { enqueueJob } from '../channel/job-queue.ts';
+import { valuesOf } from '../contract/catalogue.ts';
+import type { Address } from '../contract/resources/common.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { assertCurrency } from './currencies.ts';
+import { DealerError } from './dealer-error.ts';
+
+export type OrganizationSettings = {
+  name: string;
+  address: Address;
+  defaultTaxTreatment: string;
+  currency: string;
+};
+
+/** Changes what stands in every document of the dealer; a job on each channel carries it into them. */
+export async function changeOrganization(
+  context: ChannelContext,
+  organizationId: string,
+  changes: Partial<OrganizationSettings>,
+): Promise<void> {
+  const { name, address, defaultTaxTreatment, currency } = changes;
+  if (currency !== undefined) assertCurrency(currency);
+  if (address?.country != null && !/^[A-Z]{2}$/.test(address.country)) {
+    throw new DealerError('invalid_input', 'The country must be a code of two capital letters.', 'address.country');
+  }
+  if (defaultTaxTreatment !== undefined && !valuesOf('tax_treatment').some((value) => value === defaultTaxTreatment)) {
+    throw new DealerError('invalid_input', 'There is no such tax treatment.', 'defaultTaxTreatment');
+  }
+  const hasAddress = address !== undefined;
+  await context.db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      update organizations set
+        name = coalesce(${name ?? null}, name),
+        default_tax_treatment = coalesce(${defaultTaxTreatment ?? null}, default_tax_treatment),
+        currency = coalesce(${currency ?? null}, currency),
+        address_line1 = case when ${hasAddress} then ${address?.line1 ?? null} else address_line1 end,
+        address_line2 = case when ${hasAddress} then ${address?.line2 ?? null} else address_line2 end,
+        city = case when ${hasAddress} then ${address?.city ?? null} else city end,
+        state = case when ${hasAddress} then ${address?.state ?? null} else state end,
+        postal_code = case when ${hasAddress} then ${address?.postal_code ?? null} else postal_code end,
+        country = case when ${hasAddress} then ${address?.country ?? null} else country end
+      where id = ${organizationId} returning id`);
+    if (rows.length === 0) throw new DealerError('not_found', 'There is no such organization.');
+    await refreshOrganization(tx, organizationId, Object.keys(changes).join(', '));
+  });
+}
+
+/** Asks for every channel of an organization to be projected anew. */
+export async function refreshOrganization(tx: Transaction, organizationId: string, reason: string): Promise<void> {
+  const rows = await tx.query<{ id: string }>(sql`
+    select id from integrations where organization_id = ${organizationId} order by id`);
+  await enqueueJob(
+    tx,
+    'refresh',
+    rows.map((row) => row.id),
+    reason,
+  );
+}

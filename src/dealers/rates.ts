@@ -1,0 +1,56 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { enqueueJob } from '../channel/job-queue.ts';
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { assertCurrency } from './currencies.ts';
+import { DealerError } from './dealer-error.ts';
+
+const RATE_PATTERN = /^\d{1,10}(\.\d{1,10})?$/;
+
+export type ExchangeRate = { base: string; quote: string; rate: string };
+
+/** Sets how many units of `quote` one unit of `base` buys. The pair serves both directions. */
+export async function setRate(context: ChannelContext, base: string, quote: string, rate: string): Promise<void> {
+  assertCurrency(base, 'base');
+  assertCurrency(quote, 'quote');
+  if (base === quote) throw new DealerError('invalid_input', 'A currency has no rate to itself.', 'quote');
+  if (!RATE_PATTERN.test(rate) || Number(rate) === 0) {
+    throw new DealerError('invalid_input', 'A rate is a positive decimal with at most ten decimals.', 'rate');
+  }
+  await context.db.transaction(async (tx) => {
+    // The opposite pair would contradict the new one.
+    await tx.query(sql`delete from exchange_rates where base = ${quote} and quote = ${base}`);
+    await tx.query(sql`
+      insert into exchange_rates (base, quote, rate) values (${base}, ${quote}, ${rate}::numeric)
+      on conflict (base, quote) do update set rate = excluded.rate, updated_at = now()`);
+    await refreshPair(tx, base, quote);
+  });
+}
+
+/** Takes a rate away; what needs it can no longer be priced, and its reads say so. */
+export async function removeRate(context: ChannelContext, base: string, quote: string): Promise<boolean> {
+  return await context.db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      delete from exchange_rates where base = ${base} and quote = ${quote} returning base`);
+    if (rows.length > 0) await refreshPair(tx, base, quote);
+    return rows.length > 0;
+  });
+}
+
+export async function listRates(db: Queryable): Promise<ExchangeRate[]> {
+  return await db.query<ExchangeRate>(sql`
+    select base, quote, trim_scale(rate)::text as rate from exchange_rates order by base, quote`);
+}
+
+/** The channels that convert between these two currencies, in either direction. */
+async function refreshPair(tx: Queryable, base: string, quote: string): Promise<void> {
+  const rows = await tx.query<{ id: string }>(sql`
+    select i.id from integrations i join organizations o on o.id = i.organization_id
+    where (o.currency = ${base} and i.currency = ${quote}) or (o.currency = ${quote} and i.currency = ${base})`);
+  await enqueueJob(
+    tx,
+    'refresh',
+    rows.map((row) => row.id),
+    `rate ${base}/${quote}`,
+  );
+}

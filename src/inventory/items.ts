@@ -1,0 +1,108 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { integrationsOf, refreshItems, NEVER_SUPPRESSED } from '../channel/refresh.ts';
+import { newId } from '../contract/ids.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import { sqlState, type Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { changeItem, changeItems, lockItems } from './change.ts';
+import { assertChanges, assertNewItem, type ItemChanges, type NewItem } from './item-input.ts';
+
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Takes a watch or a part into stock. Nobody can read it until it is published on a channel. */
+export async function createItem(context: ChannelContext, organizationId: string, input: NewItem): Promise<string> {
+  assertNewItem(input);
+  const id = newId(input.kind);
+  await naming(input.stockNumber, () =>
+    context.db.transaction(async (tx) => {
+      await assertLocation(tx, organizationId, input.locationId);
+      await tx.query(sql`
+        insert into items (id, organization_id, kind, stock_number, title, description, price_amount, units,
+          tax_treatment, location_id, attributes, created_at)
+        values (${id}, ${organizationId}, ${input.kind}, ${input.stockNumber}, ${input.title}, ${input.description},
+          ${input.priceAmount}, ${input.units}, ${input.taxTreatment}, ${input.locationId},
+          ${JSON.stringify(input.attributes)}::jsonb, coalesce(${context.now()}::timestamptz, now()))`);
+    }),
+  );
+  return id;
+}
+
+/** Changes what the dealer edited and leaves the rest. `units` sets the units that can be sold. */
+export async function editItem(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  changes: ItemChanges,
+): Promise<void> {
+  const change = { isDeleted: false, isQuantityEdit: changes.units !== undefined };
+  await naming(changes.stockNumber ?? '', () =>
+    changeItem(context, { organizationId, itemId, change }, async (tx, item) => {
+      assertChanges(item.kind, changes);
+      await assertLocation(tx, organizationId, changes.locationId ?? null);
+      const has = (field: keyof ItemChanges) => changes[field] !== undefined;
+      // What orders hold stays held: the dealer counts what is free to sell.
+      const units = changes.units === undefined ? item.units : changes.units + item.reservedUnits;
+      await tx.query(sql`
+        update items set
+          stock_number = coalesce(${changes.stockNumber ?? null}, stock_number),
+          title = coalesce(${changes.title ?? null}, title),
+          description = coalesce(${changes.description ?? null}, description),
+          price_amount = case when ${has('priceAmount')} then ${changes.priceAmount ?? null} else price_amount end,
+          tax_treatment = case when ${has('taxTreatment')} then ${changes.taxTreatment ?? null} else tax_treatment end,
+          location_id = case when ${has('locationId')} then ${changes.locationId ?? null} else location_id end,
+          units = ${units},
+          attributes = attributes || ${JSON.stringify(changes.attributes ?? {})}::jsonb
+        where id = ${itemId}`);
+    }),
+  );
+}
+
+/** Hides an item on every channel without touching the toggles, or shows it again. */
+export async function setHidden(
+  context: ChannelContext,
+  organizationId: string,
+  itemIds: string[],
+  isHidden: boolean,
+): Promise<void> {
+  await changeItems(context, { organizationId, itemIds }, (tx) =>
+    tx.query(sql`update items set is_hidden = ${isHidden} where id = any(${itemIds}::text[])`),
+  );
+}
+
+/** Deletes an item for ever: it reads 404 everywhere, and channels that ever had it are told. */
+export async function deleteItem(context: ChannelContext, organizationId: string, itemId: string): Promise<void> {
+  const touched = await context.db.transaction(async (tx) => {
+    await lockItems(tx, organizationId, [itemId]);
+    // The toggles go with the item, so the channels have to be known before.
+    const integrationIds = await integrationsOf(tx, [itemId]);
+    await tx.query(sql`delete from items where id = ${itemId}`);
+    const { stamps } = await refreshItems(tx, context, {
+      itemIds: [itemId],
+      integrationIds,
+      change: { isDeleted: true, isQuantityEdit: false },
+      isSuppressed: NEVER_SUPPRESSED,
+    });
+    return [...stamps.keys()];
+  });
+  if (touched.length > 0) context.onEvents(touched);
+}
+
+async function naming<Result>(stockNumber: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlState(error) === UNIQUE_VIOLATION) {
+      throw new DealerError('stock_number_taken', `The stock number ${stockNumber} is taken.`, 'stockNumber');
+    }
+    if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw new DealerError('not_found', 'There is no such organization.');
+    throw error;
+  }
+}
+
+async function assertLocation(tx: Transaction, organizationId: string, locationId: string | null): Promise<void> {
+  if (locationId === null) return;
+  const rows = await tx.query(sql`
+    select id from locations where id = ${locationId} and organization_id = ${organizationId}`);
+  if (rows.length === 0) throw new DealerError('not_found', 'There is no such location.', 'locationId');
+}

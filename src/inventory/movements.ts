@@ -1,0 +1,81 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { changeItem, type LockedItem } from './change.ts';
+
+/** Movements of stock: units come, go, are held back and let go. Each is one transaction and one stock event. */
+export type Movement =
+  /** Units arrive from a supplier. */
+  | 'restock'
+  /** A customer brings units back. */
+  | 'return'
+  /** Units are fitted to a watch in the workshop. */
+  | 'fit'
+  /** Units leave otherwise: lost, damaged, sold outside the books. */
+  | 'remove';
+
+const SIGN: Record<Movement, 1 | -1> = { restock: 1, return: 1, fit: -1, remove: -1 };
+
+export async function moveUnits(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  movement: Movement,
+  units: number,
+): Promise<void> {
+  assertUnits(units);
+  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    if (movement === 'fit' && item.kind !== 'part') throw new DealerError('wrong_kind', 'Only parts are fitted.');
+    await changeUnits(tx, item, SIGN[movement] * units);
+  });
+}
+
+/** Holds units back, as for a customer who asked in the shop. A listing whose last unit is held reads `reserved`. */
+export async function reserveUnits(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  units: number,
+): Promise<void> {
+  assertUnits(units);
+  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    await changeReserved(tx, item, units);
+  });
+}
+
+export async function releaseUnits(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  units: number,
+): Promise<void> {
+  assertUnits(units);
+  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    await changeReserved(tx, item, -units);
+  });
+}
+
+/** Adds to what is owned, or takes from what is free to sell. The item's row is locked. */
+export async function changeUnits(tx: Transaction, item: LockedItem, difference: number): Promise<void> {
+  if (item.units - item.reservedUnits + difference < 0) throw notEnough(item.units - item.reservedUnits);
+  await tx.query(sql`update items set units = units + ${difference} where id = ${item.id}`);
+}
+
+/** Adds to what is held back, or gives back. The item's row is locked. */
+export async function changeReserved(tx: Transaction, item: LockedItem, difference: number): Promise<void> {
+  const reserved = item.reservedUnits + difference;
+  if (reserved > item.units) throw notEnough(item.units - item.reservedUnits);
+  if (reserved < 0) throw new DealerError('not_enough_units', `Only ${item.reservedUnits} units are reserved.`);
+  await tx.query(sql`update items set reserved_units = ${reserved} where id = ${item.id}`);
+}
+
+export function assertUnits(units: number): void {
+  if (!Number.isInteger(units) || units < 1) {
+    throw new DealerError('invalid_input', 'The number of units must be a whole number from 1 on.', 'units');
+  }
+}
+
+function notEnough(available: number): DealerError {
+  return new DealerError('not_enough_units', `Only ${available} units are available.`, 'units');
+}

@@ -1,0 +1,76 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { newId } from '../contract/ids.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import { refreshOrganization } from '../dealers/organization-settings.ts';
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+/** Business units and the locations in them: where stock lies. */
+export type Place = { id: string; name: string; businessUnitId: string; businessUnit: string };
+
+export async function createBusinessUnit(db: Queryable, organizationId: string, name: string): Promise<string> {
+  const id = newId('businessUnit');
+  await db.query(sql`
+    insert into business_units (id, organization_id, name) values (${id}, ${organizationId}, ${nameOf(name)})`);
+  return id;
+}
+
+export async function createLocation(
+  db: Queryable,
+  organizationId: string,
+  businessUnitId: string,
+  name: string,
+): Promise<string> {
+  const id = newId('location');
+  const rows = await db.query(sql`
+    insert into locations (id, organization_id, business_unit_id, name)
+    select ${id}, ${organizationId}, id, ${nameOf(name)} from business_units
+    where id = ${businessUnitId} and organization_id = ${organizationId} returning id`);
+  if (rows.length === 0) throw new DealerError('not_found', 'There is no such business unit.', 'businessUnitId');
+  return id;
+}
+
+export async function listLocations(db: Queryable, organizationId: string, limit: number): Promise<Place[]> {
+  return await db.query<Place>(sql`
+    select l.id, l.name, u.id as "businessUnitId", u.name as "businessUnit"
+    from locations l join business_units u on u.id = l.business_unit_id
+    where l.organization_id = ${organizationId} order by u.name, l.name, l.id limit ${limit}`);
+}
+
+export async function renameBusinessUnit(
+  context: ChannelContext,
+  organizationId: string,
+  id: string,
+  name: string,
+): Promise<void> {
+  await context.db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      update business_units set name = ${nameOf(name)}
+      where id = ${id} and organization_id = ${organizationId} returning id`);
+    if (rows.length === 0) throw new DealerError('not_found', 'There is no such business unit.');
+    await refreshOrganization(tx, organizationId, 'business unit name');
+  });
+}
+
+export async function renameLocation(
+  context: ChannelContext,
+  organizationId: string,
+  id: string,
+  name: string,
+): Promise<void> {
+  await context.db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      update locations set name = ${nameOf(name)}
+      where id = ${id} and organization_id = ${organizationId} returning id`);
+    if (rows.length === 0) throw new DealerError('not_found', 'There is no such location.');
+    await refreshOrganization(tx, organizationId, 'location name');
+  });
+}
+
+function nameOf(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '' || trimmed.length > 500) {
+    throw new DealerError('invalid_input', 'The name must have 1 to 500 characters.', 'name');
+  }
+  return trimmed;
+}

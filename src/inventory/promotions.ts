@@ -1,0 +1,90 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { newId } from '../contract/ids.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { changeItem } from './change.ts';
+import { AMOUNT_MAX } from './item-input.ts';
+
+export type PromotionInput = {
+  /** The promotional price, in minor units of the organization's currency. */
+  priceAmount: number;
+  startsAt: Date;
+  /** Null runs until it is ended. */
+  endsAt: Date | null;
+};
+
+/** Plans or starts a promotion. It begins and ends on time by itself. */
+export async function startPromotion(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  input: PromotionInput,
+): Promise<string> {
+  const id = newId('promotion');
+  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    if (item.priceAmount === null) {
+      throw new DealerError('invalid_input', 'An item without a price cannot have a promotion.', 'priceAmount');
+    }
+    await assertPromotion(tx, itemId, id, input);
+    await tx.query(sql`
+      insert into promotions (id, item_id, organization_id, price_amount, starts_at, ends_at)
+      values (${id}, ${itemId}, ${organizationId}, ${input.priceAmount}, ${input.startsAt}, ${input.endsAt})`);
+  });
+  return id;
+}
+
+export async function changePromotion(
+  context: ChannelContext,
+  organizationId: string,
+  promotionId: string,
+  input: PromotionInput,
+): Promise<void> {
+  const itemId = await itemOf(context, organizationId, promotionId);
+  await changeItem(context, { organizationId, itemId }, async (tx) => {
+    await assertPromotion(tx, itemId, promotionId, input);
+    const rows = await tx.query(sql`
+      update promotions set price_amount = ${input.priceAmount}, starts_at = ${input.startsAt}, ends_at = ${input.endsAt}
+      where id = ${promotionId} returning id`);
+    if (rows.length === 0) throw missing();
+  });
+}
+
+/** Ends a promotion now, or cancels one that has not begun. */
+export async function endPromotion(context: ChannelContext, organizationId: string, promotionId: string): Promise<void> {
+  const itemId = await itemOf(context, organizationId, promotionId);
+  await changeItem(context, { organizationId, itemId }, async (tx) => {
+    const rows = await tx.query(sql`delete from promotions where id = ${promotionId} returning id`);
+    if (rows.length === 0) throw missing();
+  });
+}
+
+async function itemOf(context: ChannelContext, organizationId: string, promotionId: string): Promise<string> {
+  const [row] = await context.db.query<{ item_id: string }>(sql`
+    select item_id from promotions where id = ${promotionId} and organization_id = ${organizationId}`);
+  if (row === undefined) throw missing();
+  return row.item_id;
+}
+
+/** The item's row is locked, so no other promotion of it can appear between this check and the write. */
+async function assertPromotion(tx: Transaction, itemId: string, id: string, input: PromotionInput): Promise<void> {
+  if (!Number.isInteger(input.priceAmount) || input.priceAmount < 0 || input.priceAmount > AMOUNT_MAX) {
+    throw new DealerError('invalid_input', 'The promotional price must be a whole number of minor units.', 'priceAmount');
+  }
+  if (input.endsAt !== null && input.endsAt <= input.startsAt) {
+    throw new DealerError('invalid_input', 'A promotion must end after it starts.', 'endsAt');
+  }
+  const others = await tx.query(sql`
+    select id from promotions
+    where item_id = ${itemId} and id <> ${id}
+      and starts_at < coalesce(${input.endsAt}::timestamptz, 'infinity')
+      and coalesce(ends_at, 'infinity') > ${input.startsAt}
+    limit 1`);
+  if (others.length > 0) {
+    throw new DealerError('promotion_overlaps', 'Another promotion of this item runs in that time.', 'startsAt');
+  }
+}
+
+function missing(): DealerError {
+  return new DealerError('not_found', 'There is no such promotion.');
+}

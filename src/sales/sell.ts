@@ -1,0 +1,48 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { newId } from '../contract/ids.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import { sql } from '../db/sql.ts';
+import { changeItem } from '../inventory/change.ts';
+import { assertUnits, changeUnits } from '../inventory/movements.ts';
+
+/** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
+export async function sellUnits(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  units: number,
+): Promise<string> {
+  assertUnits(units);
+  const id = newId('sale');
+  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    await changeUnits(tx, item, -units);
+    await tx.query(sql`
+      insert into sales (id, organization_id, item_id, title, stock_number, units, created_at)
+      values (${id}, ${organizationId}, ${itemId}, ${item.title}, ${item.stockNumber}, ${units},
+        coalesce(${context.now()}::timestamptz, now()))`);
+  });
+  return id;
+}
+
+/** Voids a sale: its units return to stock. */
+export async function voidSale(context: ChannelContext, organizationId: string, saleId: string): Promise<void> {
+  const [sale] = await context.db.query<{ item_id: string | null; units: number }>(sql`
+    select item_id, units from sales where id = ${saleId} and organization_id = ${organizationId}`);
+  if (sale === undefined) throw new DealerError('not_found', 'There is no such sale.');
+  const markVoided = sql`
+    update sales set status = 'voided', voided_at = coalesce(${context.now()}::timestamptz, now())
+    where id = ${saleId} and status = 'completed' returning id`;
+  if (sale.item_id === null) {
+    // The item was deleted meanwhile: there is nothing to give back to.
+    if ((await context.db.query(markVoided)).length === 0) throw alreadyVoided();
+    return;
+  }
+  await changeItem(context, { organizationId, itemId: sale.item_id }, async (tx, item) => {
+    if ((await tx.query(markVoided)).length === 0) throw alreadyVoided();
+    await changeUnits(tx, item, sale.units);
+  });
+}
+
+function alreadyVoided(): DealerError {
+  return new DealerError('already_voided', 'This sale was voided before.');
+}

@@ -1,0 +1,102 @@
+import { type EventType, isSubscribed } from '../contract/events.ts';
+import { newId } from '../contract/ids.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+/** What the outbox has to know of a receiver to record an event for it. */
+export type Receiver = {
+  integrationId: string;
+  apiVersion: string;
+  isTestMode: boolean;
+  url: string | null;
+  subscriptions: string[];
+  /** False while webhooks, the integration, its plan or its organization are off: deliveries are then held. */
+  isSending: boolean;
+};
+
+export type OutgoingEvent = {
+  type: EventType;
+  /** `data.object`, either as a value or as JSON text that is already rendered. */
+  object: Record<string, unknown> | { json: string };
+  previous: Record<string, unknown> | undefined;
+  createdAt: Date;
+  /** An echo: recorded for the dealer, never sent. */
+  isSuppressed: boolean;
+};
+
+export type RecordedEvent = { id: string; deliveryId: string | null };
+
+type EventRow = { integrationId: string; id: string; type: string; createdAt: Date; body: string; isSuppressed: boolean };
+type DeliveryRow = { integrationId: string; id: string; eventId: string; status: string; createdAt: Date };
+
+/** Events waiting to be written with the change that caused them. */
+export type Outbox = {
+  add(receiver: Receiver, event: OutgoingEvent): RecordedEvent;
+  /** Writes them all in the caller's transaction: there is no commit without its events. */
+  write(tx: Transaction): Promise<void>;
+};
+
+export function openOutbox(): Outbox {
+  const events: EventRow[] = [];
+  const deliveries: DeliveryRow[] = [];
+  return {
+    add(receiver, event) {
+      const { integrationId } = receiver;
+      const id = newId('event', event.createdAt.getTime());
+      events.push({
+        integrationId,
+        id,
+        type: event.type,
+        createdAt: event.createdAt,
+        body: envelope(id, receiver, event),
+        isSuppressed: event.isSuppressed,
+      });
+      const isWanted = receiver.url !== null && !event.isSuppressed && isSubscribed(receiver.subscriptions, event.type);
+      if (!isWanted) return { id, deliveryId: null };
+      const deliveryId = newId('delivery', event.createdAt.getTime());
+      deliveries.push({
+        integrationId,
+        id: deliveryId,
+        eventId: id,
+        status: receiver.isSending ? 'pending' : 'held',
+        createdAt: event.createdAt,
+      });
+      return { id, deliveryId };
+    },
+    async write(tx) {
+      if (events.length > 0) await insert(tx, events, deliveries);
+    },
+  };
+}
+
+/** The exact bytes that are signed and sent; they are stored as text and never parsed again. */
+function envelope(id: string, receiver: Receiver, event: OutgoingEvent): string {
+  const object = 'json' in event.object ? String(event.object.json) : JSON.stringify(event.object);
+  const previous = event.previous === undefined ? '' : `,"previous_attributes":${JSON.stringify(event.previous)}`;
+  const head = JSON.stringify({
+    id,
+    object: 'event',
+    type: event.type,
+    api_version: receiver.apiVersion,
+    created_at: event.createdAt.toISOString(),
+    livemode: !receiver.isTestMode,
+  });
+  return `${head.slice(0, -1)},"data":{"object":${object}${previous}}}`;
+}
+
+async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): Promise<void> {
+  await tx.query(sql`
+    with new_events as (
+      insert into events (integration_id, id, type, created_at, body, is_suppressed)
+      select * from unnest(
+        ${events.map((row) => row.integrationId)}::text[], ${events.map((row) => row.id)}::text[],
+        ${events.map((row) => row.type)}::text[], ${events.map((row) => row.createdAt)}::timestamptz[],
+        ${events.map((row) => row.body)}::text[], ${events.map((row) => row.isSuppressed)}::boolean[])
+    )
+    insert into deliveries (integration_id, id, event_id, status, created_at, due_at)
+    select integration_id, id, event_id, status, created_at, created_at from unnest(
+      ${deliveries.map((row) => row.integrationId)}::text[], ${deliveries.map((row) => row.id)}::text[],
+      ${deliveries.map((row) => row.eventId)}::text[], ${deliveries.map((row) => row.status)}::text[],
+      ${deliveries.map((row) => row.createdAt)}::timestamptz[])
+      as rows (integration_id, id, event_id, status, created_at)`);
+}
