@@ -29,11 +29,13 @@ export type Config = Readonly<{
   /** The first signs and encrypts, all verify and decrypt. Empty until `withSecretKeys`. */
   secretKeys: readonly string[];
   rateLimitStore: 'memory' | 'postgres';
+  /** Memory for the answers to reads. */
+  readCacheMb: number;
   logLevel: LogLevel;
 }>;
 
 export const API_KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
-const SECRET_KEY_MIN_LENGTH = 32;
+export const SECRET_KEY_MIN_LENGTH = 32;
 
 type Environment = Record<string, string | undefined>;
 
@@ -67,6 +69,7 @@ export function readConfig(environment: Environment = process.env): Config {
     ),
     secretKeys,
     rateLimitStore: read.choice('RATE_LIMIT_STORE', ['memory', 'postgres'], isEmbedded ? 'memory' : 'postgres'),
+    readCacheMb: read.integer('READ_CACHE_MB', 128, 1, 100_000),
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { ChannelContext } from './channel/context.ts';
+import { startChannelWorker } from './channel/worker.ts';
 import { type Config, readConfig } from './config.ts';
+import { VERSIONS } from './contract/versions.ts';
 import { migrate } from './db/migrate.ts';
 import { StartError } from './db/start-error.ts';
 import { buildApp } from './http/app.ts';
@@ -18,6 +21,8 @@ import { welcome } from './ops/welcome.ts';
 const DRAIN_LIMIT_MS = 15_000;
 /** Connections that fall idle while we drain are closed this often; each would keep the server open. */
 const IDLE_SWEEP_MS = 50;
+
+const BYTES_PER_MB = 1_048_576;
 
 const startedAt = Date.now();
 const signals = listenForStop();
@@ -59,13 +64,27 @@ async function serve({ config, db, embedded }: Connection, log: Logger): Promise
   const demo = config.isDemoWanted
     ? await prepareDemo(db, { liveKey: config.demoApiKey, dataDir, onNotice: say })
     : null;
+  const channel: ChannelContext = {
+    db,
+    now: () => null,
+    publicUrl: config.publicUrl,
+    versions: VERSIONS,
+    onEvents: () => {},
+  };
   const app = await buildApp({
     db,
     log,
+    channel,
     publicUrl: config.publicUrl,
+    secretKeys: config.secretKeys,
+    readCacheBytes: config.readCacheMb * BYTES_PER_MB,
     rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
     hasApi: config.roles.includes('api'),
   });
+  if (config.roles.includes('worker')) {
+    const worker = startChannelWorker(channel, (error) => log.error({ err: error }, 'the channel worker met a fault'));
+    app.addHook('onClose', () => worker.stop());
+  }
   await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
     throw new StartError(listenProblem(error, config));
   });

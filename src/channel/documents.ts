@@ -122,7 +122,9 @@ function isRunning(promotion: PromotionSource, nowMs: number): boolean {
 
 /** The next moment at which a promotion starts or ends. */
 function nextBoundary(promotions: PromotionSource[], nowMs: number): number | null {
-  const moments = promotions.flatMap(({ startsAtMs, endsAtMs }) => (endsAtMs === null ? [startsAtMs] : [startsAtMs, endsAtMs]));
+  const moments = promotions.flatMap(({ startsAtMs, endsAtMs }) =>
+    endsAtMs === null ? [startsAtMs] : [startsAtMs, endsAtMs],
+  );
   const coming = moments.filter((moment) => moment > nowMs);
   return coming.length === 0 ? null : Math.min(...coming);
 }

@@ -22,7 +22,12 @@ export type Job = {
 };
 
 /** Asks for all documents of some integrations to be projected anew; in the transaction that changed the setting. */
-export async function enqueueJob(db: Queryable, kind: JobKind, integrationIds: string[], reason: string): Promise<void> {
+export async function enqueueJob(
+  db: Queryable,
+  kind: JobKind,
+  integrationIds: string[],
+  reason: string,
+): Promise<void> {
   const ids = [...integrationIds].sort();
   await db.query(sql`
     insert into channel_jobs (id, integration_id, kind, reasons, total)
@@ -50,7 +55,12 @@ export async function enqueueStaleRenders(context: ChannelContext): Promise<numb
   const rows = await context.db.query<{ integration_id: string }>(sql`
     select distinct integration_id from channel_documents where renderer <> ${rendererKey(context)}`);
   if (rows.length > 0) {
-    await enqueueJob(context.db, 'render', rows.map((row) => row.integration_id), 'renderer');
+    await enqueueJob(
+      context.db,
+      'render',
+      rows.map((row) => row.integration_id),
+      'renderer',
+    );
   }
   return rows.length;
 }

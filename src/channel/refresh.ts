@@ -182,7 +182,9 @@ async function hasUntoldChange(tx: Transaction, integrationId: string, itemIds: 
 }
 
 function isOtherFuture(before: StoredRow, after: Rendering): boolean {
-  return (before.valid_until?.getTime() ?? null) !== after.validUntilMs || before.is_unpriceable !== after.isUnpriceable;
+  return (
+    (before.valid_until?.getTime() ?? null) !== after.validUntilMs || before.is_unpriceable !== after.isUnpriceable
+  );
 }
 
 async function writeDocuments(tx: Transaction, rows: DocumentRow[], renderer: string): Promise<void> {

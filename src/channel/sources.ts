@@ -175,10 +175,7 @@ export async function readPublications(
     select integration_id, item_id, is_on, published_at from publications
     where integration_id = any(${integrationIds}::text[]) and item_id = any(${itemIds}::text[])`);
   return new Map(
-    rows.map((row) => [
-      pairKey(row.integration_id, row.item_id),
-      { isOn: row.is_on, publishedAt: row.published_at },
-    ]),
+    rows.map((row) => [pairKey(row.integration_id, row.item_id), { isOn: row.is_on, publishedAt: row.published_at }]),
   );
 }
 

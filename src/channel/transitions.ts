@@ -38,7 +38,10 @@ export function transition(before: Projected | null, after: Projected | null, ch
   if (before === null && after === null) return UNCHANGED;
   if (before !== null && after !== null && before.body === after.body) return UNCHANGED;
   const kind = (after ?? before)?.kind;
-  return { isChanged: true, events: kind === 'part' ? partEvents(before, after, change) : listingEvents(before, after, change) };
+  return {
+    isChanged: true,
+    events: kind === 'part' ? partEvents(before, after, change) : listingEvents(before, after, change),
+  };
 }
 
 function listingEvents(before: Projected | null, after: Projected | null, change: Change): EventDraft[] {

@@ -1,6 +1,6 @@
 import { ApiError, ERROR_CODES, ERROR_TYPES, ERRORS, type ErrorCode, errorEnvelope } from './errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from './limits.ts';
-import { errorsOf, OPERATIONS, type Operation } from './operations.ts';
+import { errorsOf, OPERATIONS, type Operation, TAGS } from './operations.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
 type Json = Record<string, unknown>;
@@ -28,10 +28,7 @@ export function openapiDocument(publicUrl: string): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: `${publicUrl}/api`, description: 'This server' }],
-    tags: [
-      { name: 'Service', description: 'Open endpoints about the service itself.' },
-      { name: 'Integration', description: 'The integration behind the API key.' },
-    ],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     externalDocs: { url: `${publicUrl}/docs/api`, description: 'Guides and the error reference' },
     paths,

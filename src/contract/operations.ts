@@ -1,8 +1,21 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { valuesOf } from './catalogue.ts';
 import type { ErrorCode } from './errors.ts';
+import { EVENT_TYPES } from './events.ts';
 import { BODY_LIMIT_BYTES } from './limits.ts';
+import { Event, eventExample } from './resources/event.ts';
 import { Health, healthExample } from './resources/health.ts';
 import { Integration, integrationExample } from './resources/integration.ts';
+import {
+  afterParameter,
+  ListOf,
+  limitParameter,
+  listExample,
+  statusParameter,
+  updatedAfterParameter,
+} from './resources/list.ts';
+import { Listing, listingExample } from './resources/listing.ts';
+import { Part, partExample } from './resources/part.ts';
 
 /**
  * The table of everything the API does. Routing, validation, token costs, OpenAPI and the docs read it; a handler
@@ -17,7 +30,7 @@ export type Operation<
   method: 'GET' | 'POST';
   /** Served under {base_url}/api; parameters are written {like_this}. */
   path: string;
-  tag: 'Service' | 'Integration';
+  tag: Tag;
   summary: string;
   description: string;
   /** Rate-limit tokens. An open operation needs no key and costs nothing. */
@@ -33,6 +46,15 @@ export type Operation<
   /** What this operation can answer besides the errors that all of its kind share. */
   errors: readonly ErrorCode[];
 };
+
+export const TAGS = {
+  Service: 'Open endpoints about the service itself.',
+  Integration: 'The integration behind the API key.',
+  Listings: 'Watches on the channel.',
+  Parts: 'Spare parts on the channel.',
+  Events: 'What happened, for catching up without webhooks.',
+} as const;
+export type Tag = keyof typeof TAGS;
 
 export type ParamsOf<Op extends Operation> = Static<Op['params']>;
 export type QueryOf<Op extends Operation> = Static<Op['query']>;
@@ -95,6 +117,99 @@ export const OPERATIONS = {
     description: 'Describes the integration that the API key belongs to: its mode, version, limit and webhook state.',
     success: { status: 200, description: 'The integration.', schema: Integration, example: integrationExample },
     errors: ['query_failed'],
+  }),
+  listListings: read({
+    id: 'listListings',
+    path: '/v1/listings',
+    tag: 'Listings',
+    summary: 'List listings',
+    description:
+      'Newest change first (`updated_at`, then `id`, descending). A plain list holds what can be sold now. With `updated_after` it holds every status, so that a client that keeps the newest `updated_at` it saw never misses a change.',
+    query: Type.Object({
+      limit: limitParameter,
+      after: afterParameter,
+      updated_after: updatedAfterParameter,
+      status: statusParameter(valuesOf('listing_status'), '`active`, or every status with `updated_after`'),
+    }),
+    success: {
+      status: 200,
+      description: 'A page of listings.',
+      schema: ListOf(Listing, 'ListingList'),
+      example: listExample(listingExample),
+    },
+    errors: ['invalid_cursor', 'query_failed'],
+  }),
+  getListing: read({
+    id: 'getListing',
+    path: '/v1/listings/{id}',
+    tag: 'Listings',
+    summary: 'Read a listing',
+    description: 'One listing, also when it is sold, reserved or unpublished, as long as it is or was on the channel.',
+    params: Type.Object({ id: Type.String({ description: 'Id of the listing.', examples: [listingExample.id] }) }),
+    success: { status: 200, description: 'The listing.', schema: Listing, example: listingExample },
+    errors: ['listing_not_found', 'query_failed'],
+  }),
+  listParts: read({
+    id: 'listParts',
+    path: '/v1/parts',
+    tag: 'Parts',
+    summary: 'List parts',
+    description:
+      'Newest change first. A plain list holds what can be sold now; with `updated_after` it holds every status. A part that was taken off the channel is in no list: its removal is an event.',
+    query: Type.Object({
+      limit: limitParameter,
+      after: afterParameter,
+      updated_after: updatedAfterParameter,
+      status: statusParameter(valuesOf('part_status'), '`active`, or every status with `updated_after`'),
+    }),
+    success: {
+      status: 200,
+      description: 'A page of parts.',
+      schema: ListOf(Part, 'PartList'),
+      example: listExample(partExample),
+    },
+    errors: ['invalid_cursor', 'query_failed'],
+  }),
+  getPart: read({
+    id: 'getPart',
+    path: '/v1/parts/{id}',
+    tag: 'Parts',
+    summary: 'Read a part',
+    description: 'One part, also when it is sold out or hidden, while it is on the channel.',
+    params: Type.Object({ id: Type.String({ description: 'Id of the part.', examples: [partExample.id] }) }),
+    success: { status: 200, description: 'The part.', schema: Part, example: partExample },
+    errors: ['part_not_found', 'query_failed'],
+  }),
+  listEvents: read({
+    id: 'listEvents',
+    path: '/v1/events',
+    tag: 'Events',
+    summary: 'List events',
+    description:
+      'The events of the last 30 days, newest first, whether or not a webhook carried them. Removals (a part off the channel, a deleted item) are learnt here: a lossless sync reads this list and the lists with `updated_after`; after more than 30 days away it lists anew.',
+    query: Type.Object({
+      limit: limitParameter,
+      after: afterParameter,
+      created_after: Type.Optional(
+        Type.String({
+          description: 'ISO 8601 time with any offset, or a plain date. Keeps events whose `created_at` is later.',
+          examples: ['2026-05-08T09:00:00.123Z'],
+        }),
+      ),
+      type: Type.Optional(
+        Type.String({
+          description: `A comma-separated list of event names or wildcards such as \`listing.*\`: ${Object.keys(EVENT_TYPES).join(', ')}.`,
+          examples: ['part.*,listing.unpublished'],
+        }),
+      ),
+    }),
+    success: {
+      status: 200,
+      description: 'A page of events.',
+      schema: ListOf(Event, 'EventList'),
+      example: listExample(eventExample),
+    },
+    errors: ['invalid_cursor', 'query_failed'],
   }),
 } as const satisfies Record<string, Operation>;
 

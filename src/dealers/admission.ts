@@ -11,6 +11,10 @@ export type Admission = {
   hasPlan: boolean;
   apiVersion: string;
   rateLimitOverride: number | null;
+  /** The newest stamp of what this integration's client can read: while it stands, what was read stays right. */
+  clockMs: number;
+  /** The database's time at the lookup. */
+  nowMs: number;
 };
 
 type AdmissionRow = {
@@ -22,6 +26,8 @@ type AdmissionRow = {
   has_plan: boolean;
   api_version: string;
   rate_limit_override: number | null;
+  clock: Date;
+  now: Date;
 };
 
 /** A lookup by key takes a millisecond. A database that has not answered by now hangs, and every request would with it. */
@@ -32,8 +38,9 @@ export async function findAdmissions(db: Queryable, keyHashes: Buffer[]): Promis
   const statement = sql`
     select i.key_hash, i.id, i.organization_id, i.is_enabled, i.api_version, i.rate_limit_override,
       coalesce(o.is_provisioned and o.archived_at is null, false) as is_provisioned,
-      coalesce(o.has_integration_plan, false) as has_plan
+      coalesce(o.has_integration_plan, false) as has_plan, c.stamp as clock, clock_timestamp() as now
     from integrations i
+    join channel_clocks c on c.integration_id = i.id
     left join organizations o on o.id = i.organization_id
     where i.key_hash = any(${keyHashes}::bytea[])`;
   const rows = await db.query<AdmissionRow>(statement, { timeoutMs: LOOKUP_TIMEOUT_MS });
@@ -53,5 +60,7 @@ function admissionOf(row: AdmissionRow): Admission {
     hasPlan: row.has_plan,
     apiVersion: row.api_version,
     rateLimitOverride: row.rate_limit_override,
+    clockMs: row.clock.getTime(),
+    nowMs: row.now.getTime(),
   };
 }

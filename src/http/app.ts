@@ -1,4 +1,5 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { ChannelContext } from '../channel/context.ts';
 import { ApiError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
@@ -23,6 +24,11 @@ export type AppOptions = {
   db: Database;
   log: FastifyBaseLogger;
   publicUrl: string;
+  /** What the operations on stock and orders are handed. */
+  channel: ChannelContext;
+  secretKeys: readonly string[];
+  /** How much memory the answers to reads may take. */
+  readCacheBytes: number;
   rateLimits: RateLimitStore;
   /** Which parts to serve. The docs are always there. */
   hasApi: boolean;

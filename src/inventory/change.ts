@@ -1,8 +1,8 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { NEVER_SUPPRESSED, NO_CHANGE, type RefreshRequest, refreshItems } from '../channel/refresh.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
 
 /** An item as the operations on it need it, its row locked. */
 export type LockedItem = {

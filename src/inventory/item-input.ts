@@ -49,5 +49,9 @@ function assertValid(check: Check, value: unknown): void {
   if (check.Check(value)) return;
   const [fault] = check.Errors(value);
   const field = fault?.instancePath.slice(1).replaceAll('/', '.') ?? '';
-  throw new DealerError('invalid_input', `${field === '' ? 'The item' : field} ${fault?.message ?? 'is not valid'}.`, field);
+  throw new DealerError(
+    'invalid_input',
+    `${field === '' ? 'The item' : field} ${fault?.message ?? 'is not valid'}.`,
+    field,
+  );
 }

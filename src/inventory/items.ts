@@ -1,9 +1,9 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, refreshItems, NEVER_SUPPRESSED } from '../channel/refresh.ts';
+import { integrationsOf, NEVER_SUPPRESSED, refreshItems } from '../channel/refresh.ts';
 import { newId } from '../contract/ids.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { sqlState, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, changeItems, lockItems } from './change.ts';
 import { assertChanges, assertNewItem, type ItemChanges, type NewItem } from './item-input.ts';
 

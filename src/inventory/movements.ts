@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, type LockedItem } from './change.ts';
 
 /** Movements of stock: units come, go, are held back and let go. Each is one transaction and one stock event. */

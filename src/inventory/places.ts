@@ -1,9 +1,9 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { newId } from '../contract/ids.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
-import { refreshOrganization } from '../dealers/organization-settings.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import { refreshOrganization } from '../dealers/organization-settings.ts';
 
 /** Business units and the locations in them: where stock lies. */
 export type Place = { id: string; name: string; businessUnitId: string; businessUnit: string };

@@ -1,8 +1,8 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { newId } from '../contract/ids.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem } from './change.ts';
 import { AMOUNT_MAX } from './item-input.ts';
 
@@ -51,7 +51,11 @@ export async function changePromotion(
 }
 
 /** Ends a promotion now, or cancels one that has not begun. */
-export async function endPromotion(context: ChannelContext, organizationId: string, promotionId: string): Promise<void> {
+export async function endPromotion(
+  context: ChannelContext,
+  organizationId: string,
+  promotionId: string,
+): Promise<void> {
   const itemId = await itemOf(context, organizationId, promotionId);
   await changeItem(context, { organizationId, itemId }, async (tx) => {
     const rows = await tx.query(sql`delete from promotions where id = ${promotionId} returning id`);
@@ -69,7 +73,11 @@ async function itemOf(context: ChannelContext, organizationId: string, promotion
 /** The item's row is locked, so no other promotion of it can appear between this check and the write. */
 async function assertPromotion(tx: Transaction, itemId: string, id: string, input: PromotionInput): Promise<void> {
   if (!Number.isInteger(input.priceAmount) || input.priceAmount < 0 || input.priceAmount > AMOUNT_MAX) {
-    throw new DealerError('invalid_input', 'The promotional price must be a whole number of minor units.', 'priceAmount');
+    throw new DealerError(
+      'invalid_input',
+      'The promotional price must be a whole number of minor units.',
+      'priceAmount',
+    );
   }
   if (input.endsAt !== null && input.endsAt <= input.startsAt) {
     throw new DealerError('invalid_input', 'A promotion must end after it starts.', 'endsAt');

@@ -1,6 +1,6 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItems } from './change.ts';
 
 /** Each batch holds the channel's clock, which that integration's orders wait for. */
@@ -51,7 +51,11 @@ async function publishBatch(
   });
 }
 
-async function assertIntegration(context: ChannelContext, organizationId: string, integrationId: string): Promise<void> {
+async function assertIntegration(
+  context: ChannelContext,
+  organizationId: string,
+  integrationId: string,
+): Promise<void> {
   const rows = await context.db.query(sql`
     select id from integrations where id = ${integrationId} and organization_id = ${organizationId}`);
   if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');

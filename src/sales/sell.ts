@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { newId } from '../contract/ids.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
 

@@ -26,7 +26,14 @@ export type OutgoingEvent = {
 
 export type RecordedEvent = { id: string; deliveryId: string | null };
 
-type EventRow = { integrationId: string; id: string; type: string; createdAt: Date; body: string; isSuppressed: boolean };
+type EventRow = {
+  integrationId: string;
+  id: string;
+  type: string;
+  createdAt: Date;
+  body: string;
+  isSuppressed: boolean;
+};
 type DeliveryRow = { integrationId: string; id: string; eventId: string; status: string; createdAt: Date };
 
 /** Events waiting to be written with the change that caused them. */

@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import type { ChannelContext } from '../../src/channel/context.ts';
+import { VERSIONS } from '../../src/contract/versions.ts';
 import type { Database } from '../../src/db/database.ts';
 import { createIntegration } from '../../src/dealers/integrations.ts';
 import { createOrganization } from '../../src/dealers/organizations.ts';
@@ -21,6 +23,10 @@ export type World = {
   /** Where the app listens, such as http://127.0.0.1:53124. */
   origin: string;
   port: number;
+  /** What the operations on stock are handed; the same one that the app uses. */
+  channel: ChannelContext;
+  /** Sets the time that the channel sees; null gives it back to the database. */
+  setTime(time: Date | null): void;
   /** Everything that was logged, one JSON line each. */
   logLines: string[];
   dealer(): Promise<Dealer>;
@@ -34,7 +40,18 @@ export type Dealer = { organizationId: string; userId: string; integrationId: st
 export async function startWorld(overrides: Partial<AppOptions> & { database?: TestDatabase } = {}): Promise<World> {
   const database = overrides.database ?? (await cloneDatabase());
   const logLines: string[] = [];
+  let time: Date | null = null;
+  const channel: ChannelContext = {
+    db: database.db,
+    now: () => time,
+    publicUrl: PUBLIC_URL,
+    versions: VERSIONS,
+    onEvents: () => {},
+  };
   const app = await buildApp({
+    channel,
+    secretKeys: ['a secret key for tests, long enough to be one'],
+    readCacheBytes: 16_000_000,
     db: database.db,
     log: createLog({ level: 'debug', isPretty: false, destination: collector(logLines) }),
     publicUrl: PUBLIC_URL,
@@ -52,6 +69,10 @@ export async function startWorld(overrides: Partial<AppOptions> & { database?: T
     database,
     origin,
     port,
+    channel: overrides.channel ?? channel,
+    setTime(next) {
+      time = next;
+    },
     logLines,
     client,
     dealer: () => makeDealer(database.db, client),

@@ -34,7 +34,10 @@ export type Price = Static<typeof Price>;
 
 export const Promotion = Type.Object(
   {
-    regular_amount: Type.Integer({ minimum: 0, description: 'The regular price that the promotion replaces, in minor units.' }),
+    regular_amount: Type.Integer({
+      minimum: 0,
+      description: 'The regular price that the promotion replaces, in minor units.',
+    }),
     regular_amount_formatted: Type.String(),
     ends_at: Nullable(Timestamp, 'When it ends; null while no end is set.'),
   },

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Address, commonItemFields, commonItemTail, ManyOf, Nullable, OneOf, timestampExample } from './common.ts';
+import { type Address, commonItemFields, commonItemTail, ManyOf, Nullable, OneOf, timestampExample } from './common.ts';
 
 const text = (description: string) => Nullable(Type.String({ minLength: 1, maxLength: 500 }), description);
 const measure = (description: string, maximum: number) =>

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Cursors, createCursors } from '../../channel/cursors.ts';
+import { createDocumentReader, type DocumentReader } from '../../channel/read-documents.ts';
 import { ApiError } from '../../contract/errors.ts';
 import {
   type BodyOf,
@@ -12,13 +14,19 @@ import { CURRENT_VERSION } from '../../contract/versions.ts';
 import type { AppOptions } from '../app.ts';
 import { parseJsonBody } from '../json-body.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
+import { createReadCache, type ReadCache } from './read-cache.ts';
+import { listEvents } from './routes/events.ts';
 import { getHealth } from './routes/health.ts';
+import { getItem, listItems } from './routes/items.ts';
 import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
 
+/** What lives as long as the public API: its options, and the caches and codecs made from them. */
+export type PublicContext = AppOptions & { reader: DocumentReader; cursors: Cursors; readCache: ReadCache };
+
 /** What a handler is given, all of it checked: read downward, answer with the body to send. */
 export type Call<Op extends Operation = Operation> = {
-  context: AppOptions;
+  context: PublicContext;
   integration: AdmittedIntegration;
   params: ParamsOf<Op>;
   query: QueryOf<Op>;
@@ -37,6 +45,11 @@ const handlers: {
   getHealth,
   getOpenapi,
   getMe,
+  listListings: listItems('listing'),
+  getListing: getItem('listing'),
+  listParts: listItems('part'),
+  getPart: getItem('part'),
+  listEvents,
 };
 
 declare module 'fastify' {
@@ -46,7 +59,14 @@ declare module 'fastify' {
 }
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
-export async function publicRoutes(app: FastifyInstance, context: AppOptions): Promise<void> {
+export async function publicRoutes(app: FastifyInstance, options: AppOptions): Promise<void> {
+  const context: PublicContext = {
+    ...options,
+    // Documents and the answers made of them share the memory: pages copy what they hold, single answers do not.
+    reader: createDocumentReader(options.channel, options.readCacheBytes / 2),
+    readCache: createReadCache(options.readCacheBytes / 2),
+    cursors: createCursors(options.secretKeys),
+  };
   const admit = admitter(context.db, context.rateLimits);
   const integrations = new WeakMap<FastifyRequest, AdmittedIntegration>();
   const operations: Operation[] = Object.values(OPERATIONS);

@@ -1,0 +1,119 @@
+import type { Cursor, Cursors, ListName } from '../../channel/cursors.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { PAGE_LIMIT_DEFAULT } from '../../contract/resources/list.ts';
+
+/** A list's query, understood: what to read and after which row. */
+export type ListQuery = {
+  limit: number;
+  since: Date | null;
+  /** The status or type filter, in canonical order; null if none was given. */
+  filter: string[] | null;
+  before: { id: string; at: Date } | null;
+  /** Makes the cursor for the next page, which carries the filters on. */
+  cursorAfter(last: { id: string; atMs: number }): string;
+};
+
+export type ListQueryInput = {
+  list: ListName;
+  integrationId: string;
+  cursors: Cursors;
+  limit: number | undefined;
+  after: string | undefined;
+  /** The time filter and its parameter's name. */
+  since: { name: string; text: string | undefined };
+  /** The status or type filter, its parameter's name, and how its text is understood. */
+  filter: { name: string; text: string | undefined; parse: (text: string) => string[] };
+};
+
+/** The first page's filters go on with its cursor; sending them again is allowed if they are the same. */
+export function readListQuery(input: ListQueryInput): ListQuery {
+  const { list, integrationId, cursors } = input;
+  const cursor = input.after === undefined ? null : cursors.decode(list, integrationId, input.after);
+  const sinceMs = input.since.text === undefined ? undefined : parseTimestamp(input.since.text, input.since.name);
+  const filter = input.filter.text === undefined ? undefined : input.filter.parse(input.filter.text).join(',');
+  if (cursor !== null) {
+    assertSame(input.since.name, sinceMs, cursor.sinceMs);
+    assertSame(input.filter.name, filter, cursor.filter);
+  }
+  const effective: Omit<Cursor, 'id' | 'atMs'> = {
+    sinceMs: cursor === null ? (sinceMs ?? null) : cursor.sinceMs,
+    filter: cursor === null ? (filter ?? null) : cursor.filter,
+  };
+  return {
+    limit: input.limit ?? PAGE_LIMIT_DEFAULT,
+    since: effective.sinceMs === null ? null : new Date(effective.sinceMs),
+    filter: effective.filter === null ? null : effective.filter.split(','),
+    before: cursor === null ? null : { id: cursor.id, at: new Date(cursor.atMs) },
+    cursorAfter: (last) => cursors.encode(list, integrationId, { ...last, ...effective }),
+  };
+}
+
+/** The list envelope around documents that are JSON already. */
+export function listEnvelope(documents: Buffer[], nextCursor: string | null): Buffer {
+  const parts: Buffer[] = [LIST_HEAD];
+  for (const [index, document] of documents.entries()) {
+    if (index > 0) parts.push(COMMA);
+    parts.push(document);
+  }
+  parts.push(Buffer.from(`],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`));
+  return Buffer.concat(parts);
+}
+
+/** A comma-separated list of known values, in the order of the catalogue; `any` is all of them. */
+export function parseChoices(name: string, allowed: readonly string[], text: string): string[] {
+  if (text === 'any') return [...allowed];
+  const wanted = new Set(text.split(',').map((part) => part.trim()));
+  for (const value of wanted) {
+    if (!allowed.includes(value)) {
+      throw new ApiError('invalid_request', {
+        param: name,
+        message: `${name} must be a comma-separated list of ${allowed.join(', ')}, or any.`,
+      });
+    }
+  }
+  return allowed.filter((value) => wanted.has(value));
+}
+
+const LIST_HEAD = Buffer.from('{"object":"list","data":[');
+const COMMA = Buffer.from(',');
+
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+/** ISO 8601 with any offset, or a plain date; a "+" that the query string turned into a blank is one again. */
+export function parseTimestamp(text: string, name: string): number {
+  const match = DATE_TIME.exec(
+    text
+      .trim()
+      .replace(/ (\d{2}:?\d{2})$/, (whole, offset: string) =>
+        /[T ]\d{2}:\d{2}/.test(text.slice(0, -whole.length)) ? `+${offset}` : whole,
+      ),
+  );
+  const [, date = '', time = '00:00', zone = 'Z'] = match ?? [];
+  const clock = time.replace(',', '.').replace(/(\.\d{3})\d+$/, '$1');
+  const offset =
+    zone.toUpperCase() === 'Z'
+      ? 'Z'
+      : zone.replace(/^([+-]\d{2}):?(\d{2})?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
+  const value = Date.parse(`${date}T${clock}${offset}`);
+  if (match === null || Number.isNaN(value) || !isRealDate(date)) {
+    throw new ApiError('invalid_request', {
+      param: name,
+      message: `${name} must be an ISO 8601 time such as 2026-05-08T09:00:00.123Z, or a date.`,
+    });
+  }
+  return value;
+}
+
+/** Date.parse takes February 30th for March 2nd. */
+function isRealDate(date: string): boolean {
+  const value = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(value) && new Date(value).toISOString().startsWith(date);
+}
+
+function assertSame<Value>(name: string, sent: Value | undefined, carried: Value | null): void {
+  if (sent === undefined || sent === carried) return;
+  throw new ApiError('invalid_request', {
+    param: name,
+    message: `${name} differs from the one that the cursor was made under; leave it out, or start from the first page.`,
+  });
+}

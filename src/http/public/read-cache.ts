@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ByteCache, createByteCache } from '../../channel/document-cache.ts';
+import type { Freshness } from '../../channel/read-documents.ts';
+import type { AdmittedIntegration } from './admit.ts';
+
+/**
+ * Whole answers, kept by integration, clock and URL. Every commit that changes anything a client can read moves the
+ * integration's clock, and the clock was read with this very request's key: while it stands, an answer built under it
+ * is still the truth, except for what ends by itself at a known time.
+ */
+export type ReadCache = {
+  serve(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    integration: AdmittedIntegration,
+    build: () => Promise<Built>,
+  ): Promise<FastifyReply>;
+};
+
+export type Built = { body: Buffer } & Freshness;
+
+type Encoding = 'br' | 'gzip' | 'identity';
+type Entry = {
+  bodies: Partial<Record<Encoding, Buffer>> & { identity: Buffer };
+  /** Made from the bytes, so that it is true whatever moved the clock. Weak, for it names all encodings of them. */
+  etag: string;
+  validUntilMs: number | null;
+  size: number;
+};
+
+/** Below this, compressing costs more than it saves. */
+const COMPRESS_MIN_BYTES = 1_024;
+const BROTLI_QUALITY = 4;
+
+const compressors = {
+  br: (body: Buffer) =>
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: (body: Buffer) => promisify(gzip)(body),
+};
+
+export function createReadCache(maxBytes: number): ReadCache {
+  const cache: ByteCache<Entry> = createByteCache(maxBytes);
+
+  async function find(key: string, nowMs: number, build: () => Promise<Built>): Promise<Entry> {
+    const kept = cache.get(key);
+    if (kept !== undefined && (kept.validUntilMs === null || nowMs < kept.validUntilMs)) return kept;
+    const built = await build();
+    const entry = entryOf(built);
+    if (built.isCurrent) cache.set(key, entry);
+    return entry;
+  }
+
+  return {
+    async serve(request, reply, integration, build) {
+      const { integrationId, clockMs, nowMs, apiVersion } = integration;
+      const key = `${integrationId} ${clockMs} ${apiVersion} ${request.url}`;
+      const entry = await find(key, nowMs, build);
+      reply.header('ETag', entry.etag);
+      reply.header('Vary', 'Accept-Encoding');
+      reply.header('Cache-Control', 'private, no-cache');
+      if (isMatch(request.headers['if-none-match'], entry.etag)) return reply.code(304).send();
+
+      const encoding = encodingFor(request.headers['accept-encoding'], entry.bodies.identity.length);
+      let body = entry.bodies[encoding];
+      if (body === undefined && encoding !== 'identity') {
+        body = await compressors[encoding](entry.bodies.identity);
+        entry.bodies[encoding] = body;
+        entry.size += body.length;
+        // Setting it again tells the cache the entry's new size; one that was not kept stays out.
+        if (cache.get(key) === entry) cache.set(key, entry);
+      }
+      if (encoding !== 'identity') reply.header('Content-Encoding', encoding);
+      return reply.type('application/json; charset=utf-8').send(body);
+    },
+  };
+}
+
+function entryOf({ body, validUntilMs }: Built): Entry {
+  const digest = createHash('sha1').update(body).digest('base64url');
+  return { bodies: { identity: body }, etag: `W/"${digest}"`, validUntilMs, size: body.length };
+}
+
+/** Brotli if the client takes it, else gzip. An encoding that it gives the weight zero is one it does not take. */
+function encodingFor(header: string | string[] | undefined, size: number): Encoding {
+  if (header === undefined || size < COMPRESS_MIN_BYTES) return 'identity';
+  const offers = String(header)
+    .toLowerCase()
+    .split(',')
+    .map((offer) => offer.trim().split(/\s*;\s*/));
+  const takes = (name: string) =>
+    offers.some(([offer, weight]) => offer === name && !/^q=0(\.0*)?$/.test(weight ?? ''));
+  if (takes('br')) return 'br';
+  return takes('gzip') ? 'gzip' : 'identity';
+}
+
+function isMatch(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  const plain = (tag: string) => tag.trim().replace(/^W\//, '');
+  return header.trim() === '*' || header.split(',').some((tag) => plain(tag) === plain(etag));
+}

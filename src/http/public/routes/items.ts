@@ -1,0 +1,73 @@
+import { valuesOf } from '../../../contract/catalogue.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { isId } from '../../../contract/ids.ts';
+import type { OPERATIONS } from '../../../contract/operations.ts';
+import type { AdmittedIntegration } from '../admit.ts';
+import { reading } from '../database-faults.ts';
+import { listEnvelope, parseChoices, readListQuery } from '../list-query.ts';
+import type { Handler, PublicContext } from '../public-routes.ts';
+
+type Kind = 'listing' | 'part';
+
+const KINDS = {
+  listing: { list: 'listings', notFound: 'listing_not_found', statuses: valuesOf('listing_status') },
+  part: { list: 'parts', notFound: 'part_not_found', statuses: valuesOf('part_status') },
+} as const;
+
+/** What can be sold now: the content of a plain list. */
+const ON_SALE = ['active'];
+
+export function listItems(kind: Kind): Handler<typeof OPERATIONS.listListings> {
+  const { list, statuses } = KINDS[kind];
+  return async ({ context, integration, query, request, reply }) => {
+    const wanted = readListQuery({
+      list,
+      integrationId: integration.integrationId,
+      cursors: context.cursors,
+      limit: query.limit,
+      after: query.after,
+      since: { name: 'updated_after', text: query.updated_after },
+      filter: { name: 'status', text: query.status, parse: (text) => parseChoices('status', statuses, text) },
+    });
+    return await context.readCache.serve(request, reply, timed(context, integration), async () => {
+      // With updated_after every status counts, or a client could not learn that something was sold.
+      const status = wanted.filter ?? (wanted.since === null ? ON_SALE : null);
+      const page = await reading(() =>
+        context.reader.page(
+          scopeOf(integration, kind),
+          { limit: wanted.limit, statuses: status, updatedAfter: wanted.since, before: wanted.before },
+          nowOf(context, integration),
+        ),
+      );
+      const cursor = page.last === null ? null : wanted.cursorAfter(page.last);
+      return { ...page, body: listEnvelope(page.documents, cursor) };
+    });
+  };
+}
+
+export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
+  const { notFound } = KINDS[kind];
+  return async ({ context, integration, params, request, reply }) => {
+    if (!isId(kind, params.id)) throw new ApiError(notFound);
+    return await context.readCache.serve(request, reply, timed(context, integration), async () => {
+      const found = await reading(() =>
+        context.reader.one(scopeOf(integration, kind), params.id, nowOf(context, integration)),
+      );
+      if (found === null) throw new ApiError(notFound);
+      return { ...found, body: found.document };
+    });
+  };
+}
+
+function scopeOf(integration: AdmittedIntegration, kind: Kind) {
+  return { integrationId: integration.integrationId, version: integration.apiVersion, kind };
+}
+
+/** The database's time at admission, unless a test owns the clock. */
+function nowOf(context: PublicContext, integration: AdmittedIntegration): Date {
+  return context.channel.now() ?? new Date(integration.nowMs);
+}
+
+function timed(context: PublicContext, integration: AdmittedIntegration): AdmittedIntegration {
+  return { ...integration, nowMs: nowOf(context, integration).getTime() };
+}
