@@ -14,6 +14,12 @@ export const CATALOGUE = {
     sold_out: 'Sold out',
     unpublished: 'Not published',
   },
+  order_status: {
+    received: 'Received',
+    matched: 'Matched',
+    fulfilled: 'Fulfilled',
+    cancelled: 'Cancelled',
+  },
   condition: {
     unworn: 'Unworn',
     mint: 'Mint',

@@ -6,7 +6,7 @@ export const JSON_DEPTH_LIMIT = 64;
 export const HEADERS_LIMIT_BYTES = 16_384;
 
 export const RATE_LIMIT_DEFAULT = 600;
-export const RATE_LIMIT_OVERRIDE_MAX = 1_000_000;
+export const RATE_LIMIT_OVERRIDE_MAX = 10_000_000;
 export const RATE_WINDOW_MS = 60_000;
 
 export const IDEMPOTENCY_KEY_LENGTH_LIMIT = 255;

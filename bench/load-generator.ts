@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+
+/**
+ * A load generator on plain sockets: it writes ready request bytes and finds the end of each answer by its
+ * Content-Length, so that it costs far less than an HTTP client and the server is what is measured.
+ *
+ * Runs as a process of its own: node bench/load-generator.ts <job file>; prints one line of JSON.
+ */
+export type LoadJob = {
+  port: number;
+  connections: number;
+  seconds: number;
+  headers: Record<string, string>;
+  paths: string[];
+};
+
+export type LoadResult = { requests: number; failures: number; perSecond: number; p50Ms: number; p99Ms: number };
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+const [jobFile] = process.argv.slice(2);
+if (jobFile !== undefined) console.log(JSON.stringify(await runLoad(JSON.parse(readFileSync(jobFile, 'utf8')))));
+
+async function runLoad(job: LoadJob): Promise<LoadResult> {
+  const headers = Object.entries({ Host: `127.0.0.1:${job.port}`, ...job.headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  const requests = job.paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\n${headers}\r\n`));
+  const latencies: number[] = [];
+  let failures = 0;
+  const startedAt = performance.now();
+  const endsAt = startedAt + job.seconds * 1000;
+
+  function loop(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port: job.port, noDelay: true });
+      let sentAt = 0;
+      let chunks: Buffer[] = [];
+      let received = 0;
+      let expected = -1;
+      const send = () => {
+        const request = requests[Math.floor(Math.random() * requests.length)] as Buffer;
+        sentAt = performance.now();
+        socket.write(request);
+      };
+      socket.on('connect', send);
+      socket.on('error', reject);
+      socket.on('data', (chunk) => {
+        chunks.push(chunk);
+        received += chunk.length;
+        if (expected === -1) {
+          const head = chunks.length === 1 ? chunk : Buffer.concat(chunks);
+          const end = head.indexOf(HEAD_END);
+          if (end === -1) return;
+          const text = head.latin1Slice(0, end);
+          if (!text.startsWith('HTTP/1.1 200')) failures += 1;
+          expected = end + HEAD_END.length + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
+        }
+        if (received < expected) return;
+        latencies.push(performance.now() - sentAt);
+        chunks = [];
+        received = 0;
+        expected = -1;
+        if (performance.now() < endsAt) send();
+        else {
+          socket.destroy();
+          resolve();
+        }
+      });
+    });
+  }
+
+  await Promise.all(Array.from({ length: job.connections }, loop));
+  const seconds = (performance.now() - startedAt) / 1000;
+  latencies.sort((a, b) => a - b);
+  const quantile = (q: number) => Math.round((latencies[Math.floor(latencies.length * q)] ?? 0) * 100) / 100;
+  return {
+    requests: latencies.length,
+    failures,
+    perSecond: Math.round(latencies.length / seconds),
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+  };
+}

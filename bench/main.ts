@@ -1,0 +1,12 @@
+import { benchReads } from './reads.ts';
+
+/** `npm run bench <name>`: figures as ratios against the bare limit of the same machine in the same run. */
+const benches: Record<string, (args: string[]) => Promise<void>> = { reads: benchReads };
+
+const [name = '', ...args] = process.argv.slice(2);
+const bench = benches[name];
+if (bench === undefined) {
+  console.error(`usage: npm run bench <${Object.keys(benches).join('|')}>`);
+  process.exit(2);
+}
+await bench(args);

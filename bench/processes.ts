@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadJob, LoadResult } from './load-generator.ts';
+
+/** The processes of a benchmark: started in a folder of their own, all ended with it. */
+export type Stage = {
+  dir: string;
+  /** Starts the real service; resolves when it answers. */
+  startService(env?: Record<string, string>): Promise<{ port: number; process: ChildProcess; env: Record<string, string> }>;
+  startBareServer(bodies: Record<string, string>): Promise<number>;
+  load(job: LoadJob): Promise<LoadResult>;
+  end(): Promise<void>;
+};
+
+const STOP_LIMIT_MS = 20_000;
+
+export async function openStage(): Promise<Stage> {
+  const dir = await mkdtemp(join(tmpdir(), 'crownwheel-bench-'));
+  const children: ChildProcess[] = [];
+
+  function start(file: string, args: string[], env: Record<string, string> = {}): ChildProcess {
+    const child = spawn(process.execPath, [file, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+    });
+    children.push(child);
+    return child;
+  }
+
+  return {
+    dir,
+    async startService(settings = {}) {
+      const port = await freePort();
+      const env = {
+        PORT: String(port),
+        DATA_DIR: join(dir, 'data'),
+        DEMO: 'off',
+        LOG_LEVEL: 'warn',
+        ...settings,
+      };
+      const child = start('src/main.ts', [], env);
+      child.stdout?.resume();
+      await until(async () => (await fetch(`http://127.0.0.1:${port}/api/v1/health`)).ok);
+      return { port, process: child, env };
+    },
+    async startBareServer(bodies) {
+      const port = await freePort();
+      const file = join(dir, `bodies-${port}.json`);
+      await writeFile(file, JSON.stringify(bodies));
+      start('bench/bare-server.ts', [String(port), file]).stdout?.resume();
+      await until(async () => (await fetch(`http://127.0.0.1:${port}/none`)).status === 404);
+      return port;
+    },
+    async load(job) {
+      const file = join(dir, 'job.json');
+      await writeFile(file, JSON.stringify(job));
+      const child = start('bench/load-generator.ts', [file]);
+      let output = '';
+      child.stdout?.on('data', (chunk) => {
+        output += String(chunk);
+      });
+      await new Promise((resolve) => child.once('exit', resolve));
+      return JSON.parse(output);
+    },
+    async end() {
+      for (const child of children) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        const exit = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGTERM');
+        await Promise.race([exit, sleep(STOP_LIMIT_MS)]);
+        child.kill('SIGKILL');
+      }
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** CPU seconds that a process has used so far, from the kernel; 0 where there is no /proc. */
+export async function cpuSeconds(pid: number | undefined): Promise<number> {
+  const { readFile } = await import('node:fs/promises');
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const TICKS_PER_SECOND = 100;
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
+}
+
+async function freePort(): Promise<number> {
+  return await new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (await check().catch(() => false)) return;
+    await sleep(50);
+  }
+  throw new Error('a process of the benchmark did not start');
+}
