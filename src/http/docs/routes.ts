@@ -1,5 +1,72 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ASSETS, versionOf } from './assets.ts';
+import { renderPage } from './layout.ts';
+import { missingPage } from './missing-page.ts';
+import { siteAt } from './page.ts';
+import { docsPages } from './pages.ts';
 
-export async function docsRoutes(app: FastifyInstance, _options: { publicUrl: string }): Promise<void> {
-  app.get('/docs/api', async () => 'docs');
+/** Pages load their own style, fonts and icon; nothing runs in them, and nothing comes from elsewhere. */
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const FOREVER = 'public, max-age=31536000, immutable';
+/** Kept by browsers, but asked about each time: a new release shows at once, and no change costs a 304. */
+const REVALIDATED = 'public, no-cache';
+
+export async function docsRoutes(app: FastifyInstance, options: { publicUrl: string }): Promise<void> {
+  const site = siteAt(options.publicUrl);
+  const home = `${site.basePath}/docs/api`;
+  app.get('/', async (_request, reply) => reply.redirect(home));
+  await app.register(
+    async (docs) => {
+      docs.addHook('onRequest', refuseOtherMethods);
+      docs.get('/', async (_request, reply) => reply.redirect(home));
+
+      // Nothing on a page depends on the request, so each is rendered once, when the service starts.
+      const pages = docsPages(site);
+      for (const page of pages) {
+        const body = renderPage(page, pages, site);
+        const etag = `"${versionOf(body)}"`;
+        for (const url of [page.path, `${page.path}/`]) {
+          docs.get(url, async (request, reply) => sendPage(request, reply, body, etag));
+        }
+      }
+      for (const asset of ASSETS) {
+        docs.get(`/api/${asset.path}`, async (request, reply) => {
+          const { v } = request.query as { v?: unknown };
+          return reply
+            .header('Cache-Control', v === asset.version ? FOREVER : REVALIDATED)
+            .type(asset.type)
+            .send(asset.body);
+        });
+      }
+
+      const missing = renderPage(missingPage(pages, site), pages, site);
+      docs.setNotFoundHandler(async (_request, reply) =>
+        reply
+          .code(404)
+          .header('Content-Security-Policy', PAGE_POLICY)
+          .header('Cache-Control', 'no-store')
+          .type('text/html; charset=utf-8')
+          .send(missing),
+      );
+    },
+    { prefix: '/docs' },
+  );
+}
+
+function sendPage(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): FastifyReply {
+  reply.header('Cache-Control', REVALIDATED).header('ETag', etag).header('Content-Security-Policy', PAGE_POLICY);
+  const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  if (known.includes(etag)) return reply.code(304).send();
+  return reply.type('text/html; charset=utf-8').send(body);
+}
+
+/** Answered before a body is read: no page takes one. */
+async function refuseOtherMethods(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  if (request.method === 'GET' || request.method === 'HEAD') return undefined;
+  return reply
+    .code(405)
+    .header('Allow', 'GET, HEAD')
+    .type('text/plain; charset=utf-8')
+    .send('Pages are read with GET.\n');
 }

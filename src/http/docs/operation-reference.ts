@@ -1,0 +1,96 @@
+import { STATUS_CODES } from 'node:http';
+import { ERRORS } from '../../contract/errors.ts';
+import { errorsOf, type Operation } from '../../contract/operations.ts';
+import { costText, methodBadge, statusBadge } from './badges.ts';
+import { jsonBlock, shellBlock } from './code-block.ts';
+import { type Html, html } from './html.ts';
+import type { OpenapiView, Parameter } from './openapi-view.ts';
+import type { Site } from './page.ts';
+import { type Field, fieldList, fieldsOf, type JsonSchema } from './schema-fields.ts';
+import { errorLink, sentence } from './text.ts';
+
+/** One operation: what it does and takes on one side, a request and its answer on the other. */
+export function operationSection(operation: Operation, openapi: OpenapiView, site: Site): Html {
+  return html`<section class="operation" id="${operation.id}">
+<h3><a href="#${operation.id}">${operation.summary}</a></h3>
+<p class="route">${methodBadge(operation.method)}<code>${operation.path}</code><span class="cost">${costText(operation)}</span></p>
+<div class="spread"><div>
+<p>${sentence(operation.description, site)}</p>
+${parameterLists(operation, openapi, site)}
+${bodyFields(operation, site)}
+${answerFields(operation, site)}
+${errorList(operation, site)}
+</div><div class="examples">
+${shellBlock('Request', curlOf(operation, openapi, site))}
+${jsonBlock(
+  html`${statusBadge(operation.success.status)} ${STATUS_CODES[operation.success.status] ?? ''}`,
+  operation.success.example,
+)}
+</div></div>
+</section>
+`;
+}
+
+/** A request that can be pasted into a terminal; placeholders stand where only the reader knows the value. */
+export function curlOf(operation: Operation, openapi: OpenapiView, site: Site): string {
+  const parameters = openapi.parametersOf(operation);
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const example = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example;
+    return example === undefined ? placeholder : String(example);
+  });
+  const example = (operation.body as { examples?: unknown[] } | null)?.examples?.[0];
+  const options = [
+    operation.isOpen ? null : '-H "Authorization: Bearer $CROWNWHEEL_KEY"',
+    operation.isIdempotent ? '-H "Idempotency-Key: $(uuidgen)"' : null,
+    example === undefined ? null : '-H "Content-Type: application/json"',
+    example === undefined ? null : `-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`,
+  ].filter((option) => option !== null);
+  const method = operation.method === 'GET' ? '' : `-X ${operation.method} `;
+  return [`curl ${method}${site.publicUrl}/api${path}`, ...options].join(' \\\n  ');
+}
+
+function parameterLists(operation: Operation, openapi: OpenapiView, site: Site): Html[] {
+  const titles: Record<Parameter['in'], string> = {
+    path: 'Path parameters',
+    query: 'Query parameters',
+    header: 'Request headers',
+  };
+  const byPlace = Map.groupBy(openapi.parametersOf(operation), (parameter) => parameter.in);
+  return [...byPlace].map(
+    ([place, parameters]) => html`<h4>${titles[place]}</h4>
+${fieldList(parameters.map(fieldOf), site, { marksRequired: true })}`,
+  );
+}
+
+function fieldOf(parameter: Parameter): Field {
+  return {
+    path: parameter.name,
+    schema: parameter.schema,
+    description: parameter.description ?? '',
+    isRequired: parameter.required,
+  };
+}
+
+function bodyFields(operation: Operation, site: Site): Html | null {
+  if (operation.body === null) return null;
+  const fields = fieldsOf(operation.body as JsonSchema);
+  if (fields.length === 0) return null;
+  return html`<h4>Request body</h4>${fieldList(fields, site, { marksRequired: true })}`;
+}
+
+function answerFields(operation: Operation, site: Site): Html | null {
+  const fields = fieldsOf(operation.success.schema as JsonSchema);
+  if (fields.length === 0) return null;
+  return html`<details class="drawer"><summary>Fields of the answer <span class="count">${fields.length}</span></summary>
+${fieldList(fields, site, { marksRequired: false })}</details>`;
+}
+
+function errorList(operation: Operation, site: Site): Html {
+  const codes = errorsOf(operation).toSorted((a, b) => ERRORS[a].status - ERRORS[b].status);
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  return html`<details class="drawer"><summary>Errors <span class="count">${codes.length}</span></summary>
+<dl class="error-list">${[...byStatus].map(
+    ([status, group]) =>
+      html`<div><dt>${statusBadge(status)}</dt><dd>${group.map((code) => html`${errorLink(code, site)} `)}</dd></div>`,
+  )}</dl></details>`;
+}
