@@ -17,7 +17,9 @@ let world: World;
 let browser: Browser;
 
 before(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
+  // One after the other: a browser that nobody holds because the other failed would keep the test run from ending.
+  world = await startWorld();
+  browser = await openBrowser();
 });
 after(async () => {
   await browser?.close();
