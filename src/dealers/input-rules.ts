@@ -1,5 +1,6 @@
 import { type IdKind, isId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
+import { isCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
 
 /** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
@@ -11,7 +12,6 @@ export const RATE_LIMIT_OVERRIDE_MIN = 10;
 const EMAIL_LENGTH_LIMIT = 254;
 /** What the sign-in library accepts too: an address that it refuses could never sign in. */
 const EMAIL = /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
-const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 
 export function checkedName(text: string): string {
   const name = text.trim();
@@ -40,7 +40,7 @@ export function checkedPassword(password: string): string {
 
 export function checkedCurrency(text: string): string {
   const currency = text.trim().toUpperCase();
-  if (!CURRENCIES.has(currency)) {
+  if (!isCurrency(currency)) {
     throw refused(`${JSON.stringify(text)} is not a currency of ISO 4217, such as USD, EUR or CHF.`, 'currency');
   }
   return currency;

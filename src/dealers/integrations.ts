@@ -69,6 +69,14 @@ export async function listIntegrations(db: Queryable, page: ListPage): Promise<I
     from integrations where id > ${page.after ?? ''} order by id limit ${page.limit}`);
 }
 
+export async function findIntegration(db: Queryable, integrationId: string): Promise<IntegrationSummary | null> {
+  const [row] = await db.query<IntegrationSummary>(sql`
+    select id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
+      is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride"
+    from integrations where id = ${integrationId}`);
+  return row ?? null;
+}
+
 /** The new key, or null if there is no such integration. The old key is unknown from the next request on. */
 export async function regenerateKey(db: Queryable, integrationId: string): Promise<string | null> {
   const apiKey = newApiKey();

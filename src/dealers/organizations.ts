@@ -30,6 +30,13 @@ export async function listOrganizations(db: Queryable, page: ListPage): Promise<
     from organizations where id > ${page.after ?? ''} order by id limit ${page.limit}`);
 }
 
+export async function findOrganization(db: Queryable, organizationId: string): Promise<Organization | null> {
+  const [row] = await db.query<Organization>(sql`
+    select id, name, is_provisioned and archived_at is null as "isProvisioned", has_integration_plan as "hasIntegrationPlan"
+    from organizations where id = ${organizationId}`);
+  return row ?? null;
+}
+
 /** False if there is no such organization. Holds from the next request on. */
 export async function setPlan(db: Queryable, organizationId: string, hasPlan: boolean): Promise<boolean> {
   const rows = await db.query(sql`

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, withSecretKeys } from '../config.ts';
-import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts';
+import { type Database, openDatabase } from '../db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../db/embedded.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
@@ -39,7 +39,11 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
   };
   try {
     const config = withSecretKeys(settings);
-    db = open(embedded?.address ?? { url: settings.databaseUrl ?? '' }, config, options);
+    db = openDatabase({
+      address: embedded?.address ?? { url: settings.databaseUrl ?? '' },
+      poolSize: config.databasePoolSize,
+      onIdleError: (error) => options.onFault(`a database connection was lost: ${error.message}`),
+    });
     await assertServer(db);
     return { config, db, embedded, close };
   } catch (error) {
@@ -51,19 +55,6 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
 function embeddedOptions(settings: Config, options: ConnectOptions) {
   const connections = Math.max(EMBEDDED_CONNECTIONS_MIN, settings.databasePoolSize + SPARE_CONNECTIONS);
   return { ...options, dataDir: settings.dataDir, settings: { max_connections: String(connections) } };
-}
-
-function open(address: DatabaseAddress, config: Config, options: ConnectOptions): Database {
-  try {
-    return openDatabase({
-      address,
-      poolSize: config.databasePoolSize,
-      onIdleError: (error) => options.onFault(`a database connection was lost: ${error.message}`),
-    });
-  } catch (error) {
-    // For example a certificate file that the URL names and that is not there.
-    throw new StartError(`DATABASE_URL cannot be used: ${(error as Error).message}`);
-  }
 }
 
 async function assertServer(db: Database): Promise<void> {

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { exchange } from '../../test/harness/api-client.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import { type Config, readConfig } from '../config.ts';
+import { newId } from '../contract/ids.ts';
+import { RATE_LIMIT_OVERRIDE_MAX } from '../contract/limits.ts';
+import { rawSql, sql } from '../db/sql.ts';
+import { runCommandLine } from './command-line.ts';
+
+describe("the operator's command line", () => {
+  let world: World;
+  let settings: Config;
+  let organizationId: string;
+
+  before(async () => {
+    world = await startWorld();
+    const { socketDir, user, database } = world.database.address as Record<string, string>;
+    settings = readConfig({
+      DATABASE_URL: `postgresql:///${database}?host=${encodeURIComponent(socketDir ?? '')}&user=${user}`,
+      SECRET_KEYS: 'a-secret-key-of-at-least-thirty-two-characters',
+      PORT: String(world.port),
+    });
+    organizationId = (await json('organization', 'create', '--name', ' Aurum & Escapement ')).id;
+  });
+  after(() => world.stop());
+
+  async function run(args: string[], input = ''): Promise<{ code: number; out: string; err: string }> {
+    let out = '';
+    let err = '';
+    const code = await runCommandLine(args, {
+      readSettings: () => settings,
+      writeOut: (text) => {
+        out += text;
+      },
+      writeErr: (text) => {
+        err += text;
+      },
+      readInput: async () => input,
+      stop: new AbortController().signal,
+    });
+    return { code, out, err };
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever was really printed.
+  async function json(...args: string[]): Promise<any> {
+    const { code, out, err } = await run([...args, '--json']);
+    assert.equal(code, 0, err);
+    assert.equal(err, '');
+    return JSON.parse(out);
+  }
+
+  /** The one line of complaint, which must be the same as JSON. */
+  async function refusal(...args: string[]): Promise<string> {
+    const plain = await run(args);
+    const asJson = await run([...args, '--json']);
+    for (const { code, out, err } of [plain, asJson]) {
+      assert.equal(code, 1);
+      assert.equal(out, '');
+      assert.match(err, /^[^\n]+\n$/);
+    }
+    const message = plain.err.trim().replace(/^crownwheel: /, '');
+    assert.deepEqual(JSON.parse(asJson.err), { error: message });
+    return message;
+  }
+
+  async function me(apiKey: string): Promise<[status: number, detail: unknown]> {
+    const response = await exchange(`${world.origin}/api/v1/me`, { headers: { authorization: `Bearer ${apiKey}` } });
+    return [response.status, response.body.error?.code ?? response.body.rate_limit.limit];
+  }
+
+  it('makes an organization with a trimmed name, and lists it page by page', async () => {
+    const second = await json('organization', 'create', '--name', 'Second', '--no-plan');
+    assert.deepEqual(second, {
+      object: 'organization',
+      id: second.id,
+      name: 'Second',
+      is_provisioned: true,
+      has_integration_plan: false,
+    });
+    const page = await json('organization', 'list', '--limit', '1');
+    assert.deepEqual([page.object, page.has_more, page.data.length], ['list', true, 1]);
+    assert.equal(page.data[0].name, 'Aurum & Escapement');
+    const rest = await json('organization', 'list', '--after', page.data[0].id);
+    assert.deepEqual([rest.has_more, rest.data.map((row: { name: string }) => row.name)], [false, ['Second']]);
+    const plain = await run(['organization', 'list']);
+    assert.match(
+      plain.out,
+      /^ID +PROVISIONED +PLAN +NAME\norg_\w+ +yes +yes +Aurum & Escapement\norg_\w+ +yes +no +Second\n$/,
+    );
+  });
+
+  it('shows a key once, and what it changes holds from the next request on', async () => {
+    const made = await json('integration', 'create', '--organization', organizationId, '--name', 'Web', '--live');
+    const { id, api_key: key } = made;
+    assert.equal(made.is_test_mode, false);
+    assert.match(key, /^svc_[A-Za-z0-9]{32}$/);
+    assert.deepEqual(await me(key), [200, 600]);
+
+    await json('integration', 'rate-limit', id, '1200');
+    assert.deepEqual(await me(key), [200, 1200]);
+    await json('integration', 'rate-limit', id, 'default');
+    assert.deepEqual(await me(key), [200, 600]);
+
+    assert.equal((await json('integration', 'disable', id)).is_enabled, false);
+    assert.deepEqual(await me(key), [403, 'integration_disabled']);
+    await json('integration', 'enable', id);
+
+    await json('organization', 'plan', organizationId, 'off');
+    assert.deepEqual(await me(key), [403, 'subscription_required']);
+    await json('organization', 'plan', organizationId, 'on');
+    await json('organization', 'provision', organizationId, 'off');
+    assert.deepEqual(await me(key), [403, 'integration_not_provisioned']);
+    await json('organization', 'provision', organizationId, 'on');
+
+    assert.equal((await json('integration', 'detach', id)).organization_id, null);
+    assert.deepEqual(await me(key), [403, 'integration_org_missing']);
+    assert.equal((await json('integration', 'attach', id, organizationId)).organization_id, organizationId);
+    assert.deepEqual(await me(key), [200, 600]);
+
+    const { api_key: newKey } = await json('integration', 'regenerate-key', id);
+    assert.deepEqual(await me(key), [401, 'invalid_api_key']);
+    assert.deepEqual(await me(newKey), [200, 600]);
+
+    assert.doesNotMatch((await run(['integration', 'list'])).out, /svc_\w{32}/);
+    assert.match(await refusal('integration', 'delete', id), /add --yes/);
+    assert.deepEqual(await me(newKey), [200, 600]);
+    assert.deepEqual(await json('integration', 'delete', id, '--yes'), { object: 'integration', id, deleted: true });
+    assert.deepEqual(await me(newKey), [401, 'invalid_api_key']);
+  });
+
+  it('starts a new integration in test mode and takes a currency in any case', async () => {
+    const made = await json(
+      'integration',
+      'create',
+      '--organization',
+      organizationId,
+      '--name',
+      'W',
+      '--currency',
+      'chf',
+    );
+    assert.deepEqual([made.is_test_mode, made.currency], [true, 'CHF']);
+  });
+
+  it('lets go of a user who does not belong to the organization an integration is attached to', async () => {
+    const owner = await user('owner@dealer.example');
+    const args = ['--organization', organizationId, '--name', 'Owned', '--user', owner.id];
+    const made = await json('integration', 'create', ...args);
+    const userOf = async () => {
+      const [row] = await world.db.query<{ user_id: string | null }>(sql`
+        select user_id from integrations where id = ${made.id}`);
+      return row?.user_id;
+    };
+    await json('integration', 'detach', made.id);
+    await json('integration', 'attach', made.id, organizationId);
+    assert.equal(await userOf(), owner.id);
+    const other = await json('organization', 'create', '--name', 'Other');
+    await json('integration', 'attach', made.id, other.id);
+    assert.equal(await userOf(), null);
+    assert.match(
+      await refusal('integration', 'create', '--organization', other.id, '--name', 'X', '--user', owner.id),
+      /^There is no user "usr_\w+"\.$/,
+    );
+  });
+
+  async function user(email: string, ...more: string[]) {
+    return await json('user', 'create', '--organization', organizationId, '--name', 'Dana', '--email', email, ...more);
+  }
+
+  it('makes a password unless one is given, and shows only its own', async () => {
+    assert.match((await user('made@dealer.example')).password, /^\w{20}$/);
+    assert.equal((await user('Given@Dealer.example', '--password', 'correct horse')).password, undefined);
+    const create = [
+      'user',
+      'create',
+      '--organization',
+      organizationId,
+      '--name',
+      'D',
+      '--email',
+      'stdin@dealer.example',
+    ];
+    const piped = await run([...create, '--password-stdin', '--json'], 'battery staple\nmore\n');
+    assert.equal(JSON.parse(piped.out).email, 'stdin@dealer.example');
+    assert.doesNotMatch(piped.out, /battery/);
+  });
+
+  it('refuses what is wrong in one clear line, as JSON too', async () => {
+    const stranger = newId('organization');
+    const noIntegration = newId('integration');
+    const createUser = ['user', 'create', '--name', 'D', '--organization', organizationId];
+    const createIntegration = ['integration', 'create', '--organization', organizationId];
+    await user('taken@dealer.example');
+    const wrongs: [args: string[], line: RegExp][] = [
+      [[], /^name a command; --help lists them$/],
+      [['organization'], /^name a command; --help lists them$/],
+      [['organisation'], /^unknown command 'organisation'; \(Did you mean organization\?\)$/],
+      [['organization', 'create'], /^required option '--name <name>' not specified$/],
+      [['organization', 'create', '--name', ' '], /^A name has 1 to 500 characters\.$/],
+      [['organization', 'create', '--name', 'x'.repeat(501)], /^A name has 1 to 500 characters\.$/],
+      [['organization', 'create', '--name', 'two\nlines'], /^A name has no control characters\.$/],
+      [['organization', 'create', '--name', 'x', '--colour', 'red'], /^unknown option '--colour'$/],
+      [['organization', 'list', '--limit', '0'], /It must be a whole number from 1 to 1000\.$/],
+      [['organization', 'plan', stranger, 'on'], /^There is no organization "org_\w+"\.$/],
+      [['organization', 'plan', 'nonsense', 'on'], /^There is no organization "nonsense"\.$/],
+      [['organization', 'plan', organizationId, 'maybe'], /Allowed choices are on, off\.$/],
+      [
+        [...createUser, '--email', 'taken@dealer.example'],
+        /^There is a user with the email taken@dealer\.example already\.$/,
+      ],
+      [[...createUser, '--email', 'nobody'], /^"nobody" is not an email address\.$/],
+      [[...createUser, '--email', 'a@b.ch', '--password', 'short'], /^A password has 10 to 128 characters\.$/],
+      [[...createUser, '--email', 'a@b.ch', '--password', 'x', '--password-stdin'], /cannot be used with option/],
+      [
+        ['user', 'create', '--organization', stranger, '--name', 'D', '--email', 'a@b.ch'],
+        /^There is no organization "org_/,
+      ],
+      [[...createIntegration, '--name', 'W', '--currency', 'XQX'], /^"XQX" is not a currency of ISO 4217/],
+      [[...createIntegration, '--name', ''], /^A name has 1 to 500 characters\.$/],
+      [['integration', 'create', '--organization', 'int_1', '--name', 'W'], /^There is no organization "int_1"\.$/],
+      [['integration', 'rate-limit', noIntegration, '9'], /^A rate limit is a whole number from 10 to \d+\.$/],
+      [
+        ['integration', 'rate-limit', noIntegration, String(RATE_LIMIT_OVERRIDE_MAX + 1)],
+        /^A rate limit is a whole number from 10 to \d+\.$/,
+      ],
+      [['integration', 'rate-limit', noIntegration, '-5'], /It is a whole number, or "default"\.$/],
+      [['integration', 'rate-limit', noIntegration, 'much'], /It is a whole number, or "default"\.$/],
+      [['integration', 'rate-limit', noIntegration, '60'], /^There is no integration "int_\w+"\.$/],
+      [['integration', 'attach', noIntegration, stranger], /^There is no organization "org_\w+"\.$/],
+      ...['enable', 'disable', 'detach', 'regenerate-key'].map((verb): [string[], RegExp] => [
+        ['integration', verb, noIntegration],
+        /^There is no integration "int_\w+"\.$/,
+      ]),
+      [['integration', 'delete', noIntegration, '--yes'], /^There is no integration "int_\w+"\.$/],
+    ];
+    for (const [args, line] of wrongs) {
+      if (args.length > 1 || args[0] === 'organisation') assert.match(await refusal(...args), line, args.join(' '));
+      else assert.match(JSON.parse((await run([...args, '--json'])).err).error, line);
+    }
+  });
+
+  it('explains every command with an example', async () => {
+    const helpOf = async (...path: string[]) => {
+      const { code, out } = await run([...path, '--help']);
+      assert.equal(code, 0);
+      assert.match(out, /Examples?:\n {2}\$ /, path.join(' '));
+      return [...out.matchAll(/^ {2}([a-z][a-z-]*)(?: \[options\])?(?: <\w+>)* {2,}/gm)]
+        .map((match) => match[1] ?? '')
+        .filter((name) => name !== 'help');
+    };
+    const nouns = await helpOf();
+    assert.deepEqual(nouns, ['organization', 'user', 'integration', 'migrate', 'doctor']);
+    for (const noun of nouns) {
+      for (const verb of await helpOf(noun)) await helpOf(noun, verb);
+    }
+  });
+
+  it('takes --json before, between and after the words of a command', async () => {
+    for (const args of [
+      ['--json', 'organization', 'list'],
+      ['organization', '--json', 'list'],
+    ]) {
+      assert.equal(JSON.parse((await run(args)).out).object, 'list');
+    }
+  });
+
+  it('examines the installation: all is well, or what is wrong and how to mend it', async () => {
+    const good = await json('doctor');
+    assert.equal(good.is_ok, true);
+    assert.deepEqual(
+      good.checks.map((check: { name: string }) => check.name),
+      ['settings', 'secret keys', 'database', 'migrations', 'clock', 'port'],
+    );
+    assert.match((await run(['doctor'])).out, /^ok {5}settings .*[\s\S]*All is well\.\n$/);
+
+    const [last] = await world.db.query<{ version: number; name: string; checksum: string }>(sql`
+      delete from schema_migrations where version = (select max(version) from schema_migrations)
+      returning version, name, checksum`);
+    const pending = await run(['doctor']);
+    assert.equal(pending.code, 1);
+    assert.match(pending.out, /WRONG {2}migrations {3}pending: \d{4}_\w+\.sql\n +→ run "crownwheel migrate"/);
+    assert.match(await refusal('organization', 'list'), /^the database lacks 1 of this release's migrations; /);
+    await world.db.query(sql`
+      insert into schema_migrations (version, name, checksum) values (${last?.version}, ${last?.name}, 'else')`);
+    assert.match((await run(['doctor'])).out, /WRONG {2}migrations {3}changed after they were applied: \d{4}_/);
+    await world.db.query(
+      sql`update schema_migrations set checksum = ${last?.checksum} where version = ${last?.version}`,
+    );
+    await world.db.query(rawSql(`insert into schema_migrations (version, name, checksum) values (9999, 'x', 'x')`));
+    assert.match((await run(['doctor'])).out, /WRONG {2}migrations {3}9999 unknown to this release/);
+    await world.db.query(rawSql('delete from schema_migrations where version = 9999'));
+    assert.deepEqual(await json('migrate'), { object: 'migration', applied: [] });
+  });
+
+  it('examines wrong settings and an unreachable database without a fault of its own', async () => {
+    const good = settings;
+    settings = { ...good, databaseUrl: 'postgresql://me@127.0.0.1:1/x' };
+    const unreachable = await run(['doctor', '--json']);
+    assert.equal(unreachable.code, 1);
+    const wrong = JSON.parse(unreachable.out).checks.find((check: { is_ok: boolean }) => !check.is_ok);
+    assert.equal(wrong.name, 'database');
+    assert.match(wrong.message, /ECONNREFUSED/);
+    assert.match(await refusal('organization', 'list'), /^the database cannot be reached: connect ECONNREFUSED/);
+    settings = good;
+  });
+});

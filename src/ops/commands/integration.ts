@@ -1,0 +1,245 @@
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { RATE_LIMIT_DEFAULT, RATE_LIMIT_OVERRIDE_MAX } from '../../contract/limits.ts';
+import type { Database } from '../../db/database.ts';
+import { StartError } from '../../db/start-error.ts';
+import { notFound, RATE_LIMIT_OVERRIDE_MIN } from '../../dealers/input-rules.ts';
+import {
+  createIntegration,
+  deleteIntegration,
+  findIntegration,
+  type IntegrationSummary,
+  listIntegrations,
+  regenerateKey,
+  setEnabled,
+  setOrganization,
+  setRateLimit,
+} from '../../dealers/integrations.ts';
+import type { ListPage } from '../../dealers/organizations.ts';
+import { fields, table } from '../plain-text.ts';
+import type { Answer, Shell } from '../shell.ts';
+import { listPage, pageOptions } from './list-page.ts';
+
+const EXAMPLES = `
+Examples:
+  $ npm run -s crownwheel -- integration create --organization org_… --name "Website" --currency CHF --live
+  $ npm run -s crownwheel -- integration list
+  $ npm run -s crownwheel -- integration rate-limit int_… 1200
+  $ npm run -s crownwheel -- integration regenerate-key int_…
+
+What a command changes holds from the next request on, on every node.`;
+
+const LIMIT_HELP = `a whole number from ${RATE_LIMIT_OVERRIDE_MIN} to ${RATE_LIMIT_OVERRIDE_MAX}, or "default" for ${RATE_LIMIT_DEFAULT}`;
+const ID_HELP = 'the integration, int_…';
+
+/** The connection of one website to one dealer: has the API key. */
+export function addIntegration(program: Command, shell: Shell): void {
+  const noun = program
+    .command('integration')
+    .description("websites' connections: keys, limits, on and off")
+    .addHelpText('after', EXAMPLES);
+  addCreate(noun, shell);
+  addList(noun, shell);
+  addChange(noun, shell, {
+    verb: 'enable',
+    description: 'serve its requests again',
+    line: 'The integration is enabled.',
+    change: (db, id) => setEnabled(db, id, true),
+  });
+  addChange(noun, shell, {
+    verb: 'disable',
+    description: 'pause it: every request answers 403 integration_disabled',
+    line: 'The integration is disabled.',
+    change: (db, id) => setEnabled(db, id, false),
+  });
+  addChange(noun, shell, {
+    verb: 'detach',
+    description: 'take it away from its dealer: every request answers 403 integration_org_missing',
+    line: 'The integration is detached from its organization; its key stays known.',
+    change: (db, id) => setOrganization(db, id, null),
+  });
+  addChange(noun, shell, {
+    verb: 'attach',
+    description: 'give it to a dealer',
+    argument: new Argument('<organization>', 'the dealer, org_…'),
+    example: 'org_…',
+    line: 'The integration is attached.',
+    change: (db, id, organizationId) => setOrganization(db, id, organizationId),
+  });
+  addChange(noun, shell, {
+    verb: 'rate-limit',
+    description: 'set how many tokens it may spend in any 60 seconds',
+    argument: new Argument('<limit>', LIMIT_HELP).argParser(parseLimit),
+    example: '1200',
+    line: 'The rate limit is set.',
+    change: (db, id, limit) => setRateLimit(db, id, limit === 'default' ? null : Number(limit)),
+  });
+  addRegenerateKey(noun, shell);
+  addDelete(noun, shell);
+}
+
+type CreateOptions = { organization: string; name: string; currency: string; user?: string; live?: boolean };
+
+function addCreate(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('create')
+    .description('make an integration and show its API key, this once')
+    .requiredOption('--organization <id>', 'the dealer, org_…')
+    .requiredOption('--name <name>', 'what to call it, 1 to 500 characters')
+    .option('--currency <code>', 'the currency of its prices, ISO 4217', 'USD')
+    .option('--user <id>', 'the user it belongs to, usr_…; one of the same dealer')
+    .option('--live', 'not in test mode, in which a new integration is otherwise')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ npm run -s crownwheel -- integration create --organization org_… --name "Website" --currency CHF',
+    );
+  shell.run(command, async ({ organization: organizationId, name, currency, user, live }: CreateOptions) =>
+    shell.withDatabase(async (db) => {
+      const made = await createIntegration(db, {
+        organizationId,
+        name,
+        currency,
+        userId: user ?? null,
+        isTestMode: live !== true,
+      });
+      return answer('Integration created. The key is shown this once.', await find(db, made.id), made.apiKey);
+    }),
+  );
+}
+
+function addList(noun: Command, shell: Shell): void {
+  const command = pageOptions(noun.command('list').description('show all integrations')).addHelpText(
+    'after',
+    '\nExample:\n  $ npm run -s crownwheel -- integration list --json',
+  );
+  shell.run(command, (page: ListPage) =>
+    shell.withDatabase((db) =>
+      listPage(page, (wanted) => listIntegrations(db, wanted), {
+        json: integrationJson,
+        text: integrationTable,
+        none: 'No integrations yet; make one with "integration create".',
+      }),
+    ),
+  );
+}
+
+type Change = {
+  verb: string;
+  description: string;
+  /** What the verb needs beside the id. */
+  argument?: Argument;
+  example?: string;
+  line: string;
+  /** False if there is no such integration. */
+  change: (db: Database, id: string, value: string) => Promise<boolean>;
+};
+
+/** The verbs that change one thing and show the integration as it is then. */
+function addChange(noun: Command, shell: Shell, { verb, description, argument, example, line, change }: Change): void {
+  const command = noun
+    .command(verb)
+    .description(description)
+    .argument('<id>', ID_HELP)
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ npm run -s crownwheel -- integration ${verb} int_…${` ${example ?? ''}`.trimEnd()}`,
+    );
+  if (argument !== undefined) command.addArgument(argument);
+  shell.run(command, async (id: string, value: unknown) =>
+    shell.withDatabase(async (db) => {
+      if (!(await change(db, id, String(value)))) throw notFound('integration', id);
+      return answer(line, await find(db, id));
+    }),
+  );
+}
+
+function addRegenerateKey(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('regenerate-key')
+    .description('make a new API key and show it, this once; the old one is dead at once')
+    .argument('<id>', ID_HELP)
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration regenerate-key int_…');
+  shell.run(command, async (id: string) =>
+    shell.withDatabase(async (db) => {
+      const apiKey = await regenerateKey(db, id);
+      if (apiKey === null) throw notFound('integration', id);
+      return answer('The old key is dead. The new one is shown this once.', await find(db, id), apiKey);
+    }),
+  );
+}
+
+function addDelete(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('delete')
+    .description('delete it for good, with all that belongs to it')
+    .argument('<id>', ID_HELP)
+    .option('--yes', 'really do it')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration delete int_… --yes');
+  shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
+    if (yes !== true) throw new StartError(`this deletes ${id} for good; add --yes if you mean it`);
+    const isDeleted = await shell.withDatabase((db) => deleteIntegration(db, id));
+    if (!isDeleted) throw notFound('integration', id);
+    return {
+      json: { object: 'integration', id, deleted: true },
+      text: `The integration ${id} is deleted; its key is unknown from now on.`,
+    };
+  });
+}
+
+async function find(db: Database, id: string): Promise<IntegrationSummary> {
+  const integration = await findIntegration(db, id);
+  if (integration === null) throw notFound('integration', id);
+  return integration;
+}
+
+function answer(line: string, integration: IntegrationSummary, apiKey?: string): Answer {
+  return {
+    json: { ...integrationJson(integration), ...(apiKey === undefined ? {} : { api_key: apiKey }) },
+    text: `${line}\n${fields([
+      ['id', integration.id],
+      ['name', integration.name],
+      ['organization', integration.organizationId],
+      ['enabled', integration.isEnabled],
+      ['test mode', integration.isTestMode],
+      ['currency', integration.currency],
+      ['version', integration.apiVersion],
+      ['rate limit', integration.rateLimitOverride ?? 'default'],
+      ['key', apiKey ?? integration.keyHint],
+    ])}`,
+  };
+}
+
+function integrationJson(integration: IntegrationSummary): Record<string, unknown> {
+  return {
+    object: 'integration',
+    id: integration.id,
+    organization_id: integration.organizationId,
+    name: integration.name,
+    key_hint: integration.keyHint,
+    is_enabled: integration.isEnabled,
+    is_test_mode: integration.isTestMode,
+    api_version: integration.apiVersion,
+    currency: integration.currency,
+    rate_limit_override: integration.rateLimitOverride,
+  };
+}
+
+function integrationTable(integrations: IntegrationSummary[]): string {
+  return table(
+    ['ID', 'ORGANIZATION', 'ENABLED', 'TEST MODE', 'CURRENCY', 'LIMIT', 'KEY', 'NAME'],
+    integrations.map((row) => [
+      row.id,
+      row.organizationId,
+      row.isEnabled,
+      row.isTestMode,
+      row.currency,
+      row.rateLimitOverride ?? 'default',
+      row.keyHint,
+      row.name,
+    ]),
+  );
+}
+
+function parseLimit(text: string): string {
+  if (text === 'default' || /^\d+$/.test(text)) return text;
+  throw new InvalidArgumentError('It is a whole number, or "default".');
+}

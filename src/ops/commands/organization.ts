@@ -1,0 +1,120 @@
+import { Argument, type Command } from 'commander';
+import type { Queryable } from '../../db/database.ts';
+import { notFound } from '../../dealers/input-rules.ts';
+import {
+  createOrganization,
+  findOrganization,
+  type ListPage,
+  listOrganizations,
+  type Organization,
+  setPlan,
+  setProvisioned,
+} from '../../dealers/organizations.ts';
+import { fields, table } from '../plain-text.ts';
+import type { Answer, Shell } from '../shell.ts';
+import { listPage, pageOptions } from './list-page.ts';
+
+const EXAMPLES = `
+Examples:
+  $ npm run -s crownwheel -- organization create --name "Aurum & Escapement"
+  $ npm run -s crownwheel -- organization list --json
+  $ npm run -s crownwheel -- organization plan org_… off`;
+
+/** A dealer: owns users and integrations. */
+export function addOrganization(program: Command, shell: Shell): void {
+  const noun = program
+    .command('organization')
+    .description('dealers: make and list them, switch their plan or account')
+    .addHelpText('after', EXAMPLES);
+
+  const create = noun
+    .command('create')
+    .description('make a dealer')
+    .requiredOption('--name <name>', "the dealer's name, 1 to 500 characters")
+    .option('--no-plan', 'without the plan that includes the custom integration')
+    .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- organization create --name "Aurum & Escapement"`);
+  shell.run(create, async ({ name, plan }: { name: string; plan: boolean }) => {
+    const organization = await shell.withDatabase((db) => createOrganization(db, { name, hasPlan: plan }));
+    return answer('Organization created.', organization);
+  });
+
+  const list = pageOptions(noun.command('list').description('show all dealers')).addHelpText(
+    'after',
+    '\nExample:\n  $ npm run -s crownwheel -- organization list --limit 20 --json',
+  );
+  shell.run(list, (page: ListPage) =>
+    shell.withDatabase((db) =>
+      listPage(page, (wanted) => listOrganizations(db, wanted), {
+        json: organizationJson,
+        text: organizationTable,
+        none: 'No organizations yet; make one with "organization create".',
+      }),
+    ),
+  );
+
+  addSwitch(noun, shell, {
+    verb: 'plan',
+    description: 'switch the plan: without it every request answers 403 subscription_required',
+    change: setPlan,
+    done: { on: 'The plan is on.', off: 'The plan is off.' },
+  });
+  addSwitch(noun, shell, {
+    verb: 'provision',
+    description: 'switch the account: while off every request answers 403 integration_not_provisioned',
+    change: setProvisioned,
+    done: { on: 'The account is set up.', off: 'The account is switched off.' },
+  });
+}
+
+type Switch = {
+  verb: string;
+  description: string;
+  change: (db: Queryable, id: string, isOn: boolean) => Promise<boolean>;
+  done: { on: string; off: string };
+};
+
+function addSwitch(noun: Command, shell: Shell, { verb, description, change, done }: Switch): void {
+  const command = noun
+    .command(verb)
+    .description(description)
+    .argument('<id>', 'the organization, org_…')
+    .addArgument(new Argument('<state>', 'on or off; holds from the next request').choices(['on', 'off']))
+    .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- organization ${verb} org_… off`);
+  shell.run(command, async (id: string, state: 'on' | 'off') =>
+    shell.withDatabase(async (db) => {
+      await change(db, id, state === 'on');
+      const organization = await findOrganization(db, id);
+      if (organization === null) throw notFound('organization', id);
+      return answer(done[state], organization);
+    }),
+  );
+}
+
+function answer(line: string, organization: Organization): Answer {
+  return {
+    json: organizationJson(organization),
+    text: `${line}\n${fields([
+      ['id', organization.id],
+      ['name', organization.name],
+      ['provisioned', organization.isProvisioned],
+      ['plan', organization.hasIntegrationPlan],
+    ])}`,
+  };
+}
+
+function organizationJson(organization: Organization): Record<string, unknown> {
+  return {
+    object: 'organization',
+    id: organization.id,
+    name: organization.name,
+    is_provisioned: organization.isProvisioned,
+    has_integration_plan: organization.hasIntegrationPlan,
+  };
+}
+
+function organizationTable(organizations: Organization[]): string {
+  return table(
+    ['ID', 'PROVISIONED', 'PLAN', 'NAME'],
+    organizations.map((row) => [row.id, row.isProvisioned, row.hasIntegrationPlan, row.name]),
+  );
+}
