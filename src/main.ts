@@ -19,6 +19,8 @@ import { welcome } from './ops/welcome.ts';
 
 /** How long a stop waits for requests under way before it gives up on them. */
 const DRAIN_LIMIT_MS = 15_000;
+/** What is left then may be stuck; the database is stopped all the same. */
+const FORCE_LIMIT_MS = 2_000;
 /** Connections that fall idle while we drain are closed this often; each would keep the server open. */
 const IDLE_SWEEP_MS = 50;
 
@@ -99,9 +101,12 @@ async function drain(app: FastifyInstance, hurry: AbortSignal): Promise<void> {
   const isOver = new AbortController();
   const limit = AbortSignal.any([isOver.signal, hurry]);
   const giveUp = sleep(DRAIN_LIMIT_MS, undefined, { signal: limit }).catch(() => {});
-  void giveUp.then(() => app.server.closeAllConnections());
+  const forced = giveUp.then(() => {
+    app.server.closeAllConnections();
+    return sleep(FORCE_LIMIT_MS, undefined, { ref: false });
+  });
   try {
-    await app.close();
+    await Promise.race([app.close(), forced]);
   } finally {
     isOver.abort();
     clearInterval(sweep);

@@ -9,7 +9,7 @@ export function makeDataFolder(dataDir: string): string {
     mkdirSync(root, { recursive: true });
     if (statSync(root).isDirectory()) return root;
   } catch (error) {
-    throw new StartError(`DATA_DIR ${dataDir} cannot be made: ${reasonOf(error as NodeJS.ErrnoException)}`);
+    throw new StartError(`DATA_DIR ${dataDir} cannot be made or entered: ${reasonOf(error as NodeJS.ErrnoException)}`);
   }
   throw new StartError(`DATA_DIR ${dataDir} is not a folder`);
 }

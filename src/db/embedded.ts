@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -94,7 +94,7 @@ async function startOwned(place: Place, lock: FolderLock, options: EmbeddedOptio
     return own(place, lock, options);
   } catch (error) {
     await stopServer(place);
-    lock.release();
+    await letGo(place, lock);
     throw error;
   }
 }
@@ -154,10 +154,16 @@ async function own(place: Place, lock: FolderLock, options: EmbeddedOptions): Pr
     pid: () => serverPid(place),
     stop() {
       stopping.abort();
-      stopped ??= watching.then(() => stopServer(place)).finally(() => lock.release());
+      stopped ??= watching.then(() => stopServer(place)).finally(() => letGo(place, lock));
       return stopped;
     },
   };
+}
+
+/** A socket's folder outside the data folder is taken away too; it is empty once the server has stopped. */
+async function letGo(place: Place, lock: FolderLock): Promise<void> {
+  await rmdir(place.socketDir).catch(() => {});
+  lock.release();
 }
 
 async function addressOf(place: Place): Promise<DatabaseAddress> {

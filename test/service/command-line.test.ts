@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { freePort, postmasterOf, ROOT_DIR, startService, sweep, temporaryFolder } from './service-process.ts';
+
+describe('commands on the embedded database', () => {
+  after(sweep);
+
+  async function command(dataDir: string, ...args: string[]) {
+    const program = await startService({
+      env: { DATA_DIR: dataDir },
+      command: [process.execPath, 'src/ops/cli.ts', ...args],
+    });
+    const code = await program.exit();
+    return { code, out: program.out(), err: program.err() };
+  }
+
+  it('start it for the moment, wait for one another, and leave nothing running', async () => {
+    const dataDir = join(await temporaryFolder(), 'fresh');
+    const healthy = await command(dataDir, 'doctor', '--json');
+    assert.equal(healthy.code, 0, healthy.out);
+    assert.equal(existsSync(dataDir), false, 'a look made the folder');
+
+    const made = await Promise.all(
+      ['One', 'Two', 'Three'].map((name) => command(dataDir, 'organization', 'create', '--name', name, '--json')),
+    );
+    for (const { code, err } of made) assert.deepEqual([code, err], [0, '']);
+    const { out } = await command(dataDir, 'organization', 'list', '--json');
+    const names = JSON.parse(out).data.map((row: { name: string }) => row.name);
+    assert.deepEqual(names.toSorted(), ['One', 'Three', 'Two']);
+    assert.equal(await postmasterOf(dataDir), null);
+  });
+
+  it('read a password from standard input and end with a code that scripts can test', async () => {
+    const dataDir = await temporaryFolder();
+    const organization = JSON.parse((await command(dataDir, 'organization', 'create', '--name', 'One', '--json')).out);
+    const child = spawn(
+      process.execPath,
+      [
+        'src/ops/cli.ts',
+        'user',
+        'create',
+        '--organization',
+        organization.id,
+        '--name',
+        'D',
+        '--email',
+        'd@dealer.example',
+        '--password-stdin',
+        '--json',
+      ],
+      { cwd: ROOT_DIR, env: { ...process.env, DATA_DIR: dataDir }, stdio: ['pipe', 'pipe', 'inherit'] },
+    );
+    child.stdin.end('battery staple\n');
+    const [text] = await Promise.all([
+      child.stdout.setEncoding('utf8').toArray(),
+      new Promise((resolve) => child.once('exit', resolve)),
+    ]);
+    assert.equal(JSON.parse(text.join('')).email, 'd@dealer.example');
+    const failure = await command(dataDir, 'integration', 'delete', 'int_x', '--json');
+    assert.deepEqual([failure.code, failure.out], [1, '']);
+    assert.match(JSON.parse(failure.err).error, /add --yes/);
+  });
+
+  it('are reached by npm run, whose own words stay out of the output', async () => {
+    const dataDir = join(await temporaryFolder(), 'fresh');
+    const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'crownwheel', '--', 'doctor', '--json'], {
+      cwd: ROOT_DIR,
+      env: { ...process.env, DATA_DIR: dataDir, PORT: String(await freePort()) },
+    });
+    assert.equal(JSON.parse(stdout).object, 'examination');
+  });
+});

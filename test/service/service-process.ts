@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+
+/**
+ * The service as a real process: `node src/main.ts` with a data folder and a port of its own. Every wait is bounded,
+ * and `sweep` ends whatever a failed test left running, by its pid.
+ */
+export const ROOT_DIR = new URL('../../', import.meta.url).pathname;
+/** Compiled code is kept between the many starts: each then takes half the time. */
+const COMPILE_CACHE = join(ROOT_DIR, 'node_modules', '.cache', 'crownwheel-tests');
+const WAIT_LIMIT_MS = 45_000;
+const POLL_MS = 20;
+
+export type Service = {
+  pid: number;
+  origin: string;
+  /** What it printed so far. */
+  out(): string;
+  err(): string;
+  /** The exit code; fails if the process does not end in time. */
+  exit(): Promise<number | null>;
+  hasExited(): boolean;
+  /** To the process alone, as a supervisor does. */
+  signal(name: NodeJS.Signals): void;
+  /** To the whole process group, as a terminal does. */
+  signalGroup(name: NodeJS.Signals): void;
+  /** Waits until it says so on standard output. */
+  says(text: string): Promise<void>;
+  isHealthy(): Promise<void>;
+};
+
+export type SpawnOptions = {
+  env: Record<string, string>;
+  /** Run as this user and group. */
+  identity?: { uid: number; gid: number };
+  command?: [string, ...string[]];
+};
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** A folder for data, taken away by `sweep`. */
+export async function temporaryFolder(name = 'data'): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'crownwheel-service-'));
+  folders.add(parent);
+  // Open to the ordinary user whom some tests play.
+  await chmod(parent, 0o755);
+  const path = join(parent, name);
+  await mkdir(path, { recursive: true });
+  return path;
+}
+
+/** A copy of a stopped service's data folder, owners included: cheaper than a first start. */
+export async function copyOf(dataDir: string): Promise<string> {
+  const copy = await temporaryFolder();
+  await promisify(execFile)('cp', ['-a', `${dataDir}/.`, copy]);
+  return copy;
+}
+
+/** Ports below the range from which the system hands out its own, so that no other test gets one by chance. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const isFree = await new Promise<boolean>((resolve) => {
+      const probe = createServer();
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+}
+
+export async function startService(options: SpawnOptions): Promise<Service> {
+  const port = options.env.PORT ?? String(await freePort());
+  const [file, ...args] = options.command ?? [process.execPath, 'src/main.ts'];
+  const child = spawn(file, args, {
+    cwd: ROOT_DIR,
+    // A group of its own, so that a test can play the terminal.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env, PORT: port },
+    ...options.identity,
+  });
+  running.add(child);
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk;
+  });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const origin = `http://127.0.0.1:${port}`;
+  const pid = child.pid ?? 0;
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
+  const service: Service = {
+    pid,
+    origin,
+    out: () => out,
+    err: () => err,
+    hasExited,
+    async exit() {
+      await until(hasExited, () => `the process did not end; it said: ${out}${err}`);
+      await Promise.race([closed, sleep(2_000)]);
+      return child.exitCode;
+    },
+    signal: (name) => process.kill(pid, name),
+    signalGroup: (name) => process.kill(-pid, name),
+    says: (text) =>
+      until(
+        () => out.includes(text) || assertRunning(service),
+        () => `it never said "${text}": ${out}${err}`,
+      ),
+    isHealthy: () =>
+      until(
+        async () => (await statusOf(`${origin}/api/v1/health`)) === 200 || assertRunning(service),
+        () => `it never answered: ${out}${err}`,
+      ),
+  };
+  return service;
+}
+
+/** Runs the process to its end; for starts that are meant to fail. */
+export async function startAndFail(options: SpawnOptions): Promise<Service> {
+  const service = await startService(options);
+  assert.notEqual(await service.exit(), 0, 'it ended as if all were well');
+  assertNoStack(service);
+  return service;
+}
+
+export function assertNoStack(service: Service): void {
+  assert.doesNotMatch(service.err() + service.out(), /^\s+at .+:\d+:\d+/m, 'a stack trace was shown');
+}
+
+export async function until(condition: () => boolean | Promise<boolean>, complaint: () => string): Promise<void> {
+  const deadline = Date.now() + WAIT_LIMIT_MS;
+  while (!(await condition())) {
+    if (Date.now() > deadline) assert.fail(complaint());
+    await sleep(POLL_MS);
+  }
+}
+
+/** The status of the answer, or null if nobody answers. */
+export async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number | null> {
+  try {
+    const response = await fetch(url, { headers: { ...headers, connection: 'close' } });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return null;
+  }
+}
+
+/** A session of the test's own on the embedded database. */
+export function databaseIn(dataDir: string): Database {
+  return openDatabase({
+    address: { socketDir: join(dataDir, 'run'), user: 'crownwheel', database: 'crownwheel' },
+    poolSize: 2,
+    onIdleError: () => {},
+  });
+}
+
+/** The pid of the living PostgreSQL of a data folder, else null. */
+export async function postmasterOf(dataDir: string): Promise<number | null> {
+  const clusterDir = join(dataDir, 'postgres');
+  const pid = Number.parseInt(await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => ''), 10);
+  if (!Number.isInteger(pid)) return null;
+  const workingDir = await readlink(`/proc/${pid}/cwd`).catch(() => null);
+  return workingDir === (await realpath(clusterDir)) ? pid : null;
+}
+
+export async function serverLog(dataDir: string): Promise<string> {
+  return await readFile(join(dataDir, 'postgres.log'), 'utf8');
+}
+
+/** An ordinary user's identity, where the test itself may choose one; otherwise the test's own. */
+export const ORDINARY_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+
+export async function giveToOrdinaryUser(path: string): Promise<void> {
+  if (ORDINARY_USER !== undefined) await chown(path, ORDINARY_USER.uid, ORDINARY_USER.gid);
+}
+
+/** Ends what is left over from a failed test and takes its folders away. */
+export async function sweep(): Promise<void> {
+  for (const child of running) {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    running.delete(child);
+  }
+  for (const parent of folders) {
+    const { stdout } = await promisify(execFile)('find', [parent, '-name', 'postmaster.pid', '-not', '-path', '*/.*']);
+    for (const file of stdout.split('\n').filter(Boolean)) {
+      const pid = await postmasterOf(join(file, '..', '..'));
+      if (pid !== null) process.kill(pid, 'SIGQUIT');
+    }
+    await rm(parent, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    folders.delete(parent);
+  }
+}
+
+function assertRunning(service: Service): false {
+  if (service.hasExited()) assert.fail(`it ended early: ${service.out()}${service.err()}`);
+  return false;
+}
