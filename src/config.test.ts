@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { readConfig, withSecretKeys } from './config.ts';
+
+const KEY = 'a-secret-key-of-at-least-thirty-two-characters';
+const DATABASE_URL = 'postgresql://me:hush@db.example.com/crownwheel';
+
+describe('settings', () => {
+  const folders: string[] = [];
+  const folder = async () => {
+    const path = await mkdtemp(join(tmpdir(), 'crownwheel-config-'));
+    folders.push(path);
+    return path;
+  };
+  after(() => Promise.all(folders.map((path) => rm(path, { recursive: true, force: true }))));
+
+  it('have defaults that run the whole service on an embedded database with demo data', () => {
+    const config = readConfig({});
+    assert.deepEqual(
+      [config.host, config.port, config.publicUrl, config.dataDir, config.databaseUrl],
+      ['127.0.0.1', 4000, 'http://localhost:4000', '.data', null],
+    );
+    assert.deepEqual(config.roles, ['api', 'dashboard', 'worker']);
+    assert.deepEqual([config.isDemoWanted, config.rateLimitStore], [true, 'memory']);
+  });
+
+  it('change their defaults with DATABASE_URL: no demo data, a limit that all nodes share', () => {
+    const config = readConfig({ DATABASE_URL, SECRET_KEYS: KEY });
+    assert.deepEqual([config.isDemoWanted, config.rateLimitStore], [false, 'postgres']);
+  });
+
+  it('count an empty variable as not set, and forgive spaces and the case of choices', () => {
+    const config = readConfig({ PORT: ' ', DATABASE_URL: '', ROLES: ' API , worker,', DEMO: 'Off', LOG_LEVEL: 'WARN' });
+    assert.deepEqual(
+      [config.port, config.databaseUrl, config.isDemoWanted, config.logLevel],
+      [4000, null, false, 'warn'],
+    );
+    assert.deepEqual(config.roles, ['api', 'worker']);
+  });
+
+  it('take the base URL without its trailing slashes, and a path in it', () => {
+    assert.equal(readConfig({ PUBLIC_URL: 'https://example.com/shop//' }).publicUrl, 'https://example.com/shop');
+  });
+
+  it('take every form of a database URL that the driver does', () => {
+    for (const url of [
+      'postgres://me@db/x',
+      'postgresql:///x?host=/run/postgresql&user=me',
+      'postgresql://me@/x?host=/run/postgresql',
+      'postgresql://me:p%40ss@[::1]:5433/x?sslmode=verify-full',
+    ]) {
+      assert.equal(readConfig({ DATABASE_URL: url, SECRET_KEYS: KEY }).databaseUrl, url);
+    }
+  });
+
+  it('take several secret keys, the first of which signs', () => {
+    assert.deepEqual(readConfig({ SECRET_KEYS: `${KEY}1, ${KEY}2` }).secretKeys, [`${KEY}1`, `${KEY}2`]);
+  });
+
+  it('are refused together, one line for each that is wrong', () => {
+    const wrongs: [name: string, value: string, line: RegExp][] = [
+      ['PORT', '0', /^PORT must be a whole number from 1 to 65535; it is "0"$/],
+      ['DATABASE_POOL_SIZE', '1e3', /^DATABASE_POOL_SIZE must be a whole number from 2 to 500; it is "1e3"$/],
+      ['READ_CACHE_MB', '-1', /^READ_CACHE_MB must be a whole number from 1 to \d+; it is "-1"$/],
+      ['PUBLIC_URL', 'https://u:p@example.com', /^PUBLIC_URL must not have a user or a password$/],
+      ['ROLES', ',', /^ROLES must name at least one of api, dashboard, worker$/],
+      ['DEMO', 'yes', /^DEMO must be one of on, off; it is "yes"$/],
+      ['DEMO_API_KEY', 'svc_short', /^DEMO_API_KEY must be "svc_" followed by exactly 32 letters or digits$/],
+      ['SECRET_KEYS', `${KEY},short`, /^SECRET_KEYS: every key must have at least 32 characters$/],
+      ['RATE_LIMIT_STORE', 'redis', /^RATE_LIMIT_STORE must be one of memory, postgres; it is "redis"$/],
+      ['LOG_LEVEL', 'loud', /^LOG_LEVEL must be one of trace, .*; it is "loud"$/],
+    ];
+    const environment = Object.fromEntries(wrongs.map(([name, value]) => [name, value]));
+    assert.throws(
+      () => readConfig(environment),
+      (error: Error) => {
+        const lines = error.message.split('\n');
+        assert.equal(lines.length, wrongs.length, error.message);
+        for (const [name, , line] of wrongs) {
+          assert.match(lines.find((candidate) => candidate.startsWith(name)) ?? `nothing on ${name}`, line);
+        }
+        return true;
+      },
+    );
+  });
+
+  it('never show a secret in a complaint', () => {
+    for (const environment of [
+      { DATABASE_URL: 'postgresql://me:hush@db:port/x', SECRET_KEYS: KEY },
+      { DATABASE_URL, SECRET_KEYS: 'hush' },
+      { DEMO_API_KEY: 'svc_hush' },
+      { PUBLIC_URL: 'https://me:hush@example.com' },
+    ]) {
+      assert.throws(
+        () => readConfig(environment),
+        (error: Error) => !error.message.includes('hush'),
+      );
+    }
+  });
+
+  it('need secret keys with DATABASE_URL', () => {
+    assert.throws(() => readConfig({ DATABASE_URL }), /^StartError: SECRET_KEYS is required with DATABASE_URL/);
+  });
+
+  it('make secret keys once with the embedded database, readable by their owner alone', async () => {
+    const dataDir = join(await folder(), 'new');
+    const config = readConfig({ DATA_DIR: dataDir });
+    const made = withSecretKeys(config).secretKeys;
+    assert.match(made.join(), /^[0-9a-f]{64}$/);
+    assert.deepEqual(withSecretKeys(config).secretKeys, made);
+    assert.equal((await stat(join(dataDir, 'secret-keys'))).mode & 0o777, 0o600);
+  });
+
+  it('refuse an empty file of secret keys instead of making new ones', async () => {
+    const dataDir = await folder();
+    await writeFile(join(dataDir, 'secret-keys'), '\n');
+    await chmod(join(dataDir, 'secret-keys'), 0o600);
+    assert.throws(() => withSecretKeys(readConfig({ DATA_DIR: dataDir })), /holds no key; restore it from the backup/);
+  });
+
+  it('are all in the table of the README, and no other', async () => {
+    const asked = new Set<string>();
+    readConfig(
+      new Proxy({} as Record<string, undefined>, {
+        get(_, name) {
+          asked.add(String(name));
+          return undefined;
+        },
+      }),
+    );
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+    const settings = readme.slice(
+      readme.indexOf('## Settings'),
+      readme.indexOf('\n## ', readme.indexOf('## Settings') + 1),
+    );
+    const listed = [...settings.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1]);
+    assert.deepEqual(listed.toSorted(), [...asked].toSorted());
+  });
+});
