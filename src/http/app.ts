@@ -4,10 +4,13 @@ import { ApiError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Database } from '../db/database.ts';
+import { type ClientFaults, clientFaults } from './client-faults.ts';
 import { docsRoutes } from './docs/routes.ts';
-import { clientErrorHandler, errorHandler, rawResponse } from './errors.ts';
+import { errorHandler } from './errors.ts';
 import { publicRoutes } from './public/public-routes.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
+import { logRequest } from './request-log.ts';
+import { plainUrl } from './request-url.ts';
 import { securityHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation.ts';
 
@@ -15,8 +18,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set once the key names an integration; for the log. */
     integrationId: string | null;
-    /** The code of the error that was answered; for the log. */
-    errorCode: string | null;
+    /** The error that was answered; for the log. */
+    fault: ApiError | null;
   }
 }
 
@@ -50,6 +53,7 @@ const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, idleMs: 60_00
 /** The one place that builds the HTTP server; the tests talk to the same thing as the clients. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const faults = clientFaults(options);
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -65,63 +69,43 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       headersTimeout: timeouts.headersMs,
       connectionsCheckingInterval: timeouts.checkEveryMs,
       maxHeaderSize: HEADERS_LIMIT_BYTES,
+      // Node would answer without the envelope; the first hook below does it with one.
+      requireHostHeader: false,
     },
-    rewriteUrl: (request) => escapeBadPercents(request.url ?? '/'),
+    rewriteUrl: (request) => plainUrl(request.url ?? '/'),
     frameworkErrors: errorHandler(options.publicUrl),
-    clientErrorHandler: clientErrorHandler(options.publicUrl),
+    clientErrorHandler: faults.handle,
   });
 
   app.decorateRequest('integrationId', null);
-  app.decorateRequest('errorCode', null);
+  app.decorateRequest('fault', null);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler(errorHandler(options.publicUrl));
   app.setNotFoundHandler(() => {
     throw new ApiError('route_not_found');
   });
+  // A request to nowhere has its body neither read nor judged. Whoever takes bodies brings a parser.
+  app.removeAllContentTypeParsers();
   app.addHook('onRequest', async (request, reply) => {
+    faults.follow(reply.raw);
+    reply.raw.once('close', () => logRequest(request, reply));
     reply.header('X-Request-Id', request.id);
     reply.headers(securityHeaders);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new ApiError('invalid_request', { param: 'Host', message: 'HTTP/1.1 needs a Host header.' });
+    }
   });
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
-        integrationId: request.integrationId ?? undefined,
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        code: request.errorCode ?? undefined,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      `${request.method} ${pathOf(request.url)} ${reply.statusCode}`,
-    );
-  });
-  answerOddRequests(app, options.publicUrl);
+  answerOddRequests(app, faults);
 
   await app.register(docsRoutes, { publicUrl: options.publicUrl });
   if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
   return app;
 }
 
-/** Node closes the connection without a word on CONNECT, and on an Expect it does not know; we answer. */
-function answerOddRequests(app: FastifyInstance, publicUrl: string): void {
-  const refuse = (message: string) => rawResponse(new ApiError('invalid_request', { message }), publicUrl);
-  app.server.on('connect', (_request, socket) => socket.end(refuse('CONNECT is not served here.')));
-  app.server.on('checkExpectation', (_request, response) => {
-    response.socket?.end(refuse('The only Expect header that is served is "100-continue".'));
-  });
-}
-
-/** A "%" that begins no escape stands for itself: the path then names nothing, and is answered like any other. */
-function escapeBadPercents(url: string): string {
-  const [path = '', ...query] = url.split('?');
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?');
-  }
-}
-
-/** Queries stay out of the log: a cursor or a filter may say more about a dealer than a log should keep. */
-function pathOf(url: string): string {
-  return url.split('?', 1)[0] ?? '/';
+/** Node by itself closes the connection without a word on CONNECT, and refuses an Expect that it does not know. */
+function answerOddRequests(app: FastifyInstance, faults: ClientFaults): void {
+  app.server.on('connect', (request) =>
+    faults.hangUp(request.socket, new ApiError('invalid_request', { message: 'CONNECT is not served here.' })),
+  );
+  app.server.on('checkExpectation', (request, response) => void app.server.emit('request', request, response));
 }

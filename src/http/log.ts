@@ -11,7 +11,7 @@ export type LogOptions = {
 
 /**
  * Structured logs. What is logged is chosen field by field: no headers and no bodies, so no key, secret or customer
- * can slip in. The redaction below is the second line of defence, for errors that carry more than they should.
+ * can slip in. Masking each line is the second line of defence: for a key in a path, for an error that quotes a URL.
  */
 export function createLog(options: LogOptions): Logger {
   const destination = options.destination ?? (options.isPretty ? prettyStream() : pino.destination(2));
@@ -21,21 +21,40 @@ export function createLog(options: LogOptions): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (error: unknown) => mask(pino.stdSerializers.err(error as Error)) },
-      redact: { paths: ['authorization', '*.authorization', '*.password', '*.secret', '*.key'], censor: '[hidden]' },
+      serializers: { err: describeError },
+      hooks: { streamWrite: maskSecrets },
     },
     destination,
   );
 }
 
-const SECRETS = /svc_[A-Za-z0-9]{32}|whsec_[A-Za-z0-9]{32}|:\/\/[^\s/@:]+:[^\s/@]+@/g;
+/** API keys, signing secrets and the passwords of database URLs, also as an escaped path or a query spells them. */
+const SECRETS = /(?:svc|whsec)(?:_|%5f)[a-z0-9]{8,}|:\/\/[^\s/@:"]*:[^\s/@"]+@|password=[^\s&"]+|Bearer [^\s"\\]+/gi;
 
-/** Error texts come from libraries; one that quotes a key or a database URL must not bring it into the log. */
-function mask(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(SECRETS, '[hidden]');
-  if (Array.isArray(value)) return value.map(mask);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mask(inner)]));
+function maskSecrets(line: string): string {
+  return line.replace(SECRETS, '[hidden]');
+}
+
+const CAUSES_LIMIT = 5;
+
+/** The fields of an error that say what happened. PostgreSQL's `detail` is not one of them: it quotes the row. */
+function describeError(error: unknown, depth = 1): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code, table, constraint } = error as Error & { code?: string; table?: string; constraint?: string };
+  // Connecting to a name with several addresses fails with one error for each, and no message of its own.
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
+  const inner = [error.cause, ...parts].filter((one) => one !== undefined).slice(0, CAUSES_LIMIT);
+  return {
+    type: error.name,
+    message: error.message,
+    code,
+    table,
+    constraint,
+    stack: error.stack,
+    ...(inner.length === 0 || depth === CAUSES_LIMIT
+      ? {}
+      : { causes: inner.map((one) => describeError(one, depth + 1)) }),
+  };
 }
 
 function prettyStream(): DestinationStream {

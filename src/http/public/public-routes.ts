@@ -13,6 +13,7 @@ import {
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import type { AppOptions } from '../app.ts';
 import { parseJsonBody } from '../json-body.ts';
+import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
 import { listEvents } from './routes/events.ts';
@@ -71,7 +72,6 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
   const integrations = new WeakMap<FastifyRequest, AdmittedIntegration>();
   const operations: Operation[] = Object.values(OPERATIONS);
 
-  app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
     parseJsonBody(body, request.headers['content-type']),
   );
@@ -109,7 +109,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
 }
 
 function notServed(request: FastifyRequest, operations: Operation[]): ApiError {
-  const path = (request.url.split('?', 1)[0] ?? '').replace(/^\/api/, '');
+  const path = decodeURI(pathOf(request.url)).replace(/^\/api/, '');
   const methods = operations
     .filter((operation) => pathPattern(operation.path).test(path))
     .map((operation) => operation.method);

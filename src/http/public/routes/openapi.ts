@@ -1,4 +1,12 @@
 import { openapiDocument } from '../../../contract/openapi.ts';
 import type { OpenHandler } from '../public-routes.ts';
 
-export const getOpenapi: OpenHandler = async ({ context }) => openapiDocument(context.publicUrl);
+/** Built once for each base URL: the endpoint is open to everyone, and building it takes milliseconds. */
+const texts = new Map<string, string>();
+
+export const getOpenapi: OpenHandler = async ({ context, reply }) => {
+  const text = texts.get(context.publicUrl) ?? JSON.stringify(openapiDocument(context.publicUrl));
+  texts.set(context.publicUrl, text);
+  reply.type('application/json; charset=utf-8');
+  return text;
+};

@@ -1,0 +1,96 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyBaseLogger } from 'fastify';
+import { ApiError, errorEnvelope } from '../contract/errors.ts';
+import { newRequestId } from '../contract/ids.ts';
+import { CURRENT_VERSION } from '../contract/versions.ts';
+import { securityHeaders } from './security-headers.ts';
+
+/** How long a connection stays readable after its last word: closed at once over unread bytes, it would lose that word. */
+const LINGER_MS = 1_000;
+
+export type ClientFaults = {
+  /** Says which request a connection is busy with. */
+  follow(response: ServerResponse): void;
+  /** For Node's `clientError`. */
+  handle(fault: NodeJS.ErrnoException, socket: Socket): void;
+  /** Answers a connection that has no request to answer, and closes it. */
+  hangUp(socket: Socket, error: ApiError): void;
+};
+
+/**
+ * What Node reports by the connection and not by a request: HTTP that can't be parsed, or that did not arrive in time.
+ * The client gets the envelope all the same, exactly once, and never in the place of an answer to something else.
+ */
+export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogger }): ClientFaults {
+  const latest = new WeakMap<Socket, ServerResponse>();
+  const leaving = new WeakSet<Socket>();
+
+  function hangUp(socket: Socket, error: ApiError): void {
+    leaving.add(socket);
+    const requestId = newRequestId();
+    options.log.info({ requestId, status: error.status, code: error.code }, `malformed request ${error.status}`);
+    socket.on('error', () => socket.destroy());
+    socket.end(rawResponse(error, requestId, options.publicUrl));
+    socket.resume();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  }
+
+  function handle(fault: NodeJS.ErrnoException, socket: Socket): void {
+    // Each further packet of a broken request is reported anew.
+    if (leaving.has(socket)) return;
+    if (fault.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const error = clientError(fault.code);
+    const response = latest.get(socket);
+    if (response !== undefined && !response.req.complete) failBody(socket, response, error);
+    else if (response === undefined || response.writableFinished) hangUp(socket, error);
+    else response.once('close', () => handle(fault, socket));
+  }
+
+  return {
+    follow: (response) => {
+      if (response.socket !== null) latest.set(response.socket, response);
+    },
+    handle,
+    hangUp,
+  };
+}
+
+/** The fault lies in the body of a request that we know: it fails like any other, or has its answer already. */
+function failBody(socket: Socket, response: ServerResponse, error: ApiError): void {
+  response.shouldKeepAlive = false;
+  if (response.writableFinished) socket.destroy();
+  else if (response.req.listenerCount('error') > 0) response.req.emit('error', error);
+}
+
+function clientError(code: string | undefined): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('headers_too_large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('request_timeout');
+    default:
+      return new ApiError('invalid_request', { message: 'The request is not well-formed HTTP.' });
+  }
+}
+
+/** A whole HTTP response as text, for connections that have no response object. */
+function rawResponse(error: ApiError, requestId: string, publicUrl: string): string {
+  const body = JSON.stringify(errorEnvelope(error, requestId, publicUrl));
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+    Date: new Date().toUTCString(),
+    'X-Request-Id': requestId,
+    'X-API-Version': CURRENT_VERSION,
+    ...securityHeaders,
+    ...error.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
+}
