@@ -28,7 +28,7 @@ export type ItemSource = {
   createdAt: Date;
   location: { business_unit: string; name: string } | null;
   photos: PhotoSource[];
-  /** Those that run now or later, earliest first. */
+  /** Also those that have ended, earliest first; no two run at once. */
   promotions: PromotionSource[];
 };
 
@@ -61,13 +61,14 @@ export function render(
   const running = item.promotions.find((promotion) => isRunning(promotion, nowMs)) ?? null;
   const pricing = priceOf(item, running, channel.priceRule);
   const taxTreatment = item.taxTreatment ?? channel.defaultTaxTreatment;
+  const paragraphs = paragraphsOf(item.description);
   const common = {
     quantity: item.units - item.reservedUnits,
     stock_number: item.stockNumber,
     price: pricing.price,
     promotion: pricing.promotion,
-    description: item.description.replaceAll(PARAGRAPH_BREAK, '\n\n'),
-    description_paragraphs: item.description.split(PARAGRAPH_BREAK).filter((paragraph) => paragraph !== ''),
+    description: paragraphs.join('\n\n'),
+    description_paragraphs: paragraphs,
     photos: item.photos.map((photo) => photoOf(photo, channel)),
   };
   const tail = {
@@ -102,8 +103,15 @@ export function bodyOf(document: string): string {
 
 const STAMP_TAIL_LENGTH = withStamp('{}', new Date(0)).length - 1;
 
-/** Dealers type || between paragraphs; blanks around it are not text, line breaks they typed are. */
-const PARAGRAPH_BREAK = /[ \t]*\|\|[ \t]*/g;
+/**
+ * Dealers type || between paragraphs; blanks around it are not text, line breaks they typed are. The bound keeps a
+ * long run of blanks from being tried at each of its positions to its end.
+ */
+const PARAGRAPH_BREAK = /[ \t]{0,100}\|\|[ \t]{0,100}/;
+
+function paragraphsOf(description: string): string[] {
+  return description.split(PARAGRAPH_BREAK).filter((paragraph) => paragraph !== '');
+}
 
 function listingStatus(item: ItemSource, publication: Publication): string {
   if (!publication.isOn || item.isHidden) return 'unpublished';

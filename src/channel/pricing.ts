@@ -1,3 +1,5 @@
+import { exponentOf } from '../contract/currencies.ts';
+
 /**
  * Prices, in whole minor units throughout: the dealer's price, in the integration's currency, with its markup and its
  * rounding. All steps work on one exact fraction and round once at the end; there is no floating point.
@@ -30,6 +32,7 @@ export type Rate = { numerator: bigint; denominator: bigint };
 
 const BASIS = 10_000n;
 
+/** Rounding to the nearest multiple of so many whole units; none rounds to the nearest minor unit. */
 const NEAREST_UNITS: Partial<Record<Rounding, bigint>> = { to_1: 1n, to_5: 5n, to_10: 10n, to_50: 50n, to_100: 100n };
 const ENDINGS: Partial<Record<Rounding, { ending: bigint; cycle: bigint }>> = {
   up_to_9: { ending: 9n, cycle: 10n },
@@ -37,13 +40,14 @@ const ENDINGS: Partial<Record<Rounding, { ending: bigint; cycle: bigint }>> = {
   up_to_99: { ending: 99n, cycle: 100n },
 };
 
-/** The price a client sees, or null when there is no exchange rate. */
+/** The price a client sees; null when there is no exchange rate, or when no exact number could carry it. */
 export function channelPrice(amount: number, rule: PriceRule): number | null {
   if (rule.rate === null) return null;
   const numerator =
     BigInt(amount) * rule.rate.numerator * minorUnits(rule.to) * (BASIS + BigInt(rule.markupBasisPoints));
   const denominator = rule.rate.denominator * minorUnits(rule.from) * BASIS;
-  return Number(round(numerator, denominator, rule));
+  const price = Number(round(numerator, denominator, rule));
+  return Number.isSafeInteger(price) ? price : null;
 }
 
 /** The decimal text of a numeric column as an exact ratio. */
@@ -70,19 +74,19 @@ export function formatMoney(amount: number, currency: string): string {
 }
 
 function round(numerator: bigint, denominator: bigint, rule: PriceRule): bigint {
+  if (numerator === 0n) return 0n;
   const unit = minorUnits(rule.to);
-  const nearest = NEAREST_UNITS[rule.rounding];
-  if (nearest !== undefined) {
-    const step = nearest * unit;
-    const rounded = divideHalfUp(numerator, denominator * step) * step;
-    // Rounding must not give a watch away: something that has a price keeps one.
-    return rounded === 0n && numerator > 0n ? step : rounded;
-  }
   const ending = ENDINGS[rule.rounding];
-  if (ending === undefined || numerator === 0n) return divideHalfUp(numerator, denominator);
-  const wholeUnits = divideUp(numerator, denominator * unit);
-  const cycles = wholeUnits <= ending.ending ? 0n : divideUp(wholeUnits - ending.ending, ending.cycle);
-  return (cycles * ending.cycle + ending.ending) * unit;
+  if (ending !== undefined) {
+    const wholeUnits = divideUp(numerator, denominator * unit);
+    const cycles = wholeUnits <= ending.ending ? 0n : divideUp(wholeUnits - ending.ending, ending.cycle);
+    return (cycles * ending.cycle + ending.ending) * unit;
+  }
+  const units = NEAREST_UNITS[rule.rounding];
+  const step = units === undefined ? 1n : units * unit;
+  const rounded = divideHalfUp(numerator, denominator * step) * step;
+  // Rounding must not give a watch away: something that has a price keeps one.
+  return rounded === 0n ? step : rounded;
 }
 
 function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
@@ -98,12 +102,14 @@ const formatters = new Map<string, Intl.NumberFormat>();
 function formatterFor(currency: string): Intl.NumberFormat {
   let formatter = formatters.get(currency);
   if (formatter === undefined) {
-    formatter = new Intl.NumberFormat('en-US', { style: 'currency', currency });
+    const digits = exponentOf(currency);
+    formatter = new Intl.NumberFormat('en-US', {
+      style: 'currency',
+      currency,
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    });
     formatters.set(currency, formatter);
   }
   return formatter;
-}
-
-function exponentOf(currency: string): number {
-  return formatterFor(currency).resolvedOptions().maximumFractionDigits ?? 2;
 }
