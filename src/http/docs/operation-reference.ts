@@ -1,13 +1,24 @@
 import { STATUS_CODES } from 'node:http';
 import { ERRORS } from '../../contract/errors.ts';
-import { errorsOf, type Operation } from '../../contract/operations.ts';
+import { errorsOf, OPERATIONS, type Operation } from '../../contract/operations.ts';
 import { costText, methodBadge, statusBadge } from './badges.ts';
 import { jsonBlock, shellBlock } from './code-block.ts';
 import { type Html, html } from './html.ts';
 import type { OpenapiView, Parameter } from './openapi-view.ts';
 import type { Site } from './page.ts';
-import { type Field, fieldList, fieldsOf, type JsonSchema } from './schema-fields.ts';
+import { type Field, fieldList, fieldsOf, type Home, type JsonSchema } from './schema-fields.ts';
 import { errorLink, sentence } from './text.ts';
+
+/** A resource is described at the first operation that answers with it alone; lists of it lead there. */
+const RESOURCE_HOMES: ReadonlyMap<string, Home> = new Map(
+  (Object.values(OPERATIONS) as Operation[])
+    .map((operation): [string, Home] => [
+      (operation.success.schema as JsonSchema).$id ?? '',
+      { id: operation.id, title: operation.summary },
+    ])
+    .filter(([name]) => name !== '')
+    .reverse(),
+);
 
 /** One operation: what it does and takes on one side, a request and its answer on the other. */
 export function operationSection(operation: Operation, openapi: OpenapiView, site: Site): Html {
@@ -68,6 +79,7 @@ function fieldOf(parameter: Parameter): Field {
     schema: parameter.schema,
     description: parameter.description ?? '',
     isRequired: parameter.required,
+    home: null,
   };
 }
 
@@ -79,7 +91,7 @@ function bodyFields(operation: Operation, site: Site): Html | null {
 }
 
 function answerFields(operation: Operation, site: Site): Html | null {
-  const fields = fieldsOf(operation.success.schema as JsonSchema);
+  const fields = fieldsOf(operation.success.schema as JsonSchema, RESOURCE_HOMES);
   if (fields.length === 0) return null;
   return html`<details class="drawer"><summary>Fields of the answer <span class="count">${fields.length}</span></summary>
 ${fieldList(fields, site, { marksRequired: false })}</details>`;

@@ -132,6 +132,7 @@ The window rolls: there is no moment at which a full new minute begins. Each req
 function pagination(operations: readonly Operation[], site: Site): Chapter | null {
   const lists = operations.filter((operation) => 'after' in ((operation.query as JsonSchema).properties ?? {}));
   if (lists.length === 0) return null;
+  const events = lists.filter((operation) => operation.path === '/v1/events');
   return {
     id: 'pagination',
     title: 'Pagination',
@@ -141,6 +142,7 @@ function pagination(operations: readonly Operation[], site: Site): Chapter | nul
 <li><strong>Nothing is skipped or repeated</strong> at the edge of a page, also while rows are being added.</li>
 <li><strong>Cursors are opaque</strong> and do not expire. One that was altered or made by hand answers ${errorLink('invalid_cursor', site)}.</li>
 <li><strong>Catch up with <code>updated_after</code>.</strong> Keep the newest <code>updated_at</code> that you have seen and send it next time: no change is missed.</li>
+${events.length === 0 ? null : html`<li><strong>Removals are events.</strong> What can no longer be read is in no list; ${endpointLinks(events)} tells that it is gone.</li>`}
 </ul>`,
   };
 }

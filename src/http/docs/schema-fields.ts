@@ -21,29 +21,47 @@ export type JsonSchema = {
   minItems?: number;
   maxItems?: number;
   $ref?: string;
+  $id?: string;
 };
 
-export type Field = { path: string; schema: JsonSchema; description: string; isRequired: boolean };
+export type Field = {
+  path: string;
+  schema: JsonSchema;
+  description: string;
+  isRequired: boolean;
+  /** Where the fields inside it are described, if it is not here. */
+  home: Home | null;
+};
 
-/** Every field of an object, those of objects inside it after it: `webhook.url`, `lines[].quantity`. */
-export function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
+/** The place on the page that describes a resource. */
+export type Home = { id: string; title: string };
+
+/**
+ * Every field of an object, those of objects inside it after it: `webhook.url`, `lines[].quantity`. A resource that
+ * has a home on the page is described there alone.
+ */
+export function fieldsOf(schema: JsonSchema, homes: ReadonlyMap<string, Home> = new Map(), prefix = ''): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = `${prefix}${name}`;
     const isRequired = schema.required?.includes(name) ?? false;
-    const field = { path, schema: property, description: property.description ?? '', isRequired };
     const inner = objectIn(property);
-    return inner === null ? [field] : [field, ...fieldsOf(inner.schema, `${path}${inner.suffix}.`)];
+    const home = homes.get(inner?.schema.$id ?? '') ?? null;
+    const field = { path, schema: property, description: property.description ?? '', isRequired, home };
+    if (inner === null || home !== null) return [field];
+    return [field, ...fieldsOf(inner.schema, homes, `${path}${inner.suffix}.`)];
   });
 }
 
 /** Requests say which fields must be sent; in answers every field is there, so only requests mark them. */
 export function fieldList(fields: readonly Field[], site: Site, { marksRequired }: { marksRequired: boolean }): Html {
   return html`<dl class="fields">${fields.map(
-    ({ path, schema, description, isRequired }) => html`<div>
+    ({ path, schema, description, isRequired, home }) => html`<div>
 <dt><code>${path}</code><span class="kind">${typeText(schema)}</span>${
       marksRequired && isRequired ? html`<span class="required">required</span>` : null
     }</dt>
-<dd>${sentence([description, limitsText(schema)].filter(Boolean).join(' '), site)}</dd></div>`,
+<dd>${sentence([description, limitsText(schema)].filter(Boolean).join(' '), site)}${
+      home === null ? null : html` See <a href="#${home.id}">${home.title}</a>.`
+    }</dd></div>`,
   )}</dl>`;
 }
 
