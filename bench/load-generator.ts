@@ -46,7 +46,8 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
       };
       socket.on('connect', send);
       socket.on('error', reject);
-      socket.on('data', (chunk) => {
+      socket.on('data', (data) => {
+        const chunk = data as Buffer;
         chunks.push(chunk);
         received += chunk.length;
         if (expected === -1) {

@@ -2,12 +2,21 @@ import type { EventType } from '../contract/events.ts';
 import type { ApiVersion, JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { openOutbox } from '../webhooks/outbox.ts';
+import { type Outbox, openOutbox, type Receiver } from '../webhooks/outbox.ts';
 import { advanceClocks, lockClocks, nextStamp } from './clock.ts';
 import type { ChannelContext } from './context.ts';
-import { bodyOf, type Publication, RENDERER_REVISION, type Rendering, render, withStamp } from './documents.ts';
-import { pairKey, readItems, readPublications, readSettings } from './sources.ts';
-import { type Change, type Projected, transition } from './transitions.ts';
+import { RENDERER_REVISION, type Rendering, render, withStamp } from './documents.ts';
+import { type ChannelSettings, pairKey, readItems, readPublications, readSettings } from './sources.ts';
+import {
+  isOther,
+  type Place,
+  projectedOf,
+  readStored,
+  removeDocuments,
+  type StoredDocument,
+  writeDocuments,
+} from './stored-documents.ts';
+import { type Change, transition } from './transitions.ts';
 
 /**
  * The heart: recomputes what clients can read of some items and, where that differs from what is stored, writes the
@@ -19,9 +28,13 @@ export type RefreshRequest = {
   itemIds: string[];
   /** Null refreshes every integration that the items are or were published on. */
   integrationIds: string[] | null;
-  change: Change;
+  change: Pick<Change, 'isQuantityEdit'>;
   /** Whether an event is an echo for its receiver: recorded, never sent. */
   isSuppressed: (integrationId: string, type: EventType) => boolean;
+  /** Clocks that the caller has locked already; these are then all the integrations that are refreshed. */
+  clocks?: Map<string, Date>;
+  /** Integrations to stamp in any case: something else of theirs changes in this transaction. */
+  stampAlso?: string[];
   /** Only the bytes change, as under a new base URL: documents keep their stamps and nobody is told. */
   isQuiet?: boolean;
 };
@@ -31,104 +44,40 @@ export type RefreshResult = {
   changed: number;
   /** The stamp of each integration that changed. */
   stamps: Map<string, Date>;
+  /** For the caller's own events, in the same transaction. */
+  receivers: Map<string, Receiver>;
 };
 
-export const NO_CHANGE: Change = { isDeleted: false, isQuantityEdit: false };
+export const NO_CHANGE: RefreshRequest['change'] = { isQuantityEdit: false };
 export const NEVER_SUPPRESSED = () => false;
-
-type StoredRow = {
-  integration_id: string;
-  api_version: string;
-  item_id: string;
-  kind: 'listing' | 'part';
-  status: string;
-  quantity: number;
-  document: string;
-  is_unpriceable: boolean;
-  valid_until: Date | null;
-  updated_at: Date;
-};
-
-type DocumentRow = Rendering & {
-  integrationId: string;
-  version: string;
-  itemId: string;
-  document: string;
-  stamp: Date;
-};
-
-type Removal = { integrationId: string; version: string; itemId: string };
 
 export async function refreshItems(
   tx: Transaction,
   context: ChannelContext,
   request: RefreshRequest,
 ): Promise<RefreshResult> {
-  const integrationIds = request.integrationIds ?? (await integrationsOf(tx, request.itemIds));
-  const clocks = await lockClocks(tx, integrationIds);
-  if (clocks.size === 0) return { changed: 0, stamps: new Map() };
-  const sources = await readSources(tx, context, [...clocks.keys()], request.itemIds);
-  const { now, settings, itemsById, publications, stored } = sources;
+  const itemIds = [...new Set(request.itemIds)];
+  const clocks = request.clocks ?? (await lockClocks(tx, request.integrationIds ?? (await integrationsOf(tx, itemIds))));
+  const writes: Writes = { stamps: new Map(), documents: [], removals: [], outbox: openOutbox(), changed: 0 };
+  if (clocks.size === 0) return { changed: 0, stamps: writes.stamps, receivers: new Map() };
 
-  const outbox = openOutbox();
-  const stamps = new Map<string, Date>();
-  const documents: DocumentRow[] = [];
-  const removals: Removal[] = [];
-  let changed = 0;
-
-  for (const channel of settings) {
+  const sources = await readSources(tx, context, [...clocks.keys()], itemIds);
+  for (const channel of sources.settings) {
     const { integrationId } = channel;
-    const stamp = nextStamp(clocks.get(integrationId) ?? now, now);
+    const stamp = nextStamp(clocks.get(integrationId) ?? sources.now, sources.now);
+    if (request.stampAlso?.includes(integrationId)) writes.stamps.set(integrationId, stamp);
     // A change of settings or of time that nobody was told of yet must not slip through quietly.
-    const isQuiet = request.isQuiet === true && !(await hasUntoldChange(tx, integrationId, request.itemIds, now));
-    for (const itemId of request.itemIds) {
-      const item = itemsById.get(itemId);
-      const publication = publications.get(pairKey(integrationId, itemId)) ?? null;
-      let isPinnedChanged = false;
-      for (const version of channel.versions) {
-        const isPinned = version === channel.receiver.apiVersion;
-        const before = stored.get(pairKey(integrationId, version, itemId)) ?? null;
-        // A roll brings this document beside the pinned one, with the pinned one's stamp.
-        if (before === null && !isPinned && !isPinnedChanged) continue;
-        const present = presenter(context.versions, version);
-        const after = item === undefined ? null : render(item, channel, publication, present, now.getTime());
-        const place = { integrationId, version, itemId };
-        const outcome = transition(projectedOf(before), after, request.change);
-
-        if (before !== null && after !== null && (isQuiet || !outcome.isChanged)) {
-          if (!isQuiet && !isOtherFuture(before, after)) continue;
-          // The document is the same but its future is not, as when a promotion is planned. The clock moves, since
-          // what was cached at the old stamp would be served too long; the document keeps its own stamp.
-          if (!isQuiet) stamps.set(integrationId, stamp);
-          const document = withStamp(after.body, before.updated_at);
-          documents.push({ ...after, ...place, document, stamp: before.updated_at });
-          continue;
-        }
-        if (!outcome.isChanged) continue;
-        stamps.set(integrationId, stamp);
-        if (after === null) removals.push(place);
-        else documents.push({ ...after, ...place, document: withStamp(after.body, stamp), stamp });
-        // The other version is the same change once more; the pinned one tells it.
-        if (!isPinned) continue;
-        isPinnedChanged = true;
-        changed += 1;
-        for (const { type, extra, previous } of outcome.events) {
-          outbox.add(channel.receiver, {
-            type,
-            object: { id: itemId, object: (after ?? before)?.kind, ...extra },
-            previous,
-            createdAt: stamp,
-            isSuppressed: request.isSuppressed(integrationId, type),
-          });
-        }
-      }
+    const isQuiet = request.isQuiet === true && !(await hasUntoldChange(tx, integrationId, itemIds, sources.now));
+    for (const itemId of itemIds) {
+      projectItem({ context, request, sources, channel, itemId, stamp, isQuiet }, writes);
     }
   }
-  await advanceClocks(tx, stamps);
-  await writeDocuments(tx, documents, rendererKey(context));
-  await removeDocuments(tx, removals);
-  await outbox.write(tx);
-  return { changed, stamps };
+  await advanceClocks(tx, writes.stamps);
+  await writeDocuments(tx, writes.documents, rendererKey(context));
+  await removeDocuments(tx, writes.removals);
+  await writes.outbox.write(tx);
+  const receivers = new Map(sources.settings.map((channel) => [channel.integrationId, channel.receiver]));
+  return { changed: writes.changed, stamps: writes.stamps, receivers };
 }
 
 /** Identifies the bytes that this code and base URL render; a difference calls for rendering anew. */
@@ -148,26 +97,91 @@ export async function integrationsOf(tx: Transaction, itemIds: string[]): Promis
   return rows.map((row) => row.integration_id);
 }
 
-async function readSources(tx: Transaction, context: ChannelContext, integrationIds: string[], itemIds: string[]) {
-  const { settings, now: databaseNow } = await readSettings(tx, integrationIds, context.publicUrl);
-  const items = await readItems(tx, itemIds);
-  const publications: Map<string, Publication> = await readPublications(tx, integrationIds, itemIds);
-  const rows = await tx.query<StoredRow>(sql`
-    select integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at
-    from channel_documents
-    where integration_id = any(${integrationIds}::text[]) and item_id = any(${itemIds}::text[])`);
-  return {
-    settings,
-    now: context.now() ?? databaseNow ?? new Date(),
-    itemsById: new Map(items.map((item) => [item.id, item])),
-    publications,
-    stored: new Map(rows.map((row) => [pairKey(row.integration_id, row.api_version, row.item_id), row])),
-  };
+/** What a refresh is going to write, gathered over all its items and channels. */
+type Writes = {
+  stamps: Map<string, Date>;
+  documents: StoredDocument[];
+  removals: Place[];
+  outbox: Outbox;
+  changed: number;
+};
+
+type Sources = Awaited<ReturnType<typeof readSources>>;
+
+type Projection = {
+  context: ChannelContext;
+  request: RefreshRequest;
+  sources: Sources;
+  channel: ChannelSettings;
+  itemId: string;
+  stamp: Date;
+  isQuiet: boolean;
+};
+
+/** Projects one item onto one channel: the pinned version decides and tells, the one of a roll follows it. */
+function projectItem(projection: Projection, writes: Writes): void {
+  const { request, sources, channel, itemId, stamp, isQuiet } = projection;
+  const { integrationId, receiver } = channel;
+  const storedIn = (version: string) => sources.stored.get(pairKey(integrationId, version, itemId)) ?? null;
+  const before = storedIn(receiver.apiVersion);
+  const after = renderIn(projection, receiver.apiVersion);
+  const isDeleted = !sources.items.has(pairKey(channel.organizationId, itemId));
+  const outcome = transition(before && projectedOf(before), after, { ...request.change, isDeleted });
+  const isTold = outcome.isChanged && !(isQuiet && before !== null && after !== null);
+
+  for (const version of channel.versions) {
+    const place = { integrationId, version, itemId };
+    const stored = storedIn(version);
+    const rendering = version === receiver.apiVersion ? after : renderIn(projection, version);
+    if (rendering === null) {
+      if (stored !== null) writes.removals.push(place);
+    } else if (isTold) {
+      writes.documents.push(documentOf(place, rendering, stamp));
+    } else if (before !== null && (isQuiet || (stored !== null && isOther(stored, rendering)))) {
+      writes.documents.push(documentOf(place, rendering, before.stamp));
+      // The same document with another future, as when a promotion is planned: it keeps its stamp, but the clock moves,
+      // since what was cached at the old one would be served too long.
+      if (!isQuiet) writes.stamps.set(integrationId, stamp);
+    }
+  }
+  if (!isTold) return;
+  writes.stamps.set(integrationId, stamp);
+  writes.changed += 1;
+  for (const { type, extra, previous } of outcome.events) {
+    writes.outbox.add(receiver, {
+      type,
+      object: { id: itemId, object: (after ?? before)?.kind, ...extra },
+      previous,
+      createdAt: stamp,
+      isSuppressed: request.isSuppressed(integrationId, type),
+    });
+  }
 }
 
-function projectedOf(row: StoredRow | null): Projected | null {
-  if (row === null) return null;
-  return { kind: row.kind, status: row.status, quantity: row.quantity, body: bodyOf(row.document) };
+function renderIn({ context, sources, channel, itemId }: Projection, version: string): Rendering | null {
+  const item = sources.items.get(pairKey(channel.organizationId, itemId));
+  const publication = sources.publications.get(pairKey(channel.integrationId, itemId)) ?? null;
+  if (item === undefined) return null;
+  return render(item, channel, publication, presenter(context.versions, version), sources.now.getTime());
+}
+
+function documentOf(place: Place, rendering: Rendering, stamp: Date): StoredDocument {
+  const { kind, status, quantity, body, isUnpriceable, validUntilMs } = rendering;
+  const validUntil = validUntilMs === null ? null : new Date(validUntilMs);
+  return { ...place, kind, status, quantity, document: withStamp(body, stamp), isUnpriceable, validUntil, stamp };
+}
+
+async function readSources(tx: Transaction, context: ChannelContext, integrationIds: string[], itemIds: string[]) {
+  const { settings, now } = await readSettings(tx, integrationIds, context.publicUrl);
+  const hasItems = itemIds.length > 0;
+  const stored = hasItems ? await readStored(tx, integrationIds, itemIds) : [];
+  return {
+    settings,
+    now: context.now() ?? now ?? new Date(),
+    items: hasItems ? await readItems(tx, itemIds) : new Map(),
+    publications: hasItems ? await readPublications(tx, integrationIds, itemIds) : new Map(),
+    stored: new Map(stored.map((row) => [pairKey(row.integrationId, row.version, row.itemId), row])),
+  };
 }
 
 /** Asked after the settings were read: a snapshot that shows a new setting also shows the job that will tell of it. */
@@ -179,41 +193,4 @@ async function hasUntoldChange(tx: Transaction, integrationId: string, itemIds: 
         where integration_id = ${integrationId} and item_id = any(${itemIds}::text[]) and valid_until <= ${now})
       as is_untold`);
   return row?.is_untold ?? false;
-}
-
-function isOtherFuture(before: StoredRow, after: Rendering): boolean {
-  return (
-    (before.valid_until?.getTime() ?? null) !== after.validUntilMs || before.is_unpriceable !== after.isUnpriceable
-  );
-}
-
-async function writeDocuments(tx: Transaction, rows: DocumentRow[], renderer: string): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(sql`
-    insert into channel_documents
-      (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at, renderer)
-    select integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at,
-      ${renderer}
-    from unnest(
-      ${rows.map((row) => row.integrationId)}::text[], ${rows.map((row) => row.version)}::text[],
-      ${rows.map((row) => row.itemId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.status)}::text[], ${rows.map((row) => row.quantity)}::integer[],
-      ${rows.map((row) => row.document)}::text[], ${rows.map((row) => row.isUnpriceable)}::boolean[],
-      ${rows.map((row) => (row.validUntilMs === null ? null : new Date(row.validUntilMs)))}::timestamptz[],
-      ${rows.map((row) => row.stamp)}::timestamptz[])
-      as rows (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at)
-    on conflict (integration_id, api_version, item_id) do update set
-      status = excluded.status, quantity = excluded.quantity, document = excluded.document,
-      is_unpriceable = excluded.is_unpriceable, valid_until = excluded.valid_until, updated_at = excluded.updated_at,
-      renderer = excluded.renderer`);
-}
-
-async function removeDocuments(tx: Transaction, removals: Removal[]): Promise<void> {
-  if (removals.length === 0) return;
-  await tx.query(sql`
-    delete from channel_documents d
-    using unnest(
-      ${removals.map((row) => row.integrationId)}::text[], ${removals.map((row) => row.version)}::text[],
-      ${removals.map((row) => row.itemId)}::text[]) as rows (integration_id, api_version, item_id)
-    where d.integration_id = rows.integration_id and d.api_version = rows.api_version and d.item_id = rows.item_id`);
 }

@@ -44,6 +44,13 @@ export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(prefix) && SUFFIX.test(text.slice(prefix.length));
 }
 
+/** When an id was made, in milliseconds: a UUIDv7 begins with it. */
+export function idTimeMs(id: string): number {
+  const suffix = id.slice(id.indexOf('_') + 1);
+  // The first ten characters are the two spare bits and the 48 bits of the time.
+  return [...suffix.slice(0, 10)].reduce((time, character) => time * 32 + ALPHABET.indexOf(character), 0);
+}
+
 export function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
 }

@@ -62,16 +62,29 @@ function describe(operation: Operation, schemas: Json, publicUrl: string): Json 
     ...(operation.body === null
       ? {}
       : {
-          requestBody: { required: true, content: { 'application/json': { schema: hoist(operation.body, schemas) } } },
+          requestBody: {
+            required: operation.isBodyOptional !== true,
+            content: { 'application/json': { schema: hoist(operation.body, schemas), example: operation.bodyExample } },
+          },
         }),
     responses: {
-      [operation.success.status]: {
-        description: operation.success.description,
-        headers: headersOf(operation, []),
-        content: {
-          'application/json': { schema: hoist(operation.success.schema, schemas), example: operation.success.example },
-        },
-      },
+      ...Object.fromEntries(
+        [operation.success, ...(operation.alsoSuccess === undefined ? [] : [operation.alsoSuccess])].map(
+          ({ status, description }) => [
+            status,
+            {
+              description,
+              headers: headersOf(operation, []),
+              content: {
+                'application/json': {
+                  schema: hoist(operation.success.schema, schemas),
+                  example: operation.success.example,
+                },
+              },
+            },
+          ],
+        ),
+      ),
       ...errorResponses(operation, publicUrl),
     },
   };

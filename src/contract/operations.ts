@@ -2,7 +2,16 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { valuesOf } from './catalogue.ts';
 import type { ErrorCode } from './errors.ts';
 import { EVENT_TYPES } from './events.ts';
-import { BODY_LIMIT_BYTES } from './limits.ts';
+import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES } from './limits.ts';
+import {
+  BulkInput,
+  BulkResult,
+  bulkResultExample,
+  Customer,
+  CustomerInput,
+  customerExample,
+  customerInputExample,
+} from './resources/customer.ts';
 import { Event, eventExample } from './resources/event.ts';
 import { Health, healthExample } from './resources/health.ts';
 import { Integration, integrationExample } from './resources/integration.ts';
@@ -15,7 +24,9 @@ import {
   updatedAfterParameter,
 } from './resources/list.ts';
 import { Listing, listingExample } from './resources/listing.ts';
+import { CancelInput, Order, OrderInput, orderExample, orderInputExample } from './resources/order.ts';
 import { Part, partExample } from './resources/part.ts';
+import { Ping, PingInput, pingExample } from './resources/ping.ts';
 
 /**
  * The table of everything the API does. Routing, validation, token costs, OpenAPI and the docs read it; a handler
@@ -42,7 +53,12 @@ export type Operation<
   params: Params;
   query: Query;
   body: Body | null;
+  bodyExample?: unknown;
+  /** No field is required, so the body may be left out. */
+  isBodyOptional?: boolean;
   success: { status: number; description: string; schema: TSchema; example: unknown };
+  /** Another success with the same body. */
+  alsoSuccess?: { status: number; description: string };
   /** What this operation can answer besides the errors that all of its kind share. */
   errors: readonly ErrorCode[];
 };
@@ -52,6 +68,8 @@ export const TAGS = {
   Integration: 'The integration behind the API key.',
   Listings: 'Watches on the channel.',
   Parts: 'Spare parts on the channel.',
+  Orders: 'Orders taken on the client’s site.',
+  Customers: 'The people who buy.',
   Events: 'What happened, for catching up without webhooks.',
 } as const;
 export type Tag = keyof typeof TAGS;
@@ -81,6 +99,35 @@ function read<Params extends TSchema = typeof nothing, Query extends TSchema = t
     query: (operation.query ?? nothing) as Query,
     body: null,
   } satisfies Operation<Params, Query, TSchema>;
+}
+
+const orderIdParameter = Type.Object({
+  id: Type.String({ description: 'Id of the order.', examples: [orderExample.id] }),
+});
+
+/** A mutating POST: it carries an Idempotency-Key, and may be retried at any time. */
+function write<Body extends TSchema, Params extends TSchema = typeof nothing>(
+  operation: Pick<
+    Operation,
+    'id' | 'path' | 'tag' | 'summary' | 'description' | 'success' | 'alsoSuccess' | 'errors' | 'cost'
+  > & {
+    body: Body;
+    bodyExample: unknown;
+    isBodyOptional?: boolean;
+    bodyLimitBytes?: number;
+    params?: Params;
+  },
+) {
+  return {
+    ...operation,
+    method: 'POST' as const,
+    isOpen: false as const,
+    isIdempotent: true,
+    bodyLimitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    params: (operation.params ?? nothing) as Params,
+    query: nothing,
+    body: operation.body,
+  } satisfies Operation<Params, typeof nothing, Body>;
 }
 
 export const OPERATIONS = {
@@ -210,6 +257,121 @@ export const OPERATIONS = {
       example: listExample(eventExample),
     },
     errors: ['invalid_cursor', 'query_failed'],
+  }),
+  createOrder: write({
+    id: 'createOrder',
+    path: '/v1/orders',
+    tag: 'Orders',
+    summary: 'Report an order',
+    description:
+      'Reports an order that was taken on your site. Only `channel_order_id` is required. A live order takes its stock at once; a line whose item is unknown, taken or short of stock is stored with `match: null` and left to the dealer: a sale that happened is never refused.',
+    cost: 2,
+    body: OrderInput,
+    bodyExample: orderInputExample,
+    success: { status: 201, description: 'The order.', schema: Order, example: orderExample },
+    errors: ['duplicate_channel_order_id', 'insert_failed'],
+  }),
+  listOrders: read({
+    id: 'listOrders',
+    path: '/v1/orders',
+    tag: 'Orders',
+    summary: 'List orders',
+    description: 'Newest change first, of every status unless `status` says otherwise.',
+    query: Type.Object({
+      limit: limitParameter,
+      after: afterParameter,
+      updated_after: updatedAfterParameter,
+      status: statusParameter(valuesOf('order_status'), 'every status'),
+    }),
+    success: {
+      status: 200,
+      description: 'A page of orders.',
+      schema: ListOf(Order, 'OrderList'),
+      example: listExample(orderExample),
+    },
+    errors: ['invalid_cursor', 'query_failed'],
+  }),
+  getOrder: read({
+    id: 'getOrder',
+    path: '/v1/orders/{id}',
+    tag: 'Orders',
+    summary: 'Read an order',
+    description: 'One order that this integration reported.',
+    params: orderIdParameter,
+    success: { status: 200, description: 'The order.', schema: Order, example: orderExample },
+    errors: ['order_not_found', 'query_failed'],
+  }),
+  cancelOrder: write({
+    id: 'cancelOrder',
+    path: '/v1/orders/{id}/cancel',
+    tag: 'Orders',
+    summary: 'Cancel an order',
+    description:
+      'Cancels an order that the dealer has not matched to a completed sale, and gives its stock back. Cancelling it again changes nothing and answers the same. The body may be empty.',
+    cost: 2,
+    params: orderIdParameter,
+    body: CancelInput,
+    bodyExample: { reason: 'The customer changed her mind.' },
+    isBodyOptional: true,
+    success: {
+      status: 200,
+      description: 'The order.',
+      schema: Order,
+      example: {
+        ...orderExample,
+        status: 'cancelled',
+        cancelled_at: orderExample.updated_at,
+        cancellation: { by: 'api', reason: 'The customer changed her mind.' },
+      },
+    },
+    errors: ['order_not_found', 'order_matched', 'cancel_failed'],
+  }),
+  upsertCustomer: write({
+    id: 'upsertCustomer',
+    path: '/v1/customers',
+    tag: 'Customers',
+    summary: 'Create or update a customer',
+    description:
+      'Finds the customer by `external_id`, then by email, then by phone, and updates it, or creates it. A field that is absent keeps its value; null clears it.',
+    cost: 2,
+    body: CustomerInput,
+    bodyExample: customerInputExample,
+    success: { status: 201, description: 'The customer was created.', schema: Customer, example: customerExample },
+    alsoSuccess: { status: 200, description: 'The customer was updated.' },
+    errors: ['customer_contact_conflict', 'upsert_failed'],
+  }),
+  upsertCustomers: write({
+    id: 'upsertCustomers',
+    path: '/v1/customers/bulk',
+    tag: 'Customers',
+    summary: 'Create or update up to 1000 customers',
+    description:
+      'Takes 1 to 1000 records in their order, all or nothing: a record that fails is named in `param`, and nothing of the call is stored.',
+    cost: 10,
+    bodyLimitBytes: BULK_BODY_LIMIT_BYTES,
+    body: BulkInput,
+    bodyExample: { customers: [customerInputExample] },
+    success: {
+      status: 200,
+      description: 'What became of each record.',
+      schema: BulkResult,
+      example: bulkResultExample,
+    },
+    errors: ['customer_contact_conflict', 'bulk_upsert_failed'],
+  }),
+  pingWebhook: write({
+    id: 'pingWebhook',
+    path: '/v1/test/webhook_ping',
+    tag: 'Integration',
+    summary: 'Fire a test webhook',
+    description:
+      'Sends `integration.test_event` to the configured URL, whatever the subscriptions. With no URL, or with webhooks off, nothing is enqueued.',
+    cost: 1,
+    body: PingInput,
+    bodyExample: {},
+    isBodyOptional: true,
+    success: { status: 200, description: 'What was enqueued.', schema: Ping, example: pingExample },
+    errors: ['insert_failed'],
   }),
 } as const satisfies Record<string, Operation>;
 

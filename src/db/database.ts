@@ -37,13 +37,16 @@ export type DatabaseOptions = {
 };
 
 const CONNECT_TIMEOUT_MS = 3_000;
-const STATEMENT_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+/** Less than a statement may take, so that a wait for a lock ends as what it is. */
+const LOCK_TIMEOUT_MS = 10_000;
 /** The server cancels a slow statement first; this ends the wait when the server itself hangs. */
 const CLIENT_GRACE_MS = 1_000;
 const TRANSACTION_ATTEMPTS = 4;
 const RETRY_PAUSE_MS = 10;
 
 export const UNIQUE_VIOLATION = '23505';
+export const LOCK_NOT_AVAILABLE = '55P03';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 /** A migration changed a table under a prepared statement; a new connection plans it afresh. */
@@ -158,6 +161,7 @@ function connectionSettings(options: DatabaseOptions): pg.ClientConfig {
     application_name: 'crownwheel',
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
+    lock_timeout: Math.min(LOCK_TIMEOUT_MS, statementTimeoutMs),
     query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
     idle_in_transaction_session_timeout: statementTimeoutMs * 2,
     keepAlive: true,

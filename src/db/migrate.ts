@@ -20,7 +20,7 @@ export type MigrationState = { applied: string[]; pending: string[]; unknown: nu
 export async function migrate(db: Database, onProgress: (message: string) => void = () => {}): Promise<string[]> {
   const client = await db.connect();
   try {
-    await client.query(`set statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
+    await client.query(`set statement_timeout = ${MIGRATION_TIMEOUT_MS}; set lock_timeout = 0`);
     await waitForTurn(client, onProgress);
     await makeHistoryTable(client);
     const files = await migrationFiles();

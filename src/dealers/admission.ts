@@ -9,6 +9,10 @@ export type Admission = {
   /** The organization is set up and not archived. */
   isProvisioned: boolean;
   hasPlan: boolean;
+  isTestMode: boolean;
+  /** The integration's currency, and the country its organization is in. */
+  currency: string;
+  country: string | null;
   apiVersion: string;
   rateLimitOverride: number | null;
   /** The newest stamp of what this integration's client can read: while it stands, what was read stays right. */
@@ -24,6 +28,9 @@ type AdmissionRow = {
   is_enabled: boolean;
   is_provisioned: boolean;
   has_plan: boolean;
+  is_test_mode: boolean;
+  currency: string;
+  country: string | null;
   api_version: string;
   rate_limit_override: number | null;
   clock: Date;
@@ -36,7 +43,8 @@ const LOOKUP_TIMEOUT_MS = 3_000;
 /** Looks up several keys at once; the answers stand in the order of the hashes, null where a key is unknown. */
 export async function findAdmissions(db: Queryable, keyHashes: Buffer[]): Promise<(Admission | null)[]> {
   const statement = sql`
-    select i.key_hash, i.id, i.organization_id, i.is_enabled, i.api_version, i.rate_limit_override,
+    select i.key_hash, i.id, i.organization_id, i.is_enabled, i.is_test_mode, i.currency, i.api_version,
+      i.rate_limit_override, o.country,
       coalesce(o.is_provisioned and o.archived_at is null, false) as is_provisioned,
       coalesce(o.has_integration_plan, false) as has_plan, c.stamp as clock, clock_timestamp() as now
     from integrations i
@@ -58,6 +66,9 @@ function admissionOf(row: AdmissionRow): Admission {
     isEnabled: row.is_enabled,
     isProvisioned: row.is_provisioned,
     hasPlan: row.has_plan,
+    isTestMode: row.is_test_mode,
+    currency: row.currency,
+    country: row.country,
     apiVersion: row.api_version,
     rateLimitOverride: row.rate_limit_override,
     clockMs: row.clock.getTime(),

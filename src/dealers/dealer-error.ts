@@ -8,7 +8,9 @@ export type DealerErrorCode =
   | 'not_enough_units'
   | 'promotion_overlaps'
   | 'already_voided'
-  | 'wrong_kind';
+  | 'wrong_kind'
+  | 'wrong_status'
+  | 'nothing_matched';
 
 export class DealerError extends Error {
   override readonly name = 'DealerError';

@@ -12,14 +12,21 @@ for (const ajv of [bodies, queries]) {
 
 /** Validates with the contract's schemas and throws `invalid_request` with the exact path of the first fault. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  const { $id: _, ...anonymous } = schema as { $id?: string };
-  const validate = (httpPart === 'body' ? bodies : queries).compile(anonymous);
+  const validate = (httpPart === 'body' ? bodies : queries).compile(withoutIds(schema) as object);
   return (data: unknown) => {
     if (validate(data)) return { value: data };
     const [fault] = validate.errors ?? [];
     return { error: fault === undefined ? new ApiError('invalid_request') : toApiError(fault) };
   };
 };
+
+/** Names are for OpenAPI; a validator that knew them would refuse a schema that occurs twice. */
+function withoutIds(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutIds);
+  if (schema === null || typeof schema !== 'object') return schema;
+  const named = Object.entries(schema).filter(([key, value]) => key !== '$id' || typeof value !== 'string');
+  return Object.fromEntries(named.map(([key, value]) => [key, withoutIds(value)]));
+}
 
 function toApiError(fault: ErrorObject): ApiError {
   const param = pathOf(fault);

@@ -17,9 +17,7 @@ export const AddressInput = Type.Object(
     city: optionalText('City.'),
     state: optionalText('State or canton.'),
     postal_code: optionalText('Postal code.'),
-    country: Type.Optional(
-      Nullable(Type.String({ pattern: '^[A-Za-z]{2}$' }), 'ISO 3166-1 alpha-2 code.'),
-    ),
+    country: Type.Optional(Nullable(Type.String({ pattern: '^[A-Za-z]{2}$' }), 'ISO 3166-1 alpha-2 code.')),
   },
   { $id: 'AddressInput', description: 'A postal address.' },
 );
@@ -33,7 +31,10 @@ export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
 export const identityFields = {
   external_id: optionalText('Your own id of the customer.'),
   email: Type.Optional(
-    Nullable(Type.String({ minLength: 3, maxLength: TEXT_LIMIT, pattern: '^[^\\s@]+@[^\\s@]+$' }), 'Compared without regard to case.'),
+    Nullable(
+      Type.String({ minLength: 3, maxLength: TEXT_LIMIT, pattern: '^[^\\s@]+@[^\\s@]+$' }),
+      'Compared without regard to case.',
+    ),
   ),
   phone: optionalText('Any usual notation; without a country code the dealer’s country is assumed. Kept as E.164.'),
   first_name: optionalText('First name.'),

@@ -42,7 +42,10 @@ export const OrderInput = Type.Object(
     shipping_address: Type.Optional(Nullable(AddressInput, 'Where it goes.')),
     billing_address: Type.Optional(Nullable(AddressInput, 'Who pays.')),
     lines: Type.Optional(
-      Nullable(Type.Array(OrderLineInput, { maxItems: LINE_LIMIT }), 'What was bought; the dealer can match an order without lines by hand.'),
+      Nullable(
+        Type.Array(OrderLineInput, { maxItems: LINE_LIMIT }),
+        'What was bought; the dealer can match an order without lines by hand.',
+      ),
     ),
     shipping_amount: optionalAmount('Shipping.'),
     discount_amount: optionalAmount('Discount on the whole order.'),
@@ -53,7 +56,10 @@ export const OrderInput = Type.Object(
 );
 export type OrderInput = Static<typeof OrderInput>;
 
-export const CancelInput = Type.Object({ reason: optionalText('Why; shown to the dealer.') }, { $id: 'OrderCancelInput' });
+export const CancelInput = Type.Object(
+  { reason: optionalText('Why; shown to the dealer.') },
+  { $id: 'OrderCancelInput' },
+);
 export type CancelInput = Static<typeof CancelInput>;
 
 const OrderAddress = Type.Object(
@@ -148,7 +154,13 @@ export const orderInputExample: OrderInput = {
   channel_order_id: 'SO-1001',
   currency: 'USD',
   placed_at: '2026-05-08T09:00:00Z',
-  customer: { external_id: 'c_77', email: 'ana@example.ch', phone: '+41 22 730 00 00', first_name: 'Ana', last_name: 'Berger' },
+  customer: {
+    external_id: 'c_77',
+    email: 'ana@example.ch',
+    phone: '+41 22 730 00 00',
+    first_name: 'Ana',
+    last_name: 'Berger',
+  },
   shipping_address: { name: 'Ana Berger', line1: 'Rue du Lac 1', city: 'Geneva', postal_code: '1201', country: 'CH' },
   lines: [
     {
@@ -173,7 +185,13 @@ export const orderExample: Order = {
   channel_order_id: 'SO-1001',
   currency: 'USD',
   placed_at: '2026-05-08T09:00:00.000Z',
-  customer: { external_id: 'c_77', email: 'ana@example.ch', phone: '+41227300000', first_name: 'Ana', last_name: 'Berger' },
+  customer: {
+    external_id: 'c_77',
+    email: 'ana@example.ch',
+    phone: '+41227300000',
+    first_name: 'Ana',
+    last_name: 'Berger',
+  },
   customer_id: 'cus_01h455vb4pex5vsknk084sn02q',
   shipping_address: {
     name: 'Ana Berger',

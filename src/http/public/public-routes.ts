@@ -15,15 +15,28 @@ import type { AppOptions } from '../app.ts';
 import { parseJsonBody } from '../json-body.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
+import { createKeyGate, type KeyGate } from './key-gate.ts';
+import { createOrderIntake, type OrderIntake } from './order-intake.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
+import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
 import { listEvents } from './routes/events.ts';
 import { getHealth } from './routes/health.ts';
 import { getItem, listItems } from './routes/items.ts';
 import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
+import { cancelOrder, createOrder, getOrder, listOrders } from './routes/orders.ts';
+import { pingWebhook } from './routes/ping.ts';
 
 /** What lives as long as the public API: its options, and the caches and codecs made from them. */
-export type PublicContext = AppOptions & { reader: DocumentReader; cursors: Cursors; readCache: ReadCache };
+export type PublicContext = AppOptions & {
+  reader: DocumentReader;
+  cursors: Cursors;
+  readCache: ReadCache;
+  keyGate: KeyGate;
+  orderIntake: OrderIntake;
+  /** The bytes of each body under way, for the fingerprint of a write. */
+  rawBodies: WeakMap<FastifyRequest, Buffer>;
+};
 
 /** What a handler is given, all of it checked: read downward, answer with the body to send. */
 export type Call<Op extends Operation = Operation> = {
@@ -51,6 +64,13 @@ const handlers: {
   listParts: listItems('part'),
   getPart: getItem('part'),
   listEvents,
+  createOrder,
+  listOrders,
+  getOrder,
+  cancelOrder,
+  upsertCustomer,
+  upsertCustomers,
+  pingWebhook,
 };
 
 declare module 'fastify' {
@@ -67,14 +87,22 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     reader: createDocumentReader(options.channel, options.readCacheBytes / 2),
     readCache: createReadCache(options.readCacheBytes / 2),
     cursors: createCursors(options.secretKeys),
+    keyGate: createKeyGate(),
+    orderIntake: createOrderIntake(options),
+    rawBodies: new WeakMap(),
   };
   const admit = admitter(context.db, context.rateLimits);
   const integrations = new WeakMap<FastifyRequest, AdmittedIntegration>();
   const operations: Operation[] = Object.values(OPERATIONS);
 
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    parseJsonBody(body, request.headers['content-type']),
-  );
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    context.rawBodies.set(request, body);
+    return parseJsonBody(body, request.headers['content-type']);
+  });
+  // A body that was not sent at all is the same as an empty one.
+  app.addHook('preValidation', async (request) => {
+    request.body ??= {};
+  });
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-API-Version', CURRENT_VERSION);

@@ -37,7 +37,7 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
       const key = `${integrationId} ${cap}`;
       let spend = gatherers.get(key);
       if (spend === undefined) {
-        spend = gather(spendTogether, () => gatherers.delete(key));
+        spend = gather(spendTogether, { onIdle: () => gatherers.delete(key) });
         gatherers.set(key, spend);
       }
       return await spend({ integrationId, cap, cost });

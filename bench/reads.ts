@@ -1,0 +1,166 @@
+import type { ChannelContext } from '../src/channel/context.ts';
+import { readConfig } from '../src/config.ts';
+import { VERSIONS } from '../src/contract/versions.ts';
+import { createIntegration, setRateLimit } from '../src/dealers/integrations.ts';
+import { createOrganization } from '../src/dealers/organizations.ts';
+import { sql } from '../src/db/sql.ts';
+import { connect } from '../src/ops/connect.ts';
+import { generateListings } from '../src/ops/generate.ts';
+import { cpuSeconds, openStage, type Stage } from './processes.ts';
+import { printTable } from './table.ts';
+
+const SECONDS = 5;
+const CONNECTIONS = 32;
+const PAGE = 50;
+const RATE_LIMIT = 10_000_000;
+/** Paths in one load job; uniform over the listings, and bounded so that the job fits a file. */
+const PATH_LIMIT = 10_000;
+
+type Shop = { apiKey: string; ids: string[]; organizationId: string; integrationId: string };
+
+/** Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. */
+export async function benchReads(): Promise<void> {
+  const stage = await openStage();
+  try {
+    const service = await stage.startService();
+    const link = await connect(readConfig(service.env), { isExclusive: false, onProgress: () => {}, onFault: () => {} });
+    const context: ChannelContext = {
+      db: link.db,
+      now: () => null,
+      publicUrl: `http://localhost:${service.port}`,
+      versions: VERSIONS,
+      onEvents: () => {},
+    };
+    console.log('Generating 1,000, 10,000 and 100,000 listings …');
+    const small = await makeShop(context, 1_000);
+    const middle = await makeShop(context, 10_000);
+    const large = await makeShop(context, 100_000);
+
+    const get = (shop: Shop) => reader(service.port, shop.apiKey);
+    await compareWithBare(stage, service, middle, get(middle));
+    await comparePages([
+      ['1,000', small, get(small)],
+      ['100,000', large, get(large)],
+    ]);
+    await link.close();
+  } finally {
+    await stage.end();
+  }
+}
+
+async function makeShop(context: ChannelContext, count: number): Promise<Shop> {
+  const organization = await createOrganization(context.db, { name: `Bench ${count}`, hasPlan: true });
+  const { id: integrationId, apiKey } = await createIntegration(context.db, {
+    organizationId: organization.id,
+    userId: null,
+    name: 'Bench',
+    currency: 'USD',
+    isTestMode: false,
+  });
+  await setRateLimit(context.db, integrationId, RATE_LIMIT);
+  await generateListings(context, { organizationId: organization.id, integrationId, count });
+  const rows = await context.db.query<{ item_id: string }>(sql`
+    select item_id from channel_documents where integration_id = ${integrationId} order by random() limit ${PATH_LIMIT}`);
+  return { apiKey, ids: rows.map((row) => row.item_id), organizationId: organization.id, integrationId };
+}
+
+type Get = (path: string) => Promise<string>;
+
+function reader(port: number, apiKey: string): Get {
+  return async (path) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return await response.text();
+  };
+}
+
+async function compareWithBare(
+  stage: Stage,
+  service: { port: number; process: { pid?: number | undefined } },
+  shop: Shop,
+  get: Get,
+): Promise<void> {
+  const headers = { Authorization: `Bearer ${shop.apiKey}` };
+  const byId = shop.ids.map((id) => `/api/v1/listings/${id}`);
+  const pages = await pagePaths(get, PAGE);
+  const rows: string[][] = [];
+  for (const [name, paths, target] of [
+    ['listing by id', byId, 0.35],
+    ['page of 50', pages, 0.4],
+  ] as const) {
+    const coldAt = performance.now();
+    const bodies: Record<string, string> = {};
+    for (const path of paths) bodies[path] = await get(path);
+    const coldPerSecond = Math.round((paths.length / (performance.now() - coldAt)) * 1000);
+    const barePort = await stage.startBareServer(bodies);
+    // Alternating rounds, so that a busy moment of the machine hits both.
+    const ours: number[] = [];
+    const bare: number[] = [];
+    let p99 = 0;
+    let cpuMicroseconds = 0;
+    for (let round = 0; round < 3; round++) {
+      bare.push((await stage.load({ port: barePort, connections: CONNECTIONS, seconds: SECONDS, headers, paths: [...paths] })).perSecond);
+      const cpuBefore = await cpuSeconds(service.process.pid);
+      const result = await stage.load({ port: service.port, connections: CONNECTIONS, seconds: SECONDS, headers, paths: [...paths] });
+      if (result.failures > 0) throw new Error(`${result.failures} reads failed`);
+      cpuMicroseconds = (((await cpuSeconds(service.process.pid)) - cpuBefore) / result.requests) * 1e6;
+      ours.push(result.perSecond);
+      p99 = result.p99Ms;
+    }
+    const ratio = median(ours) / median(bare);
+    rows.push([
+      name,
+      String(median(bare)),
+      String(median(ours)),
+      ratio.toFixed(2),
+      `≥ ${target}`,
+      `${coldPerSecond} (one at a time)`,
+      `${p99} ms`,
+      `${cpuMicroseconds.toFixed(0)} µs`,
+    ]);
+  }
+  printTable(
+    'Reads, uniformly over 10,000 listings, 32 connections, warm',
+    ['what', 'bare node:http /s', 'service /s', 'ratio', 'wanted', 'cold /s', 'p99', 'CPU a request'],
+    rows,
+  );
+}
+
+/** Walks a list to its end and returns the path of each page. */
+async function pagePaths(get: Get, limit: number): Promise<string[]> {
+  const paths: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const path: string = `/api/v1/listings?limit=${limit}${cursor === null ? '' : `&after=${cursor}`}`;
+    paths.push(path);
+    cursor = (JSON.parse(await get(path)) as { next_cursor: string | null }).next_cursor;
+  } while (cursor !== null);
+  return paths;
+}
+
+/** The first and the last page, cold, with few and with many listings: the cost must not grow with the list. */
+async function comparePages(shops: [string, Shop, Get][]): Promise<void> {
+  const rows: string[][] = [];
+  for (const [name, , get] of shops) {
+    const paths = await pagePaths(get, PAGE);
+    const first = await coldTime(get, () => `/api/v1/listings?limit=${PAGE}`);
+    const last = await coldTime(get, () => paths.at(-1) ?? '');
+    rows.push([name, `${first.toFixed(2)} ms`, `${last.toFixed(2)} ms`, (last / first).toFixed(2)]);
+  }
+  printTable('Pages of 50, answers not cached', ['listings', 'first page', 'last page', 'last / first'], rows);
+}
+
+/** The median time of a page whose answer is not in the cache: an unknown query parameter makes another URL of it. */
+async function coldTime(get: Get, path: () => string): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < 200; index++) {
+    const startedAt = performance.now();
+    await get(`${path()}&nocache=${Math.random()}`);
+    times.push(performance.now() - startedAt);
+  }
+  return median(times);
+}
+
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

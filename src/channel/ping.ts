@@ -1,0 +1,34 @@
+import { TEST_EVENT } from '../contract/events.ts';
+import type { Transaction } from '../db/database.ts';
+import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
+import type { ChannelContext } from './context.ts';
+import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from './refresh.ts';
+
+/** Records the test event, and a delivery of it if there is a receiver that takes any now. */
+export async function recordPing(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationId: string,
+): Promise<RecordedEvent> {
+  const { stamps, receivers } = await refreshItems(tx, context, {
+    itemIds: [],
+    integrationIds: [integrationId],
+    stampAlso: [integrationId],
+    change: NO_CHANGE,
+    isSuppressed: NEVER_SUPPRESSED,
+  });
+  const receiver = receivers.get(integrationId);
+  const createdAt = stamps.get(integrationId);
+  if (receiver === undefined || createdAt === undefined) throw new Error(`integration ${integrationId} is gone`);
+  const outbox = openOutbox();
+  // A test that would only be held until later tests nothing: without a receiver it is recorded and not enqueued.
+  const recorded = outbox.add(receiver.isSending ? receiver : { ...receiver, url: null }, {
+    type: TEST_EVENT,
+    object: { id: integrationId, object: 'integration', message: 'This is a test event from Crownwheel.' },
+    previous: undefined,
+    createdAt,
+    isSuppressed: false,
+  });
+  await outbox.write(tx);
+  return recorded;
+}

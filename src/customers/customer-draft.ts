@@ -1,0 +1,77 @@
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { ApiError } from '../contract/errors.ts';
+import type { Address } from '../contract/resources/common.ts';
+import type { AddressInput, CustomerInput } from '../contract/resources/customer.ts';
+import { METADATA_LIMIT_BYTES } from '../contract/resources/order.ts';
+
+/** A customer as the client described it, checked and in the form in which it is stored. Undefined means unsaid. */
+export type CustomerDraft = {
+  externalId: string | null | undefined;
+  email: string | null | undefined;
+  /** E.164. */
+  phone: string | null | undefined;
+  firstName: string | null | undefined;
+  lastName: string | null | undefined;
+  company: string | null | undefined;
+  address: Address | null | undefined;
+};
+
+/** Checks what a schema can't: that somebody is named, that the phone can be one, that the metadata is not too large. */
+export function draftCustomer(input: CustomerInput, country: string | null, path: string): CustomerDraft {
+  if (input.external_id == null && input.email == null && input.phone == null) {
+    throw new ApiError('invalid_request', {
+      param: `${path}external_id`,
+      message: `${path === '' ? 'The customer' : path.slice(0, -1)} needs at least one of external_id, email and phone.`,
+    });
+  }
+  assertMetadata(input.metadata, `${path}metadata`);
+  return {
+    externalId: input.external_id,
+    email: input.email,
+    phone: input.phone == null ? input.phone : parsePhone(input.phone, country, `${path}phone`),
+    firstName: input.first_name,
+    lastName: input.last_name,
+    company: input.company,
+    address: input.address == null ? input.address : addressOf(input.address),
+  };
+}
+
+/** How emails are compared. */
+export function emailKey(email: string): string {
+  return email.normalize('NFC').toLowerCase();
+}
+
+/** A number must be possible, not proven to exist. */
+export function parsePhone(text: string, country: string | null, param: string): string {
+  const defaultCountry = country !== null && isSupportedCountry(country) ? (country as CountryCode) : undefined;
+  const number = parsePhoneNumberFromString(text, {
+    ...(defaultCountry === undefined ? {} : { defaultCountry }),
+    extract: false,
+  });
+  if (number === undefined || !number.isPossible()) {
+    throw new ApiError('invalid_request', { param, message: `${param} is not a possible phone number.` });
+  }
+  return number.number;
+}
+
+export function assertMetadata(metadata: object | null | undefined, param: string): void {
+  if (metadata == null) return;
+  const size = Buffer.byteLength(JSON.stringify(metadata));
+  if (size > METADATA_LIMIT_BYTES) {
+    throw new ApiError('invalid_request', {
+      param,
+      message: `${param} has ${size} bytes as compact JSON; at most ${METADATA_LIMIT_BYTES} are allowed.`,
+    });
+  }
+}
+
+function addressOf(input: AddressInput): Address {
+  return {
+    line1: input.line1 ?? null,
+    line2: input.line2 ?? null,
+    city: input.city ?? null,
+    state: input.state ?? null,
+    postal_code: input.postal_code ?? null,
+    country: input.country?.toUpperCase() ?? null,
+  };
+}

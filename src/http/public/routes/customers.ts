@@ -1,0 +1,95 @@
+import { ApiError } from '../../../contract/errors.ts';
+import type { OPERATIONS } from '../../../contract/operations.ts';
+import type { BulkResult, Customer } from '../../../contract/resources/customer.ts';
+import {
+  type CustomerRecord,
+  type CustomerScope,
+  lockCustomers,
+  openCustomerBook,
+  type Upserted,
+} from '../../../customers/customer-book.ts';
+import { draftCustomer } from '../../../customers/customer-draft.ts';
+import type { AdmittedIntegration } from '../admit.ts';
+import type { Handler } from '../public-routes.ts';
+import { writeOnce } from '../write.ts';
+
+export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (call) => {
+  const { context, integration, body } = call;
+  const draft = draftCustomer(body, integration.country, '');
+  const scope = scopeOf(integration);
+  return await writeOnce(call, 'upsert_failed', async (tx) => {
+    await lockCustomers(tx, scope.organizationId);
+    const book = await openCustomerBook(tx, scope, [draft], nowOf(context.channel.now(), integration));
+    const outcome = accepted(book.upsert(draft), undefined);
+    await book.write();
+    return {
+      status: outcome.result === 'created' ? 201 : 200,
+      body: JSON.stringify(presentCustomer(outcome.customer, outcome.externalId, scope.isTest)),
+    };
+  });
+};
+
+export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async (call) => {
+  const { context, integration, body } = call;
+  const drafts = body.customers.map((customer, index) =>
+    draftCustomer(customer, integration.country, `customers[${index}].`),
+  );
+  const scope = scopeOf(integration);
+  return await writeOnce(call, 'bulk_upsert_failed', async (tx) => {
+    await lockCustomers(tx, scope.organizationId);
+    const book = await openCustomerBook(tx, scope, drafts, nowOf(context.channel.now(), integration));
+    const outcomes = drafts.map((draft, index) => accepted(book.upsert(draft), `customers[${index}]`));
+    await book.write();
+    return { status: 200, body: JSON.stringify(presentBulk(outcomes)) };
+  });
+};
+
+type Accepted = Exclude<Upserted, { result: 'conflict' }>;
+
+function accepted(outcome: Upserted, param: string | undefined): Accepted {
+  if (outcome.result !== 'conflict') return outcome;
+  throw new ApiError('customer_contact_conflict', {
+    message: outcome.reason,
+    ...(param === undefined ? {} : { param }),
+  });
+}
+
+function presentCustomer(customer: CustomerRecord, externalId: string | null, isTest: boolean): Customer {
+  return {
+    id: customer.id,
+    object: 'customer',
+    is_test: isTest,
+    external_id: externalId,
+    email: customer.email,
+    phone: customer.phone,
+    first_name: customer.firstName,
+    last_name: customer.lastName,
+    company: customer.company,
+    address: customer.address,
+    created_at: customer.createdAt.toISOString(),
+    updated_at: customer.updatedAt.toISOString(),
+  };
+}
+
+function presentBulk(outcomes: Accepted[]): BulkResult {
+  const created = outcomes.filter((outcome) => outcome.result === 'created').length;
+  return {
+    object: 'bulk_result',
+    bulk_result: { total: outcomes.length, created, updated: outcomes.length - created },
+    data: outcomes.map((outcome, index) => ({
+      index,
+      id: outcome.customer.id,
+      external_id: outcome.externalId,
+      result: outcome.result,
+    })),
+  };
+}
+
+function scopeOf(integration: AdmittedIntegration): CustomerScope {
+  const { organizationId, integrationId, isTestMode } = integration;
+  return { organizationId, integrationId, isTest: isTestMode };
+}
+
+function nowOf(testTime: Date | null, integration: AdmittedIntegration): Date {
+  return testTime ?? new Date(integration.nowMs);
+}

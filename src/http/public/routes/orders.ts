@@ -1,0 +1,108 @@
+import { valuesOf } from '../../../contract/catalogue.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { isId } from '../../../contract/ids.ts';
+import type { OPERATIONS } from '../../../contract/operations.ts';
+import { changeOrder, presentOrder } from '../../../sales/change-order.ts';
+import { draftOrder } from '../../../sales/order-draft.ts';
+import { cancel } from '../../../sales/order-operations.ts';
+import { findOrder, listOrders as findOrders } from '../../../sales/read-orders.ts';
+import { reading } from '../database-faults.ts';
+import { listEnvelope, parseChoices, readListQuery } from '../list-query.ts';
+import type { Handler } from '../public-routes.ts';
+import { sendSettled, writeOnce, writeRequest } from '../write.ts';
+
+const STATUSES = valuesOf('order_status');
+/** Orders change only with the clock. */
+const UNTIL_THE_CLOCK_MOVES = { validUntilMs: null, isCurrent: true };
+
+export const createOrder: Handler<typeof OPERATIONS.createOrder> = async (call) => {
+  const { context, integration, body, reply } = call;
+  const { integrationId, organizationId, isTestMode, apiVersion } = integration;
+  const draft = draftOrder(body, integration);
+  const request = writeRequest(call);
+  const settled = await context.keyGate.pass(request, () =>
+    context.orderIntake.place({ integrationId, organizationId, isTest: isTestMode }, request, draft),
+  );
+  const { answer } = settled;
+  return await sendSettled(reply, {
+    ...settled,
+    answer: { ...answer, body: presentOrder(context.channel, apiVersion, answer.body) },
+  });
+};
+
+export const listOrders: Handler<typeof OPERATIONS.listOrders> = async ({
+  context,
+  integration,
+  query,
+  request,
+  reply,
+}) => {
+  const { integrationId, apiVersion } = integration;
+  const wanted = readListQuery({
+    list: 'orders',
+    integrationId,
+    cursors: context.cursors,
+    limit: query.limit,
+    after: query.after,
+    since: { name: 'updated_after', text: query.updated_after },
+    filter: { name: 'status', text: query.status, parse: (text) => parseChoices('status', STATUSES, text) },
+  });
+  return await context.readCache.serve(request, reply, integration, async () => {
+    const { limit, filter: statuses, since: updatedAfter, before } = wanted;
+    const orders = await reading(() =>
+      findOrders(context.db, { integrationId, limit: limit + 1, statuses, updatedAfter, before }),
+    );
+    const shown = orders.slice(0, limit);
+    const last = shown.at(-1);
+    const hasMore = orders.length > shown.length && last !== undefined;
+    const cursor = hasMore ? wanted.cursorAfter({ id: last.id, atMs: last.updatedAt.getTime() }) : null;
+    const documents = shown.map((order) => Buffer.from(presentOrder(context.channel, apiVersion, order.document)));
+    return { body: listEnvelope(documents, cursor), ...UNTIL_THE_CLOCK_MOVES };
+  });
+};
+
+export const getOrder: Handler<typeof OPERATIONS.getOrder> = async ({
+  context,
+  integration,
+  params,
+  request,
+  reply,
+}) => {
+  if (!isId('order', params.id)) throw new ApiError('order_not_found');
+  return await context.readCache.serve(request, reply, integration, async () => {
+    const document = await reading(() => findOrder(context.db, integration.integrationId, params.id));
+    if (document === null) throw new ApiError('order_not_found');
+    return {
+      body: Buffer.from(presentOrder(context.channel, integration.apiVersion, document)),
+      ...UNTIL_THE_CLOCK_MOVES,
+    };
+  });
+};
+
+export const cancelOrder: Handler<typeof OPERATIONS.cancelOrder> = async (call) => {
+  const { context, integration, params, body } = call;
+  const { integrationId, apiVersion } = integration;
+  if (!isId('order', params.id)) throw new ApiError('order_not_found');
+  let touched: string[] = [];
+  const reply = await writeOnce(call, 'cancel_failed', async (tx) => {
+    const changed = await changeOrder(
+      tx,
+      context.channel,
+      { integrationId },
+      params.id,
+      (open) => {
+        if (open.order.status === 'cancelled') return false;
+        if (open.order.status !== 'received') throw new ApiError('order_matched');
+        cancel(open, 'api', body.reason ?? null);
+        return true;
+      },
+      // The client's own writes are not echoed to it.
+      { isSuppressed: (id) => id === integrationId },
+    );
+    if (changed === null) throw new ApiError('order_not_found');
+    touched = changed.touched;
+    return { status: 200, body: presentOrder(context.channel, apiVersion, JSON.stringify(changed.order)) };
+  });
+  if (touched.length > 0) context.channel.onEvents(touched);
+  return reply;
+};

@@ -1,0 +1,15 @@
+import { recordPing } from '../../../channel/ping.ts';
+import type { OPERATIONS } from '../../../contract/operations.ts';
+import type { Handler } from '../public-routes.ts';
+import { writeOnce } from '../write.ts';
+
+export const pingWebhook: Handler<typeof OPERATIONS.pingWebhook> = async (call) => {
+  const { context, integration } = call;
+  const reply = await writeOnce(call, 'insert_failed', async (tx) => {
+    const { id, deliveryId } = await recordPing(tx, context.channel, integration.integrationId);
+    const body = { object: 'webhook_ping', delivery_id: deliveryId, event_id: id, enqueued: deliveryId !== null };
+    return { status: 200, body: JSON.stringify(body) };
+  });
+  context.channel.onEvents([integration.integrationId]);
+  return reply;
+};

@@ -1,0 +1,67 @@
+import type { FastifyReply } from 'fastify';
+import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import type { Transaction } from '../../db/database.ts';
+import {
+  findRecords,
+  fingerprintOf,
+  lockKey,
+  recordAnswers,
+  replayOf,
+  type Settled,
+  type WriteRequest,
+} from './idempotency.ts';
+import type { Call } from './public-routes.ts';
+
+/** What an operation answers: a status and a body that is JSON text already. */
+export type WriteResult = { status: number; body: string };
+
+type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
+
+/**
+ * Runs a mutating operation once for its key: lock the key, look for a recorded answer, do the work, record the answer,
+ * commit. A fault before the work is `lookup_failed`, one in it or in the commit is the operation's own code.
+ */
+export async function writeOnce(
+  call: WriteCall,
+  failure: ErrorCode,
+  work: (tx: Transaction) => Promise<WriteResult>,
+): Promise<FastifyReply> {
+  const { context } = call;
+  const request = writeRequest(call);
+  const settled = await context.keyGate.pass(request, async () => {
+    const now = context.channel.now();
+    let step: ErrorCode = 'lookup_failed';
+    try {
+      return await context.db.transaction(async (tx) => {
+        step = 'lookup_failed';
+        await lockKey(tx, request);
+        const record = (await findRecords(tx, [request], now)).get(request.key);
+        if (record !== undefined) return replayOf(record, request);
+        step = failure;
+        const answer = { ...(await work(tx)), requestId: request.requestId };
+        await recordAnswers(tx, [{ request, answer }], now);
+        return { answer, isReplay: false };
+      });
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw new ApiError(step, { cause: error });
+    }
+  });
+  return await sendSettled(call.reply, settled);
+}
+
+/** The key and fingerprint of a request that has passed validation. */
+export function writeRequest({ integration, request, context }: WriteCall): WriteRequest {
+  const path = request.url.split('?', 1)[0] ?? '';
+  return {
+    integrationId: integration.integrationId,
+    key: String(request.headers['idempotency-key']),
+    fingerprint: fingerprintOf(request.method, path, context.rawBodies.get(request) ?? Buffer.alloc(0)),
+    requestId: request.id,
+  };
+}
+
+export async function sendSettled(reply: FastifyReply, { answer, isReplay }: Settled): Promise<FastifyReply> {
+  if (isReplay) reply.headers({ 'Idempotent-Replay': 'true', 'Original-Request-Id': answer.requestId });
+  return await reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
+}

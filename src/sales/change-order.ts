@@ -1,0 +1,217 @@
+import { lockClocks } from '../channel/clock.ts';
+import type { ChannelContext } from '../channel/context.ts';
+import { withStamp } from '../channel/documents.ts';
+import { integrationsOf, NO_CHANGE, presenter, refreshItems } from '../channel/refresh.ts';
+import type { EventType } from '../contract/events.ts';
+import { newId } from '../contract/ids.ts';
+import type { Order } from '../contract/resources/order.ts';
+import type { JsonObject } from '../contract/versions.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { openOutbox } from '../webhooks/outbox.ts';
+
+/** Who asks for an order: the dealer for any of the organization's, a client for those of its integration. */
+export type OrderOwner = { organizationId: string } | { integrationId: string };
+
+export type StoredLine = {
+  id: string;
+  itemId: string | null;
+  units: number;
+  /** Whether the order holds these units back in stock. */
+  isHolding: boolean;
+  saleId: string | null;
+};
+
+/** An item whose row is locked; operations change its numbers in place. */
+export type OrderItem = {
+  id: string;
+  kind: 'listing' | 'part';
+  title: string;
+  stockNumber: string;
+  units: number;
+  reservedUnits: number;
+};
+
+/** An order under change: its row and its items are locked, and what the operation alters here is written after it. */
+export type OpenOrder = {
+  /** As the client reads it; `updated_at` is set by the write. */
+  order: Order;
+  integrationId: string;
+  organizationId: string;
+  lines: StoredLine[];
+  items: Map<string, OrderItem>;
+  now: Date;
+  /** The event that tells the order's own client. */
+  tell(type: EventType, previous: Record<string, unknown>): void;
+  sell(line: StoredLine, item: OrderItem): void;
+  voidSale(saleId: string): void;
+};
+
+export type OrderChangeOptions = {
+  /** Items that the operation needs besides those the order is matched to. */
+  alsoLock?: string[];
+  isSuppressed?: (integrationId: string, type: EventType, reporterId: string) => boolean;
+};
+
+type OrderRow = { id: string; integration_id: string; organization_id: string; document: string; is_test: boolean };
+type Sale = { id: string; itemId: string; title: string; stockNumber: string; units: number };
+
+/**
+ * The shape of every change of an order: lock the order, its stock and the clocks, let the operation alter them, and
+ * write the order, the stock, what clients can read of it and the events, all in the caller's transaction. Null if there
+ * is no such order. If the operation returns false, nothing is written.
+ */
+export async function changeOrder(
+  tx: Transaction,
+  context: ChannelContext,
+  owner: OrderOwner,
+  orderId: string,
+  alter: (open: OpenOrder) => boolean,
+  options: OrderChangeOptions = {},
+): Promise<{ order: Order; touched: string[] } | null> {
+  const row = await lockOrder(tx, owner, orderId);
+  if (row === null) return null;
+  const { integration_id: integrationId, organization_id: organizationId } = row;
+  const lines = await readLines(tx, integrationId, orderId);
+  const itemIds = [...new Set([...lines.flatMap((line) => line.itemId ?? []), ...(options.alsoLock ?? [])])];
+  const items = await lockItems(tx, organizationId, itemIds);
+  const channels = row.is_test ? [] : await integrationsOf(tx, itemIds);
+  const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
+
+  const events: { type: EventType; previous: Record<string, unknown> }[] = [];
+  const sales: Sale[] = [];
+  const voided: string[] = [];
+  const before = new Map([...items].map(([id, item]) => [id, { ...item }]));
+  const order = JSON.parse(row.document) as Order;
+  const isAltered = alter({
+    order,
+    integrationId,
+    organizationId,
+    lines,
+    items,
+    now: context.now() ?? new Date(),
+    tell: (type, previous) => events.push({ type, previous }),
+    sell(line, item) {
+      const id = newId('sale');
+      sales.push({ id, itemId: item.id, title: item.title, stockNumber: item.stockNumber, units: line.units });
+      line.saleId = id;
+    },
+    voidSale: (saleId) => voided.push(saleId),
+  });
+  if (!isAltered) return { order, touched: [] };
+
+  const moved = [...items.values()].filter((item) => !row.is_test && isMoved(item, before.get(item.id)));
+  await writeItems(tx, moved);
+  const { stamps, receivers } = await refreshItems(tx, context, {
+    itemIds: moved.map((item) => item.id).sort(),
+    integrationIds: null,
+    clocks,
+    stampAlso: [integrationId],
+    change: NO_CHANGE,
+    isSuppressed: (id, type) => options.isSuppressed?.(id, type, integrationId) ?? false,
+  });
+  const stamp = stamps.get(integrationId) ?? new Date();
+  await writeSales(tx, organizationId, row.is_test, sales, voided, stamp);
+  const { updated_at: _, ...body } = order;
+  const document = withStamp(JSON.stringify(body), stamp);
+  await writeOrder(tx, integrationId, order, lines, document, stamp);
+
+  const receiver = receivers.get(integrationId);
+  if (receiver !== undefined && events.length > 0) {
+    const outbox = openOutbox();
+    const json = presentOrder(context, receiver.apiVersion, document);
+    for (const { type, previous } of events) {
+      outbox.add(receiver, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
+    }
+    await outbox.write(tx);
+  }
+  return { order: { ...order, updated_at: stamp.toISOString() }, touched: [...stamps.keys()] };
+}
+
+/** The order as a client of some version reads it; today's version reads the stored text itself. */
+export function presentOrder(context: ChannelContext, version: string, document: string): string {
+  if (version === context.versions.at(-1)?.date) return document;
+  return JSON.stringify(presenter(context.versions, version)(JSON.parse(document) as JsonObject));
+}
+
+async function lockOrder(tx: Transaction, owner: OrderOwner, orderId: string): Promise<OrderRow | null> {
+  const owned =
+    'integrationId' in owner
+      ? sql`integration_id = ${owner.integrationId}`
+      : sql`organization_id = ${owner.organizationId}`;
+  const [row] = await tx.query<OrderRow>(sql`
+    select id, integration_id, organization_id, document, is_test from orders
+    where id = ${orderId} and ${owned} for update`);
+  return row ?? null;
+}
+
+async function readLines(tx: Transaction, integrationId: string, orderId: string): Promise<StoredLine[]> {
+  return await tx.query<StoredLine>(sql`
+    select id, item_id as "itemId", units, is_holding as "isHolding", sale_id as "saleId" from order_lines
+    where integration_id = ${integrationId} and order_id = ${orderId} order by position`);
+}
+
+async function lockItems(tx: Transaction, organizationId: string, ids: string[]): Promise<Map<string, OrderItem>> {
+  if (ids.length === 0) return new Map();
+  const items = await tx.query<OrderItem>(sql`
+    select id, kind, title, stock_number as "stockNumber", units, reserved_units as "reservedUnits" from items
+    where id = any(${ids}::text[]) and organization_id = ${organizationId} order by id for update`);
+  return new Map(items.map((item) => [item.id, item]));
+}
+
+function isMoved(item: OrderItem, before: OrderItem | undefined): boolean {
+  return item.units !== before?.units || item.reservedUnits !== before.reservedUnits;
+}
+
+async function writeItems(tx: Transaction, items: OrderItem[]): Promise<void> {
+  if (items.length === 0) return;
+  await tx.query(sql`
+    update items i set units = rows.units, reserved_units = rows.reserved_units
+    from unnest(${items.map((item) => item.id)}::text[], ${items.map((item) => item.units)}::integer[],
+      ${items.map((item) => item.reservedUnits)}::integer[]) as rows (id, units, reserved_units)
+    where i.id = rows.id`);
+}
+
+async function writeSales(
+  tx: Transaction,
+  organizationId: string,
+  isTest: boolean,
+  sales: Sale[],
+  voided: string[],
+  at: Date,
+): Promise<void> {
+  if (sales.length > 0) {
+    await tx.query(sql`
+      insert into sales (id, organization_id, is_test, created_at, item_id, title, stock_number, units)
+      select id, ${organizationId}, ${isTest}, ${at}, item_id, title, stock_number, units
+      from unnest(${sales.map((sale) => sale.id)}::text[], ${sales.map((sale) => sale.itemId)}::text[],
+        ${sales.map((sale) => sale.title)}::text[], ${sales.map((sale) => sale.stockNumber)}::text[],
+        ${sales.map((sale) => sale.units)}::integer[]) as rows (id, item_id, title, stock_number, units)`);
+  }
+  if (voided.length > 0) {
+    await tx.query(sql`
+      update sales set status = 'voided', voided_at = ${at} where id = any(${voided}::text[]) and status = 'completed'`);
+  }
+}
+
+async function writeOrder(
+  tx: Transaction,
+  integrationId: string,
+  order: Order,
+  lines: StoredLine[],
+  document: string,
+  stamp: Date,
+): Promise<void> {
+  await tx.query(sql`
+    update orders set status = ${order.status}, customer_id = ${order.customer_id}, document = ${document}, updated_at = ${stamp}
+    where integration_id = ${integrationId} and id = ${order.id}`);
+  // A line that the dealer added by hand is new; the others change what they hold.
+  await tx.query(sql`
+    insert into order_lines (integration_id, order_id, id, position, item_id, units, is_holding, sale_id)
+    select ${integrationId}, ${order.id}, id, position - 1, item_id, units, is_holding, sale_id
+    from unnest(${lines.map((line) => line.id)}::text[], ${lines.map((line) => line.itemId)}::text[],
+      ${lines.map((line) => line.units)}::integer[], ${lines.map((line) => line.isHolding)}::boolean[],
+      ${lines.map((line) => line.saleId)}::text[]) with ordinality as rows (id, item_id, units, is_holding, sale_id, position)
+    on conflict (integration_id, id) do update set
+      item_id = excluded.item_id, units = excluded.units, is_holding = excluded.is_holding, sale_id = excluded.sale_id`);
+}

@@ -1,0 +1,135 @@
+import { ApiError } from '../contract/errors.ts';
+import type { Order, OrderAddress, OrderInput } from '../contract/resources/order.ts';
+import { parseTimestamp } from '../contract/timestamps.ts';
+import { assertMetadata, type CustomerDraft, draftCustomer } from '../customers/customer-draft.ts';
+import { isCurrency } from '../dealers/currencies.ts';
+
+/** An order as the client reported it, checked, with what follows from it alone. */
+export type OrderDraft = {
+  channelOrderId: string;
+  customer: CustomerDraft | null;
+  lines: OrderLineDraft[];
+  /** The fields of the order that are simply what was reported. */
+  reported: Pick<
+    Order,
+    | 'channel_order_id'
+    | 'currency'
+    | 'placed_at'
+    | 'customer'
+    | 'shipping_address'
+    | 'billing_address'
+    | 'shipping_amount'
+    | 'discount_amount'
+    | 'tax_amount'
+    | 'subtotal_amount'
+    | 'total_amount'
+    | 'metadata'
+  >;
+};
+
+export type OrderLineDraft = {
+  listing_id: string | null;
+  part_id: string | null;
+  quantity: number;
+  unit_amount: number | null;
+  discount_amount: number | null;
+  title: string | null;
+};
+
+type Defaults = { currency: string; country: string | null };
+
+/** Checks what a schema can't, and puts the report into the form in which it is read back. */
+export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
+  const currency = input.currency ?? defaults.currency;
+  if (!isCurrency(currency)) throw invalid('currency', 'currency must be an ISO 4217 code.');
+  assertMetadata(input.metadata, 'metadata');
+  const customer = hasIdentity(input.customer) ? draftCustomer(input.customer, defaults.country, 'customer.') : null;
+  const lines = (input.lines ?? []).map(draftLine);
+  const subtotal = subtotalOf(lines);
+  return {
+    channelOrderId: input.channel_order_id,
+    customer,
+    lines,
+    reported: {
+      channel_order_id: input.channel_order_id,
+      currency,
+      placed_at: input.placed_at == null ? null : new Date(parseTimestamp(input.placed_at, 'placed_at')).toISOString(),
+      customer: customerOf(input.customer, customer),
+      shipping_address: addressOf(input.shipping_address),
+      billing_address: addressOf(input.billing_address),
+      shipping_amount: input.shipping_amount ?? null,
+      discount_amount: input.discount_amount ?? null,
+      tax_amount: input.tax_amount ?? null,
+      subtotal_amount: subtotal,
+      total_amount: totalOf(subtotal, lines, input),
+      metadata: input.metadata ?? null,
+    },
+  };
+}
+
+function draftLine(line: NonNullable<OrderInput['lines']>[number], index: number): OrderLineDraft {
+  if (line.listing_id != null && line.part_id != null) {
+    const path = `lines[${index}]`;
+    throw invalid(`${path}.part_id`, `${path} names both a listing and a part; a line names one or neither.`);
+  }
+  return {
+    listing_id: line.listing_id ?? null,
+    part_id: line.part_id ?? null,
+    quantity: line.quantity ?? 1,
+    unit_amount: line.unit_amount ?? null,
+    discount_amount: line.discount_amount ?? null,
+    title: line.title ?? null,
+  };
+}
+
+/** Null as soon as one line does not say what a unit cost. An order without lines has no subtotal to speak of. */
+function subtotalOf(lines: OrderLineDraft[]): number | null {
+  let subtotal = 0;
+  for (const { unit_amount, quantity } of lines) {
+    if (unit_amount === null) return null;
+    subtotal += unit_amount * quantity;
+  }
+  if (!Number.isSafeInteger(subtotal))
+    throw invalid('lines', 'The amounts of the lines add up to more than can be kept.');
+  return subtotal;
+}
+
+function totalOf(subtotal: number | null, lines: OrderLineDraft[], input: OrderInput): number | null {
+  if (subtotal === null) return null;
+  const lineDiscounts = lines.reduce((sum, line) => sum + (line.discount_amount ?? 0), 0);
+  return (
+    subtotal - lineDiscounts - (input.discount_amount ?? 0) + (input.shipping_amount ?? 0) + (input.tax_amount ?? 0)
+  );
+}
+
+function hasIdentity(customer: OrderInput['customer']): customer is NonNullable<OrderInput['customer']> {
+  return customer != null && (customer.external_id != null || customer.email != null || customer.phone != null);
+}
+
+function customerOf(input: OrderInput['customer'], draft: CustomerDraft | null): Order['customer'] {
+  if (input == null) return null;
+  return {
+    external_id: input.external_id ?? null,
+    email: input.email ?? null,
+    phone: draft?.phone ?? null,
+    first_name: input.first_name ?? null,
+    last_name: input.last_name ?? null,
+  };
+}
+
+function addressOf(input: OrderInput['shipping_address']): OrderAddress | null {
+  if (input == null) return null;
+  return {
+    name: input.name ?? null,
+    line1: input.line1 ?? null,
+    line2: input.line2 ?? null,
+    city: input.city ?? null,
+    state: input.state ?? null,
+    postal_code: input.postal_code ?? null,
+    country: input.country?.toUpperCase() ?? null,
+  };
+}
+
+function invalid(param: string, message: string): ApiError {
+  return new ApiError('invalid_request', { param, message });
+}

@@ -1,0 +1,195 @@
+import type { ChannelContext } from '../channel/context.ts';
+import { newId } from '../contract/ids.ts';
+import type { Order } from '../contract/resources/order.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import { changeOrder, type OpenOrder, type OrderChangeOptions, type StoredLine } from './change-order.ts';
+
+/** What the dealer does with reported orders. Each is one transaction. */
+
+/** Matches a line to an item of the stock by hand; with no line, a new one is added for it. Holds the units. */
+export async function matchLine(
+  context: ChannelContext,
+  organizationId: string,
+  orderId: string,
+  choice: { lineId: string | null; itemId: string; units: number },
+): Promise<Order> {
+  return await asDealer(
+    context,
+    organizationId,
+    orderId,
+    (open) => {
+      assertStatus(open.order, ['received'], 'matched by hand');
+      const item = open.items.get(choice.itemId);
+      if (item === undefined) throw new DealerError('not_found', 'There is no such item.', 'itemId');
+      const line = choice.lineId === null ? addLine(open, item.kind, item.title, choice) : lineOf(open, choice.lineId);
+      release(open, line);
+      line.units = choice.lineId === null ? choice.units : line.units;
+      const available = item.units - item.reservedUnits;
+      if (available < line.units)
+        throw new DealerError('not_enough_units', `Only ${available} units are available.`, 'units');
+      line.itemId = item.id;
+      if (!open.order.is_test) {
+        item.reservedUnits += line.units;
+        line.isHolding = true;
+      }
+      setMatch(open.order, line.id, {
+        object: item.kind,
+        id: item.id,
+        remaining_quantity: item.units - item.reservedUnits,
+      });
+      return true;
+    },
+    { alsoLock: [choice.itemId] },
+  );
+}
+
+/** Confirms that the order was sold: what it holds becomes a completed sale. */
+export async function confirmOrder(context: ChannelContext, organizationId: string, orderId: string): Promise<Order> {
+  return await asDealer(
+    context,
+    organizationId,
+    orderId,
+    (open) => {
+      assertStatus(open.order, ['received'], 'confirmed');
+      const matched = open.lines.filter((line) => line.itemId !== null);
+      if (matched.length === 0) {
+        throw new DealerError('nothing_matched', 'Match at least one line to an item before you confirm the order.');
+      }
+      for (const line of matched) {
+        const item = open.items.get(line.itemId ?? '');
+        if (item === undefined) continue;
+        open.sell(line, item);
+        if (!line.isHolding) continue;
+        item.units -= line.units;
+        item.reservedUnits -= line.units;
+        line.isHolding = false;
+      }
+      open.order.status = 'matched';
+      return true;
+    },
+    // The client knows that it sold the watch; everybody else is told.
+    { isSuppressed: (integrationId, type, reporterId) => type === 'listing.sold' && integrationId === reporterId },
+  );
+}
+
+export async function fulfilOrder(context: ChannelContext, organizationId: string, orderId: string): Promise<Order> {
+  return await asDealer(context, organizationId, orderId, (open) => {
+    assertStatus(open.order, ['matched'], 'fulfilled');
+    open.tell('order.fulfilled', { status: open.order.status });
+    open.order.status = 'fulfilled';
+    open.order.fulfilled_at = open.now.toISOString();
+    return true;
+  });
+}
+
+/** The dealer will not serve the order: it is cancelled, its stock is free again, and the client is told. */
+export async function dismissOrder(
+  context: ChannelContext,
+  organizationId: string,
+  orderId: string,
+  reason: string | null,
+): Promise<Order> {
+  return await asDealer(context, organizationId, orderId, (open) => {
+    assertStatus(open.order, ['received'], 'dismissed');
+    cancel(open, 'dealer', reason);
+    open.tell('order.cancelled', {});
+    return true;
+  });
+}
+
+/** Cancels the completed sale: the order returns to the queue, matched to nothing, and its stock is free again. */
+export async function cancelSale(context: ChannelContext, organizationId: string, orderId: string): Promise<Order> {
+  return await asDealer(context, organizationId, orderId, (open) => {
+    assertStatus(open.order, ['matched', 'fulfilled'], 'returned to the queue');
+    for (const line of open.lines) {
+      const item = open.items.get(line.itemId ?? '');
+      if (line.saleId !== null) {
+        open.voidSale(line.saleId);
+        if (item !== undefined && !open.order.is_test) item.units += line.units;
+      }
+      line.saleId = null;
+      release(open, line);
+    }
+    open.order.status = 'received';
+    open.order.fulfilled_at = null;
+    return true;
+  });
+}
+
+/** Cancels a received order and gives its stock back; also the client's own cancellation. */
+export function cancel(open: OpenOrder, by: 'api' | 'dealer', reason: string | null): void {
+  for (const line of open.lines) giveBack(open, line);
+  open.order.status = 'cancelled';
+  open.order.cancelled_at = open.now.toISOString();
+  open.order.cancellation = { by, reason };
+}
+
+async function asDealer(
+  context: ChannelContext,
+  organizationId: string,
+  orderId: string,
+  alter: (open: OpenOrder) => boolean,
+  options: OrderChangeOptions = {},
+): Promise<Order> {
+  const changed = await context.db.transaction((tx) =>
+    changeOrder(tx, context, { organizationId }, orderId, alter, options),
+  );
+  if (changed === null) throw new DealerError('not_found', 'There is no such order.');
+  if (changed.touched.length > 0) context.onEvents(changed.touched);
+  return changed.order;
+}
+
+/** Lets go of what a line holds; its match stays visible. */
+function giveBack(open: OpenOrder, line: StoredLine): void {
+  const item = open.items.get(line.itemId ?? '');
+  if (line.isHolding && item !== undefined) item.reservedUnits -= line.units;
+  line.isHolding = false;
+}
+
+/** Lets go of what a line holds and forgets what it was matched to. */
+function release(open: OpenOrder, line: StoredLine): void {
+  giveBack(open, line);
+  line.itemId = null;
+  setMatch(open.order, line.id, null);
+}
+
+function setMatch(order: Order, lineId: string, match: Order['lines'][number]['match']): void {
+  const line = order.lines.find((candidate) => candidate.id === lineId);
+  if (line !== undefined) line.match = match;
+}
+
+function lineOf(open: OpenOrder, lineId: string): StoredLine {
+  const line = open.lines.find((candidate) => candidate.id === lineId);
+  if (line === undefined) throw new DealerError('not_found', 'There is no such line.', 'lineId');
+  return line;
+}
+
+function addLine(
+  open: OpenOrder,
+  kind: 'listing' | 'part',
+  title: string,
+  choice: { itemId: string; units: number },
+): StoredLine {
+  const id = newId('orderLine');
+  open.order.lines.push({
+    id,
+    listing_id: kind === 'listing' ? choice.itemId : null,
+    part_id: kind === 'part' ? choice.itemId : null,
+    quantity: choice.units,
+    unit_amount: null,
+    discount_amount: null,
+    title,
+    match: null,
+  });
+  // Nobody reported what this line cost, so the sums are unknown from now on.
+  open.order.subtotal_amount = null;
+  open.order.total_amount = null;
+  const line: StoredLine = { id, itemId: null, units: choice.units, isHolding: false, saleId: null };
+  open.lines.push(line);
+  return line;
+}
+
+function assertStatus(order: Order, allowed: Order['status'][], what: string): void {
+  if (allowed.includes(order.status)) return;
+  throw new DealerError('wrong_status', `An order that is ${order.status} cannot be ${what}.`);
+}

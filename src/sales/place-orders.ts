@@ -1,0 +1,243 @@
+import { lockClocks } from '../channel/clock.ts';
+import type { ChannelContext } from '../channel/context.ts';
+import { withStamp } from '../channel/documents.ts';
+import { integrationsOf, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
+import { isId, newId } from '../contract/ids.ts';
+import type { Order } from '../contract/resources/order.ts';
+import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { OrderDraft, OrderLineDraft } from './order-draft.ts';
+
+/** Where orders come from, and in which mode. */
+export type OrderScope = { integrationId: string; organizationId: string; isTest: boolean };
+
+/** What became of a reported order: the order as JSON text, or nothing, because its channel_order_id is taken. */
+export type Placement = { document: string } | { isDuplicate: true };
+
+/**
+ * Stores reported orders, in their order, in the caller's transaction. A live order takes its stock at once. A sale
+ * that happened on the client's site is never refused: what can't be matched is stored unmatched, for the dealer.
+ *
+ * Many orders of one integration go together, because each needs its clock until the commit: one after the other they
+ * would wait for a commit each.
+ */
+export async function placeOrders(
+  tx: Transaction,
+  context: ChannelContext,
+  scope: OrderScope,
+  drafts: OrderDraft[],
+): Promise<{ placements: Placement[]; touched: string[] }> {
+  // All locks first, in the one order that holds everywhere: customers, stock, clocks.
+  if (drafts.some((draft) => draft.customer !== null)) await lockCustomers(tx, scope.organizationId);
+  const shelf = await openShelf(tx, scope, drafts);
+  const otherChannels = shelf.itemIds.length === 0 || scope.isTest ? [] : await integrationsOf(tx, shelf.itemIds);
+  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...otherChannels])].sort());
+
+  const taken = await takenOrderIds(tx, scope, drafts);
+  const fresh = drafts.filter((draft) => {
+    if (taken.has(draft.channelOrderId)) return false;
+    taken.add(draft.channelOrderId);
+    return true;
+  });
+  const orders = fresh.map((draft) => ({
+    draft,
+    id: newId('order'),
+    lines: draft.lines.map((line) => matched(shelf, line)),
+  }));
+  await shelf.write();
+  const { stamps } = await refreshItems(tx, context, {
+    itemIds: shelf.touched(),
+    integrationIds: null,
+    clocks,
+    stampAlso: [scope.integrationId],
+    change: NO_CHANGE,
+    // The client's own writes are not echoed to it.
+    isSuppressed: (integrationId) => integrationId === scope.integrationId,
+  });
+  const stamp = stamps.get(scope.integrationId) ?? new Date();
+  const customers = await resolveCustomers(tx, scope, fresh, stamp);
+  const rows = orders.map(({ draft, id, lines }) => orderRow(draft, id, lines, customers.get(draft), scope, stamp));
+  await insertOrders(tx, scope, rows, stamp);
+  const documents = new Map(rows.map((row) => [row.draft, row.document]));
+  const placements = drafts.map((draft): Placement => {
+    const document = documents.get(draft);
+    return document === undefined ? { isDuplicate: true } : { document };
+  });
+  return { placements, touched: [...stamps.keys()] };
+}
+
+type MatchedLine = { id: string; draft: OrderLineDraft; match: Order['lines'][number]['match'] };
+type CustomerLink = { id: string | null; hasConflict: boolean };
+type OrderRow = { draft: OrderDraft; id: string; lines: MatchedLine[]; customer: CustomerLink; document: string };
+
+/** The stock that the orders ask for, its rows locked; taking from it happens in memory and is written at once. */
+type Shelf = {
+  itemIds: string[];
+  /** Takes units of an item this client can know; null if it is unknown, taken or too few are left. */
+  take(itemId: string, kind: 'listing' | 'part', units: number): { remaining: number } | null;
+  touched(): string[];
+  write(): Promise<void>;
+};
+
+type ShelfItem = { id: string; kind: 'listing' | 'part'; units: number; reservedUnits: number };
+
+async function openShelf(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<Shelf> {
+  const wanted = new Set<string>();
+  for (const { lines } of drafts) {
+    for (const { listing_id, part_id } of lines) {
+      if (listing_id !== null && isId('listing', listing_id)) wanted.add(listing_id);
+      if (part_id !== null && isId('part', part_id)) wanted.add(part_id);
+    }
+  }
+  const ids = [...wanted];
+  const items = ids.length === 0 ? [] : await readShelf(tx, scope, ids);
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const taken = new Map<string, number>();
+  return {
+    itemIds: items.map((item) => item.id),
+    take(itemId, kind, units) {
+      const item = byId.get(itemId);
+      if (item === undefined || item.kind !== kind) return null;
+      const available = item.units - item.reservedUnits - (scope.isTest ? 0 : (taken.get(itemId) ?? 0));
+      if (available < units) return null;
+      if (scope.isTest) return { remaining: available };
+      taken.set(itemId, (taken.get(itemId) ?? 0) + units);
+      return { remaining: available - units };
+    },
+    touched: () => [...taken.keys()].sort(),
+    async write() {
+      if (taken.size === 0) return;
+      await tx.query(sql`
+        update items i set reserved_units = i.reserved_units + rows.units
+        from unnest(${[...taken.keys()]}::text[], ${[...taken.values()]}::integer[]) as rows (id, units)
+        where i.id = rows.id`);
+    },
+  };
+}
+
+/**
+ * A client can only know what is or was on its channel; anything else is an unknown id. A test order takes nothing, but
+ * its lines refer to the rows, which locks them weakly: that too has to come before the clocks.
+ */
+async function readShelf(tx: Transaction, scope: OrderScope, ids: string[]): Promise<ShelfItem[]> {
+  const lock = scope.isTest ? sql`for key share of i` : sql`for update of i`;
+  return await tx.query<ShelfItem>(sql`
+    select i.id, i.kind, i.units, i.reserved_units as "reservedUnits" from items i
+    where i.id = any(${ids}::text[]) and i.organization_id = ${scope.organizationId}
+      and exists (select from publications p where p.integration_id = ${scope.integrationId} and p.item_id = i.id)
+    order by i.id ${lock}`);
+}
+
+function matched(shelf: Shelf, draft: OrderLineDraft): MatchedLine {
+  const kind = draft.listing_id === null ? 'part' : 'listing';
+  const itemId = draft.listing_id ?? draft.part_id;
+  const grip = itemId === null ? null : shelf.take(itemId, kind, draft.quantity);
+  return {
+    id: newId('orderLine'),
+    draft,
+    match: itemId === null || grip === null ? null : { object: kind, id: itemId, remaining_quantity: grip.remaining },
+  };
+}
+
+/** Safe without a second look: every order of the integration is inserted under its clock's lock, which is held. */
+async function takenOrderIds(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<Set<string>> {
+  const rows = await tx.query<{ channel_order_id: string }>(sql`
+    select channel_order_id from orders
+    where integration_id = ${scope.integrationId}
+      and channel_order_id = any(${drafts.map((draft) => draft.channelOrderId)}::text[])`);
+  return new Set(rows.map((row) => row.channel_order_id));
+}
+
+/** A customer that would conflict is left to the dealer; the order is stored all the same. */
+async function resolveCustomers(
+  tx: Transaction,
+  scope: OrderScope,
+  drafts: OrderDraft[],
+  now: Date,
+): Promise<Map<OrderDraft, CustomerLink>> {
+  const links = new Map<OrderDraft, CustomerLink>();
+  const described = drafts.flatMap((draft) => (draft.customer === null ? [] : [{ draft, customer: draft.customer }]));
+  if (described.length === 0) return links;
+  const book = await openCustomerBook(
+    tx,
+    scope,
+    described.map(({ customer }) => customer),
+    now,
+  );
+  for (const { draft, customer } of described) {
+    const outcome = book.upsert(customer);
+    const hasConflict = outcome.result === 'conflict';
+    links.set(draft, { id: hasConflict ? null : outcome.customer.id, hasConflict });
+  }
+  await book.write();
+  return links;
+}
+
+function orderRow(
+  draft: OrderDraft,
+  id: string,
+  lines: MatchedLine[],
+  customer: CustomerLink | undefined,
+  scope: OrderScope,
+  stamp: Date,
+): OrderRow {
+  const { reported } = draft;
+  const order: Omit<Order, 'updated_at'> = {
+    id,
+    object: 'order',
+    status: 'received',
+    is_test: scope.isTest,
+    channel_order_id: reported.channel_order_id,
+    currency: reported.currency,
+    placed_at: reported.placed_at,
+    customer: reported.customer,
+    customer_id: customer?.id ?? null,
+    shipping_address: reported.shipping_address,
+    billing_address: reported.billing_address,
+    lines: lines.map((line) => ({
+      id: line.id,
+      listing_id: line.draft.listing_id,
+      part_id: line.draft.part_id,
+      quantity: line.draft.quantity,
+      unit_amount: line.draft.unit_amount,
+      discount_amount: line.draft.discount_amount,
+      title: line.draft.title,
+      match: line.match,
+    })),
+    shipping_amount: reported.shipping_amount,
+    discount_amount: reported.discount_amount,
+    tax_amount: reported.tax_amount,
+    subtotal_amount: reported.subtotal_amount,
+    total_amount: reported.total_amount,
+    metadata: reported.metadata,
+    fulfilled_at: null,
+    cancelled_at: null,
+    cancellation: null,
+    created_at: stamp.toISOString(),
+  };
+  const document = withStamp(JSON.stringify(order), stamp);
+  return { draft, id, lines, customer: customer ?? { id: null, hasConflict: false }, document };
+}
+
+async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[], stamp: Date): Promise<void> {
+  if (rows.length === 0) return;
+  const lines = rows.flatMap((row) => row.lines.map((line, position) => ({ ...line, orderId: row.id, position })));
+  await tx.query(sql`
+    with new_orders as (
+      insert into orders (integration_id, organization_id, is_test, status, created_at, updated_at, id, channel_order_id,
+        customer_id, has_customer_conflict, document)
+      select ${scope.integrationId}, ${scope.organizationId}, ${scope.isTest}, 'received', ${stamp}::timestamptz,
+        ${stamp}::timestamptz, id, channel_order_id, customer_id, has_conflict, document
+      from unnest(
+        ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.draft.channelOrderId)}::text[],
+        ${rows.map((row) => row.customer.id)}::text[], ${rows.map((row) => row.customer.hasConflict)}::boolean[],
+        ${rows.map((row) => row.document)}::text[]) as rows (id, channel_order_id, customer_id, has_conflict, document)
+    )
+    insert into order_lines (integration_id, id, order_id, position, item_id, units, is_holding)
+    select ${scope.integrationId}, id, order_id, position, item_id, units, item_id is not null and not ${scope.isTest}
+    from unnest(
+      ${lines.map((line) => line.id)}::text[], ${lines.map((line) => line.orderId)}::text[],
+      ${lines.map((line) => line.position)}::integer[], ${lines.map((line) => line.match?.id ?? null)}::text[],
+      ${lines.map((line) => line.draft.quantity)}::integer[]) as rows (id, order_id, position, item_id, units)`);
+}
