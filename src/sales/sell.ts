@@ -4,6 +4,7 @@ import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
+import { cancelSale } from './order-operations.ts';
 
 /** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
 export async function sellUnits(
@@ -24,11 +25,17 @@ export async function sellUnits(
   return id;
 }
 
-/** Voids a sale: its units return to stock. */
+/** Voids a sale: its units return to stock. The sale of a reported order takes the order back to the queue with it. */
 export async function voidSale(context: ChannelContext, organizationId: string, saleId: string): Promise<void> {
   const [sale] = await context.db.query<{ item_id: string | null; units: number }>(sql`
     select item_id, units from sales where id = ${saleId} and organization_id = ${organizationId}`);
   if (sale === undefined) throw new DealerError('not_found', 'There is no such sale.');
+  const [line] = await context.db.query<{ order_id: string }>(sql`
+    select order_id from order_lines where sale_id = ${saleId}`);
+  if (line !== undefined) {
+    await cancelSale(context, organizationId, line.order_id);
+    return;
+  }
   const markVoided = sql`
     update sales set status = 'voided', voided_at = coalesce(${context.now()}::timestamptz, now())
     where id = ${saleId} and status = 'completed' returning id`;
