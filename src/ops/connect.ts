@@ -44,7 +44,7 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
       poolSize: config.databasePoolSize,
       onIdleError: (error) => options.onFault(`a database connection was lost: ${error.message}`),
     });
-    await assertServer(db);
+    await assertServer(db, embedded === null ? '; check DATABASE_URL' : '');
     return { config, db, embedded, close };
   } catch (error) {
     await close();
@@ -57,13 +57,13 @@ function embeddedOptions(settings: Config, options: ConnectOptions) {
   return { ...options, dataDir: settings.dataDir, settings: { max_connections: String(connections) } };
 }
 
-async function assertServer(db: Database): Promise<void> {
+async function assertServer(db: Database, advice: string): Promise<void> {
   const [row] = await db
     .query<{ version: number; text: string }>(
       sql`select current_setting('server_version_num')::integer as version, current_setting('server_version') as text`,
     )
     .catch((error: Error) => {
-      throw new StartError(`the database cannot be reached: ${reasonOf(error)}; check DATABASE_URL`);
+      throw new StartError(`the database cannot be reached: ${reasonOf(error)}${advice}`);
     });
   if (row !== undefined && row.version < OLDEST_SERVER_VERSION) {
     throw new StartError(`the database is PostgreSQL ${row.text}; 15 or newer is needed`);

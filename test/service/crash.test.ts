@@ -91,7 +91,10 @@ describe('starting after a crash', () => {
       () => 'the database did not come back',
     );
     await assertServes(service);
-    assert.match(service.err(), /the embedded database is back/);
+    await until(
+      () => service.err().includes('the embedded database is back'),
+      () => 'the log does not tell that it is back',
+    );
     await stop(service);
   });
 });

@@ -34,8 +34,8 @@ describe('an external PostgreSQL', () => {
     await db.close();
   });
 
-  it('serves two nodes that migrate an empty database and seed it at the same moment, and needs no data folder', async () => {
-    const dataDir = join(await temporaryFolder(), 'not-made');
+  it('serves two nodes that migrate an empty database and seed it at the same moment, and makes no database of its own', async () => {
+    const dataDir = await temporaryFolder();
     const env = { DATA_DIR: dataDir, DATABASE_URL: urlOf(name), SECRET_KEYS, DEMO: 'on', DEMO_API_KEY: KEY };
     const nodes = await Promise.all([1, 2].map(() => startService({ env })));
     await Promise.all(nodes.map((node) => node.says('Stop:')));
@@ -50,7 +50,7 @@ describe('an external PostgreSQL', () => {
       node.signal('SIGTERM');
       assert.equal(await node.exit(), 0, node.err());
     }
-    assert.equal(existsSync(dataDir), false);
+    assert.equal(existsSync(join(dataDir, 'postgres')), false);
   });
 
   it('serves from a migrated database with a user who may only read and write', async () => {
@@ -59,7 +59,8 @@ describe('an external PostgreSQL', () => {
       rawSql(`grant select, insert, update, delete on all tables in schema public to ${visitor};
         grant usage on all sequences in schema public to ${visitor}`),
     );
-    const service = await startService({ env: { DATABASE_URL: urlOf(name, visitor), SECRET_KEYS } });
+    const env = { DATA_DIR: await temporaryFolder(), DATABASE_URL: urlOf(name, visitor), SECRET_KEYS };
+    const service = await startService({ env });
     await service.says('Stop:');
     assert.equal(await statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${KEY}` }), 200);
     service.signal('SIGTERM');
@@ -71,7 +72,8 @@ describe('an external PostgreSQL', () => {
   it('has no demo data unless asked', async () => {
     const db = admin();
     await db.query(rawSql(`create database ${name}_empty`));
-    const service = await startService({ env: { DATABASE_URL: urlOf(`${name}_empty`), SECRET_KEYS } });
+    const env = { DATA_DIR: await temporaryFolder(), DATABASE_URL: urlOf(`${name}_empty`), SECRET_KEYS };
+    const service = await startService({ env });
     await service.says('Stop:');
     assert.doesNotMatch(service.out(), /svc_/);
     service.signal('SIGTERM');
@@ -108,7 +110,7 @@ describe('an external PostgreSQL', () => {
     ];
     await Promise.all(
       wrongs.map(async ([env, line]) => {
-        const service = await startAndFail({ env });
+        const service = await startAndFail({ env: { DATA_DIR: await temporaryFolder(), ...env } });
         assert.match(service.err(), new RegExp(`^crownwheel: ${line.source}\\n$`));
         assert.doesNotMatch(service.out() + service.err(), /hush/);
       }),
@@ -119,7 +121,8 @@ describe('an external PostgreSQL', () => {
     const db = openDatabase({ address: { url: urlOf(name) }, poolSize: 1, onIdleError: () => {} });
     await db.query(sql`insert into schema_migrations (version, name, checksum) values (9999, '9999_later.sql', 'x')`);
     await db.close();
-    const service = await startAndFail({ env: { DATABASE_URL: urlOf(name), SECRET_KEYS } });
+    const env = { DATA_DIR: await temporaryFolder(), DATABASE_URL: urlOf(name), SECRET_KEYS };
+    const service = await startAndFail({ env });
     assert.match(
       service.err(),
       /^crownwheel: the database has migration 9999, which this release does not know: .*\n$/,
