@@ -3,22 +3,35 @@ import addFormats from 'ajv-formats';
 import type { FastifySchemaCompiler } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
 
-// Bodies are taken as they are: no coercion, no defaults, nothing stripped. A query is text, so numbers in it are read.
-const bodies = new Ajv({ strict: true, allErrors: false, validateFormats: true });
-const queries = new Ajv({ strict: true, allErrors: false, coerceTypes: true });
-for (const ajv of [bodies, queries]) {
-  addFormats.default(ajv);
-}
+// What comes is taken as it is: no coercion, no defaults, nothing stripped.
+const ajv = new Ajv({ strict: true, allErrors: false });
+addFormats.default(ajv);
 
 /** Validates with the contract's schemas and throws `invalid_request` with the exact path of the first fault. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  const validate = (httpPart === 'body' ? bodies : queries).compile(withoutIds(schema) as object);
-  return (data: unknown) => {
+  const validate = ajv.compile(withoutIds(schema) as object);
+  const isText = httpPart !== 'body';
+  return (input: unknown) => {
+    const data = isText ? withNumbers(schema, input) : input;
     if (validate(data)) return { value: data };
-    const [fault] = validate.errors ?? [];
-    return { error: fault === undefined ? new ApiError('invalid_request') : toApiError(fault) };
+    return { error: toApiError(mainFault(validate.errors ?? []), data) };
   };
 };
+
+const INTEGER = /^-?\d+$/;
+
+/**
+ * A query is text; where the schema wants an integer, digits are read as one. Ajv's own coercion also takes "0x10",
+ * " 5" and "Infinity", the last of which passes every maximum.
+ */
+function withNumbers(schema: object, input: unknown): unknown {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  const entries = Object.entries(input as Record<string, unknown>).map(([name, value]) => {
+    const isNumber = properties[name]?.type === 'integer' && typeof value === 'string' && INTEGER.test(value);
+    return [name, isNumber ? Number(value) : value];
+  });
+  return Object.fromEntries(entries);
+}
 
 /** Names are for OpenAPI; a validator that knew them would refuse a schema that occurs twice. */
 function withoutIds(schema: unknown): unknown {
@@ -28,41 +41,63 @@ function withoutIds(schema: unknown): unknown {
   return Object.fromEntries(named.map(([key, value]) => [key, withoutIds(value)]));
 }
 
-function toApiError(fault: ErrorObject): ApiError {
-  const param = pathOf(fault);
+/** Of a union's faults the deepest is meant: that branch fits best. Where none fits at all, every type is named. */
+function mainFault(faults: ErrorObject[]): ErrorObject | undefined {
+  const own = faults.filter((fault) => fault.keyword !== 'anyOf');
+  const depthOf = (fault: ErrorObject) => fault.instancePath.split('/').length;
+  const deepest = Math.max(...own.map(depthOf));
+  const candidates = own.filter((fault) => depthOf(fault) === deepest);
+  const [first] = candidates;
+  if (first === undefined) return faults[0];
+  const beyondType = candidates.find((fault) => fault.keyword !== 'type');
+  return beyondType ?? { ...first, params: { type: candidates.flatMap((fault) => fault.params.type) } };
+}
+
+function toApiError(fault: ErrorObject | undefined, data: unknown): ApiError {
+  if (fault === undefined) return new ApiError('invalid_request');
+  const param = pathOf(fault, data);
   const message = `${param === '' ? 'The body' : param} ${textOf(fault)}.`;
   return new ApiError('invalid_request', param === '' ? { message } : { message, param });
 }
 
 /** `/lines/0/quantity` becomes `lines[0].quantity`; a missing field is named itself, not its parent. */
-function pathOf(fault: ErrorObject): string {
+function pathOf(fault: ErrorObject, data: unknown): string {
   const segments = fault.instancePath
     .split('/')
     .slice(1)
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (fault.keyword === 'required') segments.push(String(fault.params.missingProperty));
-  return segments.reduce(
-    (path, segment) => (/^\d+$/.test(segment) ? `${path}[${segment}]` : path === '' ? segment : `${path}.${segment}`),
-    '',
-  );
+  let path = '';
+  let place = data;
+  for (const segment of segments) {
+    if (Array.isArray(place)) path += `[${segment}]`;
+    else path += path === '' ? segment : `.${segment}`;
+    place = (place as Record<string, unknown> | undefined)?.[segment];
+  }
+  return path;
 }
 
 function textOf(fault: ErrorObject): string {
+  const { limit } = fault.params;
   switch (fault.keyword) {
     case 'required':
       return 'is required';
     case 'type':
-      return `must be ${listed([fault.params.type].flat().map(withArticle))}`;
+      return `must be ${[fault.params.type].flat().map(withArticle).join(' or ')}`;
     case 'enum':
       return `must be one of ${(fault.params.allowedValues as unknown[]).join(', ')}`;
+    case 'minimum':
+      return `must be at least ${limit}`;
+    case 'maximum':
+      return `must be at most ${limit}`;
     case 'minLength':
-      return fault.params.limit === 1 ? 'must not be empty' : `must have at least ${fault.params.limit} characters`;
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
     case 'maxLength':
-      return `must have at most ${fault.params.limit} characters`;
+      return `must have at most ${limit} characters`;
     case 'minItems':
-      return `must have at least ${fault.params.limit} items`;
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} items`;
     case 'maxItems':
-      return `must have at most ${fault.params.limit} items`;
+      return `must have at most ${limit} items`;
     default:
       return fault.message ?? 'is not valid';
   }
@@ -71,8 +106,4 @@ function textOf(fault: ErrorObject): string {
 function withArticle(type: string): string {
   if (type === 'null') return type;
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function listed(parts: string[]): string {
-  return parts.join(' or ');
 }
