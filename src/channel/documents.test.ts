@@ -117,8 +117,9 @@ describe('a document', () => {
 
 describe('labels', () => {
   /** The enumerations of a schema by field: whatever the contract gains, the labels must gain. */
-  function enumFields(properties: JsonObject): { name: string; isMany: boolean }[] {
-    return Object.entries(properties).flatMap(([name, property]) => {
+  type EnumField = { name: string; isMany: boolean };
+  function enumFields(properties: JsonObject): EnumField[] {
+    return Object.entries(properties).flatMap(([name, property]): EnumField[] => {
       const schemas = [property, ...((property as { anyOf?: object[] }).anyOf ?? [])] as {
         enum?: string[];
         items?: { enum?: string[] };

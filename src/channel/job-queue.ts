@@ -50,10 +50,17 @@ export async function listJobs(db: Queryable, organizationId: string, limit: num
     where i.organization_id = ${organizationId} order by j.created_at desc, j.id desc limit ${limit}`);
 }
 
-/** After a change of the renderer or the base URL: documents that other code or another address rendered. */
+/**
+ * After a change of the renderer or the base URL: documents that other code or another address rendered. A channel on
+ * which such a job runs is left to it; asking again would start it over.
+ */
 export async function enqueueStaleRenders(context: ChannelContext): Promise<number> {
   const rows = await context.db.query<{ integration_id: string }>(sql`
-    select distinct integration_id from channel_documents where renderer <> ${rendererKey(context)}`);
+    select i.id as integration_id from integrations i
+    where exists (select from channel_documents d
+        where d.integration_id = i.id and d.renderer <> ${rendererKey(context)})
+      and not exists (select from channel_jobs j
+        where j.integration_id = i.id and j.kind = 'render' and j.status in ('pending', 'running'))`);
   if (rows.length > 0) {
     await enqueueJob(
       context.db,

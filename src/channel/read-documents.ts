@@ -2,11 +2,11 @@ import { ApiError } from '../contract/errors.ts';
 import { sql } from '../db/sql.ts';
 import type { ChannelContext } from './context.ts';
 import { type ByteCache, createByteCache } from './document-cache.ts';
-import { refreshOne } from './due.ts';
+import { refreshDueOf, refreshOne } from './due.ts';
 import { rendererKey } from './refresh.ts';
 
-/** Which documents are read: those of one integration, in its version. */
-export type Scope = { integrationId: string; version: string; kind: 'listing' | 'part' };
+/** Which documents are read: those of one integration, in the version that it is pinned to at that moment. */
+export type Scope = { integrationId: string; kind: 'listing' | 'part' };
 
 export type PageRequest = {
   limit: number;
@@ -20,10 +20,11 @@ export type Page = {
   documents: Buffer[];
   /** The row the next page begins after, if there is one. */
   last: { id: string; atMs: number } | null;
-  hasMore: boolean;
+  /** The version the documents are in; null if there are none. */
+  version: string | null;
 } & Freshness;
 
-export type Found = { document: Buffer } & Freshness;
+export type Found = { document: Buffer; version: string } & Freshness;
 
 /** How long what was read stays right, besides the clock. */
 export type Freshness = {
@@ -39,75 +40,83 @@ export type DocumentReader = {
 };
 
 type CachedDocument = { document: Buffer; size: number };
-type PageRow = { item_id: string; updated_at: Date; is_unpriceable: boolean; valid_until: Date | null };
+type ReadDocument = { document: Buffer; isCurrent: boolean };
+type PageRow = {
+  api_version: string;
+  item_id: string;
+  updated_at: Date;
+  is_unpriceable: boolean;
+  valid_until: Date | null;
+};
 type DocumentRow = PageRow & { document: string; renderer: string };
 
-/** A read that meets documents past their time projects them and looks again; they can't all fall due at once for ever. */
-const ATTEMPTS = 5;
+/**
+ * A read that meets documents past their time has a batch of them projected and looks again. So many batches are ten
+ * thousand documents; when more fall due at once, the worker is at it and the client may try again.
+ */
+const PAGE_ATTEMPTS = 100;
+const SINGLE_ATTEMPTS = 5;
 
 export function createDocumentReader(context: ChannelContext, cacheBytes: number): DocumentReader {
   const cache: ByteCache<CachedDocument> = createByteCache(cacheBytes);
   const renderer = rendererKey(context);
+  const projectDue = shared((integrationId) => refreshDueOf(context, integrationId));
 
   async function page(scope: Scope, request: PageRequest, now: Date): Promise<Page> {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const rows = await pageRows(context, scope, request);
+    let isWhole = false;
+    for (let attempt = 1; attempt <= PAGE_ATTEMPTS; attempt++) {
+      const rows = await pageRows(context, scope, request, isWhole);
       const shown = rows.slice(0, request.limit);
-      const due = shown.filter((row) => isDue(row, now));
-      if (due.length > 0) {
-        await refreshOne(
-          context,
-          scope.integrationId,
-          due.map((row) => row.item_id),
-        );
+      if (shown.some((row) => isDue(row, now))) {
+        await projectDue(scope.integrationId);
         continue;
       }
       for (const row of shown) assertPriced(row);
-      const documents = await documentsOf(scope, shown);
-      // A document changed between the two statements: the page has to be put together again.
-      if (documents === null) continue;
-      const last = shown.at(-1);
-      const hasMore = rows.length > shown.length;
+      const documents = isWhole ? shown.map((row) => keep(scope, row as DocumentRow)) : await documentsOf(scope, shown);
+      if (documents === null) {
+        // One changed between the two statements. On a busy channel it may again, so now all is read in one.
+        isWhole = true;
+        continue;
+      }
+      const last = rows.length > shown.length ? shown.at(-1) : undefined;
       return {
         documents: documents.map((found) => found.document),
-        last: hasMore && last !== undefined ? { id: last.item_id, atMs: last.updated_at.getTime() } : null,
-        hasMore,
+        last: last === undefined ? null : { id: last.item_id, atMs: last.updated_at.getTime() },
         validUntilMs: earliest(shown),
         isCurrent: documents.every((found) => found.isCurrent),
+        version: shown[0]?.api_version ?? null,
       };
     }
-    throw new ApiError('query_failed', { cause: new Error('the page kept changing while it was read') });
+    throw stillDue();
   }
 
   async function one(scope: Scope, itemId: string, now: Date): Promise<Found | null> {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    for (let attempt = 1; attempt <= SINGLE_ATTEMPTS; attempt++) {
       const [row] = await context.db.query<DocumentRow & { kind: string }>(sql`
-        select item_id, kind, updated_at, is_unpriceable, valid_until, document, renderer from channel_documents
-        where integration_id = ${scope.integrationId} and api_version = ${scope.version} and item_id = ${itemId}`);
+        select api_version, item_id, kind, updated_at, is_unpriceable, valid_until, document, renderer
+        from channel_documents
+        where integration_id = ${scope.integrationId} and item_id = ${itemId}
+          and api_version = (select api_version from integrations where id = ${scope.integrationId})`);
       if (row === undefined || row.kind !== scope.kind) return null;
       if (isDue(row, now)) {
         await refreshOne(context, scope.integrationId, [itemId]);
         continue;
       }
       assertPriced(row);
-      const { document, isCurrent } = keep(scope, row);
-      return { document, isCurrent, validUntilMs: row.valid_until?.getTime() ?? null };
+      return { ...keep(scope, row), validUntilMs: row.valid_until?.getTime() ?? null, version: row.api_version };
     }
-    throw new ApiError('query_failed', { cause: new Error('the document kept falling due') });
+    throw stillDue();
   }
 
   /** The documents of a page: those already known by their stamps, the rest in one statement; null if one moved on. */
-  async function documentsOf(
-    scope: Scope,
-    rows: PageRow[],
-  ): Promise<{ document: Buffer; isCurrent: boolean }[] | null> {
+  async function documentsOf(scope: Scope, rows: PageRow[]): Promise<ReadDocument[] | null> {
     const known = rows.map((row) => cache.get(cacheKey(scope, row)));
     const missing = rows.filter((_, index) => known[index] === undefined);
-    const fetched = new Map<string, { document: Buffer; isCurrent: boolean }>();
+    const fetched = new Map<string, ReadDocument>();
     if (missing.length > 0) {
       const found = await context.db.query<DocumentRow>(sql`
-        select item_id, updated_at, is_unpriceable, valid_until, document, renderer from channel_documents
-        where integration_id = ${scope.integrationId} and api_version = ${scope.version}
+        select api_version, item_id, updated_at, is_unpriceable, valid_until, document, renderer from channel_documents
+        where integration_id = ${scope.integrationId} and api_version = ${missing[0]?.api_version}
           and item_id = any(${missing.map((row) => row.item_id)}::text[])`);
       for (const row of found) fetched.set(cacheKey(scope, row), keep(scope, row));
     }
@@ -118,7 +127,7 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
     return documents.every((found) => found !== undefined) ? documents : null;
   }
 
-  function keep(scope: Scope, row: DocumentRow): { document: Buffer; isCurrent: boolean } {
+  function keep(scope: Scope, row: DocumentRow): ReadDocument {
     const document = Buffer.from(row.document);
     const isCurrent = row.renderer === renderer;
     if (isCurrent) cache.set(cacheKey(scope, row), { document, size: document.length });
@@ -128,7 +137,13 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
   return { page, one };
 }
 
-async function pageRows(context: ChannelContext, scope: Scope, request: PageRequest): Promise<PageRow[]> {
+/** The rows of a page and one more; with their documents, if all must be of one moment. */
+async function pageRows(
+  context: ChannelContext,
+  scope: Scope,
+  request: PageRequest,
+  isWhole: boolean,
+): Promise<PageRow[]> {
   const { statuses, updatedAfter, before } = request;
   // What can be sold now is by far the most frequent list, and has an index of its own.
   const isActiveOnly = statuses?.length === 1 && statuses[0] === 'active';
@@ -137,14 +152,16 @@ async function pageRows(context: ChannelContext, scope: Scope, request: PageRequ
   const since = updatedAfter === null ? sql`` : sql`and updated_at > ${updatedAfter}`;
   const from = before === null ? sql`` : sql`and (updated_at, item_id) < (${before.at}, ${before.id})`;
   return await context.db.query<PageRow>(sql`
-    select item_id, updated_at, is_unpriceable, valid_until from channel_documents
-    where integration_id = ${scope.integrationId} and api_version = ${scope.version} and kind = ${scope.kind}
+    select api_version, item_id, updated_at, is_unpriceable, valid_until ${isWhole ? sql`, document, renderer` : sql``}
+    from channel_documents
+    where integration_id = ${scope.integrationId} and kind = ${scope.kind}
+      and api_version = (select api_version from integrations where id = ${scope.integrationId})
       ${status} ${since} ${from}
     order by updated_at desc, item_id desc limit ${request.limit + 1}`);
 }
 
 function cacheKey(scope: Scope, row: PageRow): string {
-  return `${scope.integrationId} ${scope.version} ${row.item_id} ${row.updated_at.getTime()}`;
+  return `${scope.integrationId} ${row.api_version} ${row.item_id} ${row.updated_at.getTime()}`;
 }
 
 function isDue(row: PageRow, now: Date): boolean {
@@ -159,7 +176,21 @@ function assertPriced(row: PageRow): void {
   });
 }
 
+function stillDue(): ApiError {
+  return new ApiError('query_failed', { cause: new Error('documents kept falling due, or changing, while read') });
+}
+
 function earliest(rows: PageRow[]): number | null {
   const moments = rows.flatMap((row) => (row.valid_until === null ? [] : [row.valid_until.getTime()]));
   return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** Calls for the same key that come while one is under way join it. */
+function shared(work: (key: string) => Promise<void>): (key: string) => Promise<void> {
+  const underWay = new Map<string, Promise<void>>();
+  return (key) => {
+    const running = underWay.get(key) ?? work(key).finally(() => underWay.delete(key));
+    underWay.set(key, running);
+    return running;
+  };
 }

@@ -5,7 +5,14 @@ import { sql } from '../db/sql.ts';
 import { type Outbox, openOutbox, type Receiver } from '../webhooks/outbox.ts';
 import { advanceClocks, lockClocks, nextStamp } from './clock.ts';
 import type { ChannelContext } from './context.ts';
-import { RENDERER_REVISION, type Rendering, render, withStamp } from './documents.ts';
+import {
+  type ItemSource,
+  type Publication,
+  RENDERER_REVISION,
+  type Rendering,
+  render,
+  withStamp,
+} from './documents.ts';
 import { type ChannelSettings, pairKey, readItems, readPublications, readSettings } from './sources.ts';
 import {
   isOther,
@@ -57,7 +64,8 @@ export async function refreshItems(
   request: RefreshRequest,
 ): Promise<RefreshResult> {
   const itemIds = [...new Set(request.itemIds)];
-  const clocks = request.clocks ?? (await lockClocks(tx, request.integrationIds ?? (await integrationsOf(tx, itemIds))));
+  const clocks =
+    request.clocks ?? (await lockClocks(tx, request.integrationIds ?? (await integrationsOf(tx, itemIds))));
   const writes: Writes = { stamps: new Map(), documents: [], removals: [], outbox: openOutbox(), changed: 0 };
   if (clocks.size === 0) return { changed: 0, stamps: writes.stamps, receivers: new Map() };
 
@@ -178,8 +186,8 @@ async function readSources(tx: Transaction, context: ChannelContext, integration
   return {
     settings,
     now: context.now() ?? now ?? new Date(),
-    items: hasItems ? await readItems(tx, itemIds) : new Map(),
-    publications: hasItems ? await readPublications(tx, integrationIds, itemIds) : new Map(),
+    items: hasItems ? await readItems(tx, itemIds) : new Map<string, ItemSource>(),
+    publications: hasItems ? await readPublications(tx, integrationIds, itemIds) : new Map<string, Publication>(),
     stored: new Map(stored.map((row) => [pairKey(row.integrationId, row.version, row.itemId), row])),
   };
 }

@@ -1,35 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { lockClocks } from './clock.ts';
 import type { ChannelContext } from './context.ts';
 import type { JobKind } from './job-queue.ts';
 import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from './refresh.ts';
-import { finishRoll, renderBeside } from './roll.ts';
+import { finishRoll } from './roll.ts';
 
 /** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
 const BATCH_LIMIT = 100;
 const PAUSE_MS = 5;
 const LEASE_SECONDS = 30;
+/** How long a job that failed is left alone. */
+const FAULT_PAUSE_SECONDS = 5;
 
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
 export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
   let projected = 0;
   while (!signal?.aborted) {
     const job = await claimJob(context);
-    if (job === null) return projected;
+    if (job === null) break;
     try {
-      for (;;) {
-        const batch = await runBatch(context, job);
-        projected += batch.projected;
-        if (batch.isFinished || signal?.aborted) break;
-        await sleep(pauseMs);
-      }
+      projected += await runJob(context, job, pauseMs, signal);
     } catch (error) {
-      await release(context, job, error);
+      await release(context, job, FAULT_PAUSE_SECONDS, error instanceof Error ? error.message : String(error));
       throw error;
     }
   }
   return projected;
+}
+
+async function runJob(
+  context: ChannelContext,
+  job: ClaimedJob,
+  pauseMs: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let projected = 0;
+  for (;;) {
+    const batch = await runBatch(context, job);
+    projected += batch.projected;
+    if (batch.isFinished) return projected;
+    if (signal?.aborted) {
+      await release(context, job, 0, null);
+      return projected;
+    }
+    await sleep(pauseMs);
+  }
 }
 
 type ClaimedJob = { id: string; integrationId: string; kind: JobKind };
@@ -47,14 +64,26 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
 }
 
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
+  const { integrationId } = job;
   const { isTold, ...result } = await context.db.transaction(async (tx) => {
+    // The clock before the job, as whoever starts a roll takes them.
+    const clocks = await lockClocks(tx, [integrationId]);
     const [row] = await tx.query<{ position: string }>(sql`
       select position from channel_jobs where id = ${job.id} and status = 'running' for update`);
-    if (row === undefined) return { projected: 0, isFinished: true, isTold: false };
-    const itemIds = await nextItems(tx, job.integrationId, row.position);
-    const isTold = itemIds.length > 0 && (await project(tx, context, job, itemIds));
+    const clock = clocks.get(integrationId);
+    if (row === undefined || clock === undefined) return { projected: 0, isFinished: true, isTold: false };
+
+    const itemIds = await nextItems(tx, integrationId, row.position);
+    const { stamps } = await refreshItems(tx, context, {
+      itemIds,
+      integrationIds: [integrationId],
+      clocks,
+      change: NO_CHANGE,
+      isSuppressed: NEVER_SUPPRESSED,
+      isQuiet: job.kind !== 'refresh',
+    });
     const isFinished = itemIds.length < BATCH_LIMIT;
-    if (isFinished && job.kind === 'roll') await finishRoll(tx, context, job.integrationId);
+    if (isFinished && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
     await tx.query(sql`
       update channel_jobs set
         position = ${itemIds.at(-1) ?? row.position}, done = done + ${itemIds.length},
@@ -63,26 +92,10 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
         leased_until = case when ${isFinished} then null else now() + make_interval(secs => ${LEASE_SECONDS}) end,
         error = null
       where id = ${job.id}`);
-    return { projected: itemIds.length, isFinished, isTold };
+    return { projected: itemIds.length, isFinished, isTold: stamps.size > 0 };
   });
-  if (isTold) context.onEvents([job.integrationId]);
+  if (isTold) context.onEvents([integrationId]);
   return result;
-}
-
-/** Projects one batch; true if something was stamped. */
-async function project(tx: Transaction, context: ChannelContext, job: ClaimedJob, itemIds: string[]): Promise<boolean> {
-  if (job.kind === 'roll') {
-    await renderBeside(tx, context, job.integrationId, itemIds);
-    return false;
-  }
-  const { stamps } = await refreshItems(tx, context, {
-    itemIds,
-    integrationIds: [job.integrationId],
-    change: NO_CHANGE,
-    isSuppressed: NEVER_SUPPRESSED,
-    isQuiet: job.kind === 'render',
-  });
-  return stamps.size > 0;
 }
 
 async function nextItems(tx: Transaction, integrationId: string, position: string): Promise<string[]> {
@@ -96,10 +109,10 @@ async function nextItems(tx: Transaction, integrationId: string, position: strin
 }
 
 /** Frees the job for another try, with the reason for whoever looks. */
-async function release(context: ChannelContext, job: ClaimedJob, error: unknown): Promise<void> {
-  const reason = error instanceof Error ? error.message : String(error);
-  await context.db
-    .query(sql`
-      update channel_jobs set error = ${reason}, leased_until = now() + make_interval(secs => 5) where id = ${job.id}`)
-    .catch(() => {});
+async function release(context: ChannelContext, job: ClaimedJob, afterSeconds: number, error: string | null) {
+  const statement = sql`
+    update channel_jobs set error = ${error}, leased_until = now() + make_interval(secs => ${afterSeconds})
+    where id = ${job.id}`;
+  // If even this fails, the lease runs out by itself.
+  await context.db.query(statement).catch(() => {});
 }

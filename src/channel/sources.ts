@@ -8,6 +8,7 @@ import { inverse, type Rate, type Rounding, rateFrom } from './pricing.ts';
 /** All that rendering needs, read in one go after the locks are held. */
 export type ChannelSettings = ChannelSource & {
   integrationId: string;
+  organizationId: string;
   receiver: Receiver;
   /** The versions to render: the pinned one first, then the one a roll is moving to. */
   versions: string[];
@@ -15,6 +16,7 @@ export type ChannelSettings = ChannelSource & {
 
 type ItemRow = {
   id: string;
+  organization_id: string;
   kind: 'listing' | 'part';
   stock_number: string;
   title: string;
@@ -32,9 +34,10 @@ type ItemRow = {
   promotions: { amount: number; starts_ms: number; ends_ms: number | null }[] | null;
 };
 
-export async function readItems(tx: Transaction, itemIds: string[]): Promise<ItemSource[]> {
+/** Items by organization and id: a channel shows those of its own dealer and no other. */
+export async function readItems(tx: Transaction, itemIds: string[]): Promise<Map<string, ItemSource>> {
   const rows = await tx.query<ItemRow>(sql`
-    select i.id, i.kind, i.stock_number, i.title, i.description, i.price_amount, i.units, i.reserved_units, i.is_hidden,
+    select i.id, i.organization_id, i.kind, i.stock_number, i.title, i.description, i.price_amount, i.units, i.reserved_units, i.is_hidden,
       i.tax_treatment, i.attributes, i.created_at, u.name as unit_name, l.name as location_name,
       (select json_agg(json_build_object('id', p.id, 'position', p.position, 'width', p.width, 'height', p.height,
          'format', p.format) order by p.position) from photos p where p.item_id = i.id) as photos,
@@ -46,7 +49,7 @@ export async function readItems(tx: Transaction, itemIds: string[]): Promise<Ite
     left join locations l on l.id = i.location_id
     left join business_units u on u.id = l.business_unit_id
     where i.id = any(${itemIds}::text[])`);
-  return rows.map(itemSource);
+  return new Map(rows.map((row) => [pairKey(row.organization_id, row.id), itemSource(row)]));
 }
 
 function itemSource(row: ItemRow): ItemSource {
@@ -78,6 +81,7 @@ function itemSource(row: ItemRow): ItemSource {
 
 type SettingsRow = {
   id: string;
+  organization_id: string;
   api_version: string;
   rolling_to_version: string | null;
   is_test_mode: boolean;
@@ -109,8 +113,8 @@ export async function readSettings(
   publicUrl: string,
 ): Promise<{ settings: ChannelSettings[]; now: Date | null }> {
   const rows = await tx.query<SettingsRow>(sql`
-    select i.id, i.api_version, i.rolling_to_version, i.is_test_mode, i.currency, i.markup_basis_points, i.rounding,
-      i.image_format, o.currency as organization_currency, o.name as organization_name, o.default_tax_treatment,
+    select i.id, i.organization_id, i.api_version, i.rolling_to_version, i.is_test_mode, i.currency,
+      i.markup_basis_points, i.rounding, i.image_format, o.currency as organization_currency, o.name as organization_name, o.default_tax_treatment,
       o.address_line1, o.address_line2, o.city, o.state, o.postal_code, o.country,
       direct.rate::text as rate, reverse.rate::text as inverse_rate, e.url, e.subscribed_events,
       e.is_enabled and i.is_enabled and o.has_integration_plan and o.is_provisioned and o.archived_at is null as is_sending,
@@ -127,6 +131,7 @@ export async function readSettings(
 function settingsOf(row: SettingsRow, publicUrl: string): ChannelSettings {
   return {
     integrationId: row.id,
+    organizationId: row.organization_id,
     versions: [row.api_version, ...(row.rolling_to_version === null ? [] : [row.rolling_to_version])],
     receiver: {
       integrationId: row.id,

@@ -7,27 +7,24 @@ import { runJobs } from './run-jobs.ts';
 const TICK_MS = 500;
 /** After a fault, such as a database that is away, the worker waits longer. */
 const FAULT_PAUSE_MS = 2_000;
+/** Also while a new release takes over: the old one writes documents to its last moment. */
+const STALE_CHECK_MS = 10 * 60_000;
 
 export type ChannelWorker = { stop(): Promise<void> };
 
-/** Does what no request waits for: promotions that start and end, and mass changes. Any number of nodes may run one. */
+/**
+ * Does what no request waits for: promotions that start and end, mass changes, documents of another release. They run
+ * side by side, so that a promotion ends on time whatever a mass change takes. Any number of nodes may run one.
+ */
 export function startChannelWorker(context: ChannelContext, onFault: (error: unknown) => void): ChannelWorker {
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  async function tick(): Promise<void> {
-    while ((await refreshDue(context)) > 0 && !signal.aborted);
-    await runJobs(context, signal);
-  }
-
-  async function run(): Promise<void> {
-    let hasLookedForStale = false;
+  async function repeat(work: () => Promise<unknown>, everyMs: number): Promise<void> {
     while (!signal.aborted) {
-      let pauseMs = TICK_MS;
+      let pauseMs = everyMs;
       try {
-        if (!hasLookedForStale) await enqueueStaleRenders(context);
-        hasLookedForStale = true;
-        await tick();
+        await work();
       } catch (error) {
         onFault(error);
         pauseMs = FAULT_PAUSE_MS;
@@ -36,7 +33,11 @@ export function startChannelWorker(context: ChannelContext, onFault: (error: unk
     }
   }
 
-  const running = run();
+  const running = Promise.all([
+    repeat(() => refreshDue(context, signal), TICK_MS),
+    repeat(() => runJobs(context, signal), TICK_MS),
+    repeat(() => enqueueStaleRenders(context), STALE_CHECK_MS),
+  ]);
   return {
     async stop() {
       stopping.abort();

@@ -20,13 +20,18 @@ export type ReadCache = {
   ): Promise<FastifyReply>;
 };
 
-export type Built = { body: Buffer } & Freshness;
+export type Built = {
+  body: Buffer;
+  /** The version of what was read, if a roll may have moved the pin since the request was admitted. */
+  version?: string | null;
+} & Freshness;
 
 type Encoding = 'br' | 'gzip' | 'identity';
 type Entry = {
   bodies: Partial<Record<Encoding, Buffer>> & { identity: Buffer };
   /** Made from the bytes, so that it is true whatever moved the clock. Weak, for it names all encodings of them. */
   etag: string;
+  version: string | null;
   validUntilMs: number | null;
   size: number;
 };
@@ -58,6 +63,7 @@ export function createReadCache(maxBytes: number): ReadCache {
       const { integrationId, clockMs, nowMs, apiVersion } = integration;
       const key = `${integrationId} ${clockMs} ${apiVersion} ${request.url}`;
       const entry = await find(key, nowMs, build);
+      if (entry.version !== null) reply.header('X-API-Version', entry.version);
       reply.header('ETag', entry.etag);
       reply.header('Vary', 'Accept-Encoding');
       reply.header('Cache-Control', 'private, no-cache');
@@ -67,10 +73,8 @@ export function createReadCache(maxBytes: number): ReadCache {
       let body = entry.bodies[encoding];
       if (body === undefined && encoding !== 'identity') {
         body = await compressors[encoding](entry.bodies.identity);
-        entry.bodies[encoding] = body;
-        entry.size += body.length;
-        // Setting it again tells the cache the entry's new size; one that was not kept stays out.
-        if (cache.get(key) === entry) cache.set(key, entry);
+        // A new entry, because the cache measures an entry when it comes; one that was not kept stays out.
+        if (cache.get(key) === entry) cache.set(key, withBody(entry, encoding, body));
       }
       if (encoding !== 'identity') reply.header('Content-Encoding', encoding);
       return reply.type('application/json; charset=utf-8').send(body);
@@ -78,9 +82,13 @@ export function createReadCache(maxBytes: number): ReadCache {
   };
 }
 
-function entryOf({ body, validUntilMs }: Built): Entry {
+function entryOf({ body, validUntilMs, version = null }: Built): Entry {
   const digest = createHash('sha1').update(body).digest('base64url');
-  return { bodies: { identity: body }, etag: `W/"${digest}"`, validUntilMs, size: body.length };
+  return { bodies: { identity: body }, etag: `W/"${digest}"`, version, validUntilMs, size: body.length };
+}
+
+function withBody(entry: Entry, encoding: Encoding, body: Buffer): Entry {
+  return { ...entry, bodies: { ...entry.bodies, [encoding]: body }, size: entry.size + body.length };
 }
 
 /** Brotli if the client takes it, else gzip. An encoding that it gives the weight zero is one it does not take. */

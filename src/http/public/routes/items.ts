@@ -1,3 +1,4 @@
+import type { Scope } from '../../../channel/read-documents.ts';
 import { valuesOf } from '../../../contract/catalogue.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { isId } from '../../../contract/ids.ts';
@@ -59,8 +60,8 @@ export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
   };
 }
 
-function scopeOf(integration: AdmittedIntegration, kind: Kind) {
-  return { integrationId: integration.integrationId, version: integration.apiVersion, kind };
+function scopeOf(integration: AdmittedIntegration, kind: Kind): Scope {
+  return { integrationId: integration.integrationId, kind };
 }
 
 /** The database's time at admission, unless a test owns the clock. */

@@ -1,0 +1,77 @@
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { bodyOf, type Rendering } from './documents.ts';
+import type { Projected } from './transitions.ts';
+
+/** The projection as it stands in the database: what clients read until it is written anew. */
+export type StoredDocument = {
+  integrationId: string;
+  version: string;
+  itemId: string;
+  kind: 'listing' | 'part';
+  status: string;
+  quantity: number;
+  document: string;
+  isUnpriceable: boolean;
+  validUntil: Date | null;
+  stamp: Date;
+};
+
+/** Where a document stands: an item on an integration's channel, in one version. */
+export type Place = Pick<StoredDocument, 'integrationId' | 'version' | 'itemId'>;
+
+export async function readStored(
+  tx: Transaction,
+  integrationIds: string[],
+  itemIds: string[],
+): Promise<StoredDocument[]> {
+  return await tx.query<StoredDocument>(sql`
+    select integration_id as "integrationId", api_version as version, item_id as "itemId", kind, status, quantity, document,
+      is_unpriceable as "isUnpriceable", valid_until as "validUntil", updated_at as stamp
+    from channel_documents
+    where integration_id = any(${integrationIds}::text[]) and item_id = any(${itemIds}::text[])`);
+}
+
+export function projectedOf(stored: StoredDocument): Projected {
+  const { kind, status, quantity, document } = stored;
+  return { kind, status, quantity, body: bodyOf(document) };
+}
+
+/** Whether storing a rendering would change anything, be it only when the document stops being true. */
+export function isOther(stored: StoredDocument, rendering: Rendering): boolean {
+  return (
+    bodyOf(stored.document) !== rendering.body ||
+    (stored.validUntil?.getTime() ?? null) !== rendering.validUntilMs ||
+    stored.isUnpriceable !== rendering.isUnpriceable
+  );
+}
+
+export async function writeDocuments(tx: Transaction, rows: StoredDocument[], renderer: string): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(sql`
+    insert into channel_documents
+      (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at, renderer)
+    select integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at,
+      ${renderer}
+    from unnest(
+      ${rows.map((row) => row.integrationId)}::text[], ${rows.map((row) => row.version)}::text[],
+      ${rows.map((row) => row.itemId)}::text[], ${rows.map((row) => row.kind)}::text[],
+      ${rows.map((row) => row.status)}::text[], ${rows.map((row) => row.quantity)}::integer[],
+      ${rows.map((row) => row.document)}::text[], ${rows.map((row) => row.isUnpriceable)}::boolean[],
+      ${rows.map((row) => row.validUntil)}::timestamptz[], ${rows.map((row) => row.stamp)}::timestamptz[])
+      as rows (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at)
+    on conflict (integration_id, api_version, item_id) do update set
+      status = excluded.status, quantity = excluded.quantity, document = excluded.document,
+      is_unpriceable = excluded.is_unpriceable, valid_until = excluded.valid_until, updated_at = excluded.updated_at,
+      renderer = excluded.renderer`);
+}
+
+export async function removeDocuments(tx: Transaction, places: Place[]): Promise<void> {
+  if (places.length === 0) return;
+  await tx.query(sql`
+    delete from channel_documents d
+    using unnest(
+      ${places.map((place) => place.integrationId)}::text[], ${places.map((place) => place.version)}::text[],
+      ${places.map((place) => place.itemId)}::text[]) as places (integration_id, api_version, item_id)
+    where d.integration_id = places.integration_id and d.api_version = places.api_version and d.item_id = places.item_id`);
+}
