@@ -32,7 +32,9 @@ const EMBEDDED_CONNECTIONS_MIN = 100;
 export async function connect(settings: Config, options: ConnectOptions): Promise<Connection> {
   const embedded = settings.databaseUrl === null ? await startEmbedded(embeddedOptions(settings, options)) : null;
   let db: Database | null = null;
+  let isClosing = false;
   const close = async () => {
+    isClosing = true;
     // A query that hangs keeps its connection; stopping must not wait for it.
     await Promise.race([db?.close(), sleep(CLOSE_LIMIT_MS, undefined, { ref: false })]);
     await embedded?.stop();
@@ -42,7 +44,10 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
     db = openDatabase({
       address: embedded?.address ?? { url: settings.databaseUrl ?? '' },
       poolSize: config.databasePoolSize,
-      onIdleError: (error) => options.onFault(`a database connection was lost: ${error.message}`),
+      // The pool lets its connections go without waiting for their end, so that our own stop may break one.
+      onIdleError: (error) => {
+        if (!isClosing) options.onFault(`a database connection was lost: ${error.message}`);
+      },
     });
     await assertServer(db, embedded === null ? '; check DATABASE_URL' : '');
     return { config, db, embedded, close };
