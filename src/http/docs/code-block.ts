@@ -10,13 +10,14 @@ export function jsonBlock(caption: Html | string, value: unknown): Html {
   );
 }
 
-/** Commands for a terminal. A line that begins with "#" is a remark; one that is indented continues the one before. */
+/** Commands for a terminal. */
 export function shellBlock(caption: Html | string, script: string): Html {
-  const lines = script.split('\n').map((line) => {
-    const kind = line.startsWith('#') ? 'remark' : line.startsWith(' ') || line === '' ? 'continued' : 'command';
-    return html`<span class="line ${kind}">${kind === 'remark' ? line : shellTokens(line)}\n</span>`;
-  });
-  return figure(caption, 'shell', lines);
+  const lines = script.split('\n');
+  return figure(
+    caption,
+    'shell',
+    lines.map((line) => html`<span class="line ${depthClass(line)}">${shellTokens(line)}\n</span>`),
+  );
 }
 
 function figure(caption: Html | string, language: string, lines: Html[]): Html {
@@ -26,7 +27,7 @@ function figure(caption: Html | string, language: string, lines: Html[]): Html {
 const DEEPEST_CLASS = 6;
 
 function depthClass(line: string): string {
-  const depth = line.search(/\S/) / 2;
+  const depth = Math.max(0, line.search(/\S/)) / 2;
   return `d${Math.min(depth, DEEPEST_CLASS)}`;
 }
 
@@ -41,9 +42,12 @@ function jsonTokens(line: string): Html[] {
 }
 
 function shellTokens(line: string): Html[] {
-  return tokens(line, /"[^"]*"|'[^']*'|(?<=\s)-{1,2}\w[\w-]*/g, ([token]) =>
-    token.startsWith('-') ? html`<span class="key">${token}</span>` : html`<span class="text">${token}</span>`,
-  );
+  // Options stand between spaces. A body is JSON that runs over several lines, so its keys are told by their colon.
+  return tokens(line, /("[^"]*")(:?)|(?<=\s)-{1,2}\w[\w-]*(?=\s)/g, ([token, text, colon]) => {
+    if (text === undefined) return html`<span class="key">${token}</span>`;
+    if (colon === ':') return html`<span class="key">${text}</span>:`;
+    return html`<span class="text">${text}</span>`;
+  });
 }
 
 function tokens(line: string, pattern: RegExp, render: (match: RegExpExecArray) => Html): Html[] {

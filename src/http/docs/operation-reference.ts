@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { ERRORS } from '../../contract/errors.ts';
+import { BODY_LIMIT_BYTES } from '../../contract/limits.ts';
 import { errorsOf, OPERATIONS, type Operation } from '../../contract/operations.ts';
 import { costText, methodBadge, statusBadge } from './badges.ts';
 import { jsonBlock, shellBlock } from './code-block.ts';
@@ -33,13 +34,19 @@ ${answerFields(operation, site)}
 ${errorList(operation, site)}
 </div><div class="examples">
 ${shellBlock('Request', curlOf(operation, openapi, site))}
-${jsonBlock(
-  html`${statusBadge(operation.success.status)} ${STATUS_CODES[operation.success.status] ?? ''}`,
-  operation.success.example,
-)}
+${jsonBlock(answerCaption(operation), operation.success.example)}
 </div></div>
 </section>
 `;
+}
+
+/** Where success has two statuses, the caption says which is which. */
+function answerCaption(operation: Operation): Html {
+  const { success, alsoSuccess } = operation;
+  if (alsoSuccess === undefined) return html`${statusBadge(success.status)}${STATUS_CODES[success.status] ?? ''}`;
+  return html`${[success, alsoSuccess].map(
+    ({ status, description }) => html`<span class="outcome">${statusBadge(status)}${description}</span> `,
+  )}`;
 }
 
 /** A request that can be pasted into a terminal; placeholders stand where only the reader knows the value. */
@@ -49,15 +56,22 @@ export function curlOf(operation: Operation, openapi: OpenapiView, site: Site): 
     const example = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example;
     return example === undefined ? placeholder : String(example);
   });
-  const example = (operation.body as { examples?: unknown[] } | null)?.examples?.[0];
+  const body = bodyText(operation);
   const options = [
     operation.isOpen ? null : '-H "Authorization: Bearer $CROWNWHEEL_KEY"',
     operation.isIdempotent ? '-H "Idempotency-Key: $(uuidgen)"' : null,
-    example === undefined ? null : '-H "Content-Type: application/json"',
-    example === undefined ? null : `-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`,
+    body === null ? null : '-H "Content-Type: application/json"',
+    body === null ? null : `-d '${body.replaceAll("'", "'\\''")}'`,
   ].filter((option) => option !== null);
   const method = operation.method === 'GET' ? '' : `-X ${operation.method} `;
   return [`curl ${method}${site.publicUrl}/api${path}`, ...options].join(' \\\n  ');
+}
+
+/** The body of the example, or null where nothing needs to be sent. */
+function bodyText(operation: Operation): string | null {
+  const { bodyExample } = operation;
+  if (bodyExample === undefined || JSON.stringify(bodyExample) === '{}') return null;
+  return JSON.stringify(bodyExample, null, 2);
 }
 
 function parameterLists(operation: Operation, openapi: OpenapiView, site: Site): Html[] {
@@ -87,7 +101,14 @@ function bodyFields(operation: Operation, site: Site): Html | null {
   if (operation.body === null) return null;
   const fields = fieldsOf(operation.body as JsonSchema);
   if (fields.length === 0) return null;
-  return html`<h4>Request body</h4>${fieldList(fields, site, { marksRequired: true })}`;
+  const limit = operation.bodyLimitBytes.toLocaleString('en-US');
+  const remarks = [
+    operation.isBodyOptional ? 'It may be left out.' : '',
+    operation.bodyLimitBytes === BODY_LIMIT_BYTES ? '' : `At most ${limit} bytes.`,
+  ].filter(Boolean);
+  return html`<h4>Request body</h4>
+${remarks.length === 0 ? null : html`<p>${remarks.join(' ')}</p>`}
+${fieldList(fields, site, { marksRequired: true })}`;
 }
 
 function answerFields(operation: Operation, site: Site): Html | null {
