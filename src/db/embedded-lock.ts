@@ -45,9 +45,9 @@ export async function lockFolder(options: LockOptions): Promise<FolderLock | nul
     const waitedMs = Date.now() - beganAt;
     if (owner?.as === 'service' && options.as === 'command') return null;
     if (waitedMs > (owner?.as === 'service' ? SERVICE_WAIT_MS : COMMAND_WAIT_MS)) throw inUse(options.dataDir, owner);
-    if (owner?.as === 'command' && waitedMs > QUIET_WAIT_MS && !hasToldWait) {
+    if (owner?.as !== 'service' && waitedMs > QUIET_WAIT_MS && !hasToldWait) {
       hasToldWait = true;
-      options.onProgress(`Waiting for the command with pid ${owner.pid} to finish …`);
+      options.onProgress(`Waiting for another process that has DATA_DIR ${options.dataDir}${pidOf(owner)} …`);
     }
     await sleep(POLL_MS);
   }
@@ -90,8 +90,11 @@ function readOwner(ownerFile: string): Owner | null {
 }
 
 function inUse(dataDir: string, owner: Owner | null): StartError {
-  const who = owner === null ? '' : ` (pid ${owner.pid})`;
   return new StartError(
-    `DATA_DIR ${dataDir} is in use by another Crownwheel ${owner?.as ?? 'process'}${who}; stop it, or choose another DATA_DIR`,
+    `DATA_DIR ${dataDir} is in use by another Crownwheel ${owner?.as ?? 'process'}${pidOf(owner)}; stop it, or choose another DATA_DIR`,
   );
+}
+
+function pidOf(owner: Owner | null): string {
+  return owner === null ? '' : ` (pid ${owner.pid})`;
 }
