@@ -61,9 +61,22 @@ export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogge
 
 /** The fault lies in the body of a request that we know: it fails like any other, or has its answer already. */
 function failBody(socket: Socket, response: ServerResponse, error: ApiError): void {
+  const { req: request } = response;
   response.shouldKeepAlive = false;
   if (response.writableFinished) socket.destroy();
-  else if (response.req.listenerCount('error') > 0) response.req.emit('error', error);
+  else if (hasReader()) request.emit('error', error);
+  else if (request.listenerCount('newListener') === 0) request.on('newListener', tellReader);
+
+  function hasReader(): boolean {
+    return request.listenerCount('error') > 0;
+  }
+
+  /** The request is still being admitted; whoever reads its body will be told. */
+  function tellReader(event: string): void {
+    if (event !== 'error') return;
+    request.off('newListener', tellReader);
+    process.nextTick(() => hasReader() && request.emit('error', error));
+  }
 }
 
 function clientError(code: string | undefined): ApiError {

@@ -6,15 +6,25 @@ export function errorHandler(publicUrl: string) {
   return function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toApiError(thrown, request);
     request.fault = error;
-    // Fastify would close the connection on a body that it has not read to the end. A client that is still sending
-    // would then see the reset and not the answer; so the rest is read and dropped, as long as a request may take.
-    reply.removeHeader('connection');
+    keepConnection(reply);
     reply
       .code(error.status)
       .headers(error.headers)
       .type('application/json; charset=utf-8')
       .send(JSON.stringify(errorEnvelope(error, request.id, publicUrl)));
   };
+}
+
+/**
+ * Fastify closes the connection on every fault of a body. A client that is still sending would then see the reset and
+ * not the answer; so the rest is read and dropped, for as long as a request may take. A server that is stopping has
+ * said "close" on the response itself, and that stays.
+ */
+function keepConnection(reply: FastifyReply): void {
+  const isStopping = reply.raw.hasHeader('connection');
+  if (reply.hasHeader('connection') && reply.raw.shouldKeepAlive && !isStopping) {
+    reply.header('connection', 'keep-alive');
+  }
 }
 
 function toApiError(thrown: unknown, request: FastifyRequest): ApiError {

@@ -378,6 +378,137 @@ describe('hostile requests', () => {
     });
   });
 
+  describe('bodies that are read', () => {
+    const LIMIT = 1_048_576;
+    let orders = 0;
+    /** The head of a POST that would report an order. */
+    const order = (headers: string) => {
+      orders += 1;
+      const key = `Idempotency-Key: hostile-${orders}\r\n`;
+      return keyed('POST /api/v1/orders HTTP/1.1', `${key}${headers}`);
+    };
+    const json = 'Content-Type: application/json\r\n';
+    const sized = (length: number) => `${json}Content-Length: ${length}\r\n`;
+    /** A good order, filled up with blanks. */
+    const filled = (length: number) => `{"channel_order_id":"hostile-${orders}"}`.padEnd(length, ' ');
+
+    it('may have 1,048,576 bytes and not one more', async () => {
+      assert.equal((await send(order(sized(LIMIT)) + filled(LIMIT))).status, 201);
+      const over = await send(order(sized(LIMIT + 1)) + filled(LIMIT + 1));
+      assertEnvelope(over, 413, 'request_too_large');
+      assert.ok(over.headers['x-ratelimit-remaining']);
+      const chunked = `${json}Transfer-Encoding: chunked\r\n`;
+      const chunks = (length: number) => `${length.toString(16)}\r\n${filled(length)}\r\n0\r\n\r\n`;
+      assert.equal((await send(order(chunked) + chunks(LIMIT))).status, 201);
+      assertEnvelope(await send(order(chunked) + chunks(LIMIT + 1)), 413, 'request_too_large');
+    });
+
+    it('that are far too large do not keep the answer from arriving, nor the next request', async () => {
+      const client = rawSocket(world.port);
+      const large = 20_000_000;
+      client.write(order(sized(large)));
+      client.write(Buffer.alloc(large, ' '));
+      assertEnvelope(await client.next(), 413, 'request_too_large');
+      client.write(keyed('GET /api/v1/me HTTP/1.1'));
+      assert.equal((await client.next()).status, 200);
+      client.close();
+    });
+
+    it('that never end are cut off', async () => {
+      const client = rawSocket(world.port);
+      client.write(order(`${json}Transfer-Encoding: chunked\r\n`));
+      const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
+      const flooding = setInterval(() => client.write(chunk), 5);
+      assertEnvelope(await client.next(), 413, 'request_too_large');
+      await client.closed;
+      clearInterval(flooding);
+      assert.equal(client.rest(), '');
+    });
+
+    for (const [name, headers, body] of [
+      ['no content type', '', '{}'],
+      ['a content type that is none', 'Content-Type: ;;;\r\n', '{}'],
+      ['a content type of letters only', 'Content-Type: json\r\n', '{}'],
+      ['a form', 'Content-Type: application/x-www-form-urlencoded\r\n', 'a=b'],
+      ['JSON that is cut off', json, '{"channel_order_id":'],
+      ['JSON in Latin-1', json, '{"channel_order_id":"\xe9"}'],
+      ['JSON that is deep', json, '['.repeat(100_000)],
+    ] as const) {
+      it(`are invalid_json: ${name}`, async () => {
+        const length = `Content-Length: ${body.length}\r\n`;
+        const bytes = Buffer.from(order(headers + length) + body, 'latin1');
+        const response = await send(bytes);
+        assertEnvelope(response, 400, 'invalid_json');
+        assert.ok(response.headers['x-ratelimit-remaining']);
+      });
+    }
+
+    it('are invalid_request where a character cannot be stored', async () => {
+      const body = '{"channel_order_id":"a","customer":{"first_name":"\\u0000"}}';
+      const response = await send(order(sized(body.length)) + body);
+      assertEnvelope(response, 400, 'invalid_request');
+      assert.equal(response.body.error.param, 'customer.first_name');
+    });
+
+    it('are looked at only after the Idempotency-Key', async () => {
+      for (const body of ['{"a":', ' '.repeat(LIMIT + 1)]) {
+        const response = await send(keyed('POST /api/v1/orders HTTP/1.1', sized(body.length), body));
+        assertEnvelope(response, 400, 'missing_idempotency_key');
+        assert.equal(response.body.error.param, 'Idempotency-Key');
+      }
+    });
+
+    it('that do not arrive in time are answered 408 request_timeout, as the request that they are', async () => {
+      const client = rawSocket(world.port);
+      client.write(`${order(sized(100))}{"channel_`);
+      const response = await client.next();
+      assertEnvelope(response, 408, 'request_timeout');
+      assert.ok(response.headers['x-ratelimit-remaining'], 'it was counted');
+      assert.equal(response.headers.connection, 'close');
+      await client.closed;
+      assert.equal(client.rest(), '');
+    });
+
+    it('that drip are answered 408 request_timeout', async () => {
+      const client = rawSocket(world.port);
+      client.write(order(sized(1_000)));
+      const dripping = setInterval(() => client.write(' '), 50);
+      assertEnvelope(await client.next(), 408, 'request_timeout');
+      clearInterval(dripping);
+      await client.closed;
+    });
+
+    it('of broken chunks are answered 400 invalid_request', async () => {
+      const client = rawSocket(world.port);
+      client.write(`${order(`${json}Transfer-Encoding: chunked\r\n`)}5\r\n{"cha\r\n`);
+      await sleep(20);
+      client.write('this is no chunk\r\n');
+      const response = await client.next();
+      assertEnvelope(response, 400, 'invalid_request');
+      assert.ok(response.headers['x-ratelimit-remaining']);
+      await client.closed;
+      assert.equal(client.rest(), '');
+    });
+
+    it('that are shorter than their length are answered 400 invalid_request', async () => {
+      const client = rawSocket(world.port);
+      client.socket.allowHalfOpen = true;
+      client.write(`${order(sized(100))}{"channel_order_id":"a"}`);
+      client.socket.end();
+      assertEnvelope(await client.next(), 400, 'invalid_request');
+    });
+
+    it('that break off with their client leave no trace', async () => {
+      const client = rawSocket(world.port);
+      client.write(`${order(sized(100))}{"channel_order_id":"broken-off"`);
+      await sleep(20);
+      client.socket.resetAndDestroy();
+      await client.closed;
+      const { body } = await dealer.api.get('/v1/orders?limit=250');
+      assert.ok(body.data.every((one: { channel_order_id: string }) => one.channel_order_id !== 'broken-off'));
+    });
+  });
+
   describe('slow clients', () => {
     it('that do not finish their headers in time are answered 408 request_timeout', async () => {
       for (const beginning of ['GET /api/v1/me HTT', 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX-Slow: ']) {
