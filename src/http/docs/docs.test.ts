@@ -10,7 +10,8 @@ import { CHECKS } from './order-of-checks.ts';
 
 const PAGES = ['/docs/api', '/docs/api/errors'];
 const DESKTOP = { width: 1440, height: 900 };
-const PHONE = { width: 360, height: 740 };
+/** The narrowest screen that WCAG asks pages to fit. */
+const PHONE = { width: 320, height: 640 };
 const operations: Operation[] = Object.values(OPERATIONS);
 
 let world: World;
