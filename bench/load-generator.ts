@@ -54,7 +54,7 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
           const head = chunks.length === 1 ? chunk : Buffer.concat(chunks);
           const end = head.indexOf(HEAD_END);
           if (end === -1) return;
-          const text = head.latin1Slice(0, end);
+          const text = head.toString('latin1', 0, end);
           if (!text.startsWith('HTTP/1.1 200')) failures += 1;
           expected = end + HEAD_END.length + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
         }

@@ -10,7 +10,9 @@ import type { LoadJob, LoadResult } from './load-generator.ts';
 export type Stage = {
   dir: string;
   /** Starts the real service; resolves when it answers. */
-  startService(env?: Record<string, string>): Promise<{ port: number; process: ChildProcess; env: Record<string, string> }>;
+  startService(
+    env?: Record<string, string>,
+  ): Promise<{ port: number; process: ChildProcess; env: Record<string, string> }>;
   startBareServer(bodies: Record<string, string>): Promise<number>;
   load(job: LoadJob): Promise<LoadResult>;
   end(): Promise<void>;

@@ -1,9 +1,9 @@
 import type { ChannelContext } from '../src/channel/context.ts';
 import { readConfig } from '../src/config.ts';
 import { VERSIONS } from '../src/contract/versions.ts';
+import { sql } from '../src/db/sql.ts';
 import { createIntegration, setRateLimit } from '../src/dealers/integrations.ts';
 import { createOrganization } from '../src/dealers/organizations.ts';
-import { sql } from '../src/db/sql.ts';
 import { connect } from '../src/ops/connect.ts';
 import { generateListings } from '../src/ops/generate.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
@@ -23,7 +23,11 @@ export async function benchReads(): Promise<void> {
   const stage = await openStage();
   try {
     const service = await stage.startService();
-    const link = await connect(readConfig(service.env), { isExclusive: false, onProgress: () => {}, onFault: () => {} });
+    const link = await connect(readConfig(service.env), {
+      isExclusive: false,
+      onProgress: () => {},
+      onFault: () => {},
+    });
     const context: ChannelContext = {
       db: link.db,
       now: () => null,
@@ -99,9 +103,18 @@ async function compareWithBare(
     let p99 = 0;
     let cpuMicroseconds = 0;
     for (let round = 0; round < 3; round++) {
-      bare.push((await stage.load({ port: barePort, connections: CONNECTIONS, seconds: SECONDS, headers, paths: [...paths] })).perSecond);
+      bare.push(
+        (await stage.load({ port: barePort, connections: CONNECTIONS, seconds: SECONDS, headers, paths: [...paths] }))
+          .perSecond,
+      );
       const cpuBefore = await cpuSeconds(service.process.pid);
-      const result = await stage.load({ port: service.port, connections: CONNECTIONS, seconds: SECONDS, headers, paths: [...paths] });
+      const result = await stage.load({
+        port: service.port,
+        connections: CONNECTIONS,
+        seconds: SECONDS,
+        headers,
+        paths: [...paths],
+      });
       if (result.failures > 0) throw new Error(`${result.failures} reads failed`);
       cpuMicroseconds = (((await cpuSeconds(service.process.pid)) - cpuBefore) / result.requests) * 1e6;
       ours.push(result.perSecond);

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 
 /**
  * Ids are TypeIDs: a prefix that names the kind of thing, and a UUIDv7 in Crockford's base32. They sort by the time
@@ -53,6 +53,13 @@ export function idTimeMs(id: string): number {
 
 export function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** The random part of keys and secrets. */
+export function randomBase62(length: number): string {
+  return Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 }
 
 function base32(bytes: Buffer): string {

@@ -1,7 +1,7 @@
-import { createHash, randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { randomBase62 } from '../contract/ids.ts';
 
 /** An API key is `svc_` and 32 base62 characters, 190 bits of chance. Only its SHA-256 is ever stored. */
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
 const HINT_LENGTH = 8;
 
@@ -20,8 +20,4 @@ export function hashApiKey(key: string): Buffer {
 
 export function hintOf(key: string): string {
   return `${key.slice(0, HINT_LENGTH)}…`;
-}
-
-export function randomBase62(length: number): string {
-  return Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 }

@@ -1,0 +1,60 @@
+-- The webhook engine. The deliveries table is the queue: its rows commit with the change that caused them, workers
+-- claim them with a lease, and what is finished leaves the hot index.
+
+alter table deliveries
+  -- Sent so far, counting those whose outcome was never recorded; the first one carries the delivery's own id.
+  add column dispatches integer not null default 0,
+  -- Whoever claimed it last. An outcome counts only with the token of the claim it belongs to.
+  add column lease_token bigint,
+  -- Claims in a row that ended without an outcome: their worker died.
+  add column takeovers integer not null default 0,
+  add column last_attempt_at timestamptz(3),
+  add column last_response_code integer,
+  add column last_response_body text,
+  add column last_error text,
+  add column finished_at timestamptz(3);
+
+-- While a delivery is leased its due time is the end of the lease: an abandoned one falls due by itself.
+create index deliveries_due on deliveries (integration_id, due_at) where status in ('pending', 'failed');
+create index deliveries_held on deliveries (integration_id) where status = 'held';
+create index deliveries_finished on deliveries (finished_at) where status = 'succeeded';
+create index deliveries_newest on deliveries (integration_id, created_at desc, id desc);
+create index events_age on events (created_at);
+
+alter table webhook_endpoints
+  -- 410 answers in a row; five turn webhooks off.
+  add column consecutive_gone integer not null default 0,
+  -- Why webhooks are off, if the service did it.
+  add column disabled_reason text;
+alter table webhook_endpoints set (fillfactor = 50);
+
+-- Signing secrets, encrypted under the service's secret keys. The newest has no end; one that was rotated away signs
+-- along until it expires.
+create table webhook_secrets (
+  integration_id text collate "C" not null references integrations (id) on delete cascade,
+  id bigint generated always as identity,
+  ciphertext text not null,
+  created_at timestamptz(3) not null default now(),
+  expires_at timestamptz(3),
+  primary key (integration_id, id)
+);
+
+-- Many deliveries sent again, at a slower pace than live ones.
+create table replay_jobs (
+  id text collate "C" primary key,
+  integration_id text collate "C" not null references integrations (id) on delete cascade,
+  since timestamptz(3),
+  until timestamptz(3) not null,
+  types text[],
+  statuses text[] not null,
+  status text not null default 'running' check (status in ('running', 'done', 'cancelled')),
+  -- The last delivery that was requeued, in the order of (created_at, id).
+  position_at timestamptz(3),
+  position_id text collate "C" not null default '',
+  done integer not null default 0,
+  total integer not null,
+  created_at timestamptz(3) not null default now(),
+  finished_at timestamptz(3)
+);
+create index replay_jobs_running on replay_jobs (created_at) where status = 'running';
+create index replay_jobs_integration on replay_jobs (integration_id, created_at desc);
