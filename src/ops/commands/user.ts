@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { randomBase62 } from '../../dealers/api-keys.ts';
+import { randomBase62 } from '../../contract/ids.ts';
 import { createUser } from '../../dealers/users.ts';
 import { fields } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
