@@ -194,7 +194,7 @@ function returnedByText(code: ErrorCode, site: Site): Html | null {
   return join(
     returning.map(
       (operation) =>
-        html`<a class="code-link" href="${site.basePath}/docs/api#${operation.id}"><code>${operation.method} ${operation.path}</code></a>`,
+        html`<a class="code-link" href="${site.basePath}/docs/api#${operation.id}"><code>${operation.method}&nbsp;${operation.path}</code></a>`,
     ),
     ', ',
   );

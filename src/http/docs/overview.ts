@@ -223,6 +223,6 @@ function endpoints(operations: readonly Operation[], openapi: OpenapiView, site:
 function endpointLinks(operations: readonly Operation[]): Html {
   return html`${operations.map(
     (operation, index) =>
-      html`${index === 0 ? '' : ', '}<a class="code-link" href="#${operation.id}"><code>${operation.method} ${operation.path}</code></a>`,
+      html`${index === 0 ? '' : ', '}<a class="code-link" href="#${operation.id}"><code>${operation.method}&nbsp;${operation.path}</code></a>`,
   )}`;
 }
