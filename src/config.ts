@@ -31,7 +31,21 @@ export type Config = Readonly<{
   rateLimitStore: 'memory' | 'postgres';
   /** Memory for the answers to reads. */
   readCacheMb: number;
+  /** Null keeps photos in a folder under dataDir. */
+  photoBucket: PhotoBucket | null;
+  /** Whether webhooks may go to http and to private addresses: for development. */
+  isPrivateWebhookAllowed: boolean;
   logLevel: LogLevel;
+}>;
+
+/** Where photos lie in an S3 storage. */
+export type PhotoBucket = Readonly<{
+  bucket: string;
+  region: string;
+  endpoint: string | null;
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+  isPathStyle: boolean;
+  prefix: string;
 }>;
 
 export const API_KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
@@ -70,10 +84,35 @@ export function readConfig(environment: Environment = process.env): Config {
     secretKeys,
     rateLimitStore: read.choice('RATE_LIMIT_STORE', ['memory', 'postgres'], isEmbedded ? 'memory' : 'postgres'),
     readCacheMb: read.integer('READ_CACHE_MB', 128, 1, 100_000),
+    photoBucket: readPhotoBucket(read, problems),
+    isPrivateWebhookAllowed: read.choice('WEBHOOK_PRIVATE_TARGETS', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return Object.freeze(config);
+}
+
+/** The bucket's settings count only when photos are to lie there. */
+function readPhotoBucket(read: Reader, problems: string[]): PhotoBucket | null {
+  if (read.choice('PHOTO_STORAGE', ['folder', 's3'], 'folder') === 'folder') return null;
+  const bucket = read.text('PHOTO_S3_BUCKET', null, () => null);
+  if (bucket === null) problems.push('PHOTO_S3_BUCKET is required with PHOTO_STORAGE=s3');
+  const endpoint = read.text('PHOTO_S3_ENDPOINT', null, publicUrlProblem);
+  const accessKeyId = read.text('PHOTO_S3_ACCESS_KEY_ID', null, () => null);
+  const secretAccessKey = read.text('PHOTO_S3_SECRET_ACCESS_KEY', null, () => null);
+  if ((accessKeyId === null) !== (secretAccessKey === null)) {
+    problems.push('PHOTO_S3_ACCESS_KEY_ID and PHOTO_S3_SECRET_ACCESS_KEY belong together: set both or neither');
+  }
+  return {
+    bucket: bucket ?? '',
+    region: read.text('PHOTO_S3_REGION', 'us-east-1', () => null),
+    endpoint,
+    credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
+    isPathStyle: read.choice('PHOTO_S3_PATH_STYLE', ['on', 'off'], endpoint === null ? 'off' : 'on') === 'on',
+    prefix: read.text('PHOTO_S3_PREFIX', '', (value) =>
+      /^[\w.-]+(\/[\w.-]+)*\/$/.test(value) ? null : 'must be a path such as "crownwheel/", with a slash at its end',
+    ),
+  };
 }
 
 /** With the embedded database the secret keys are made once and kept beside the data, readable by their owner only. */
@@ -126,6 +165,8 @@ function publicUrlProblem(value: string): string | null {
   if (url.search !== '' || url.hash !== '') return 'must not have a query or a fragment';
   return null;
 }
+
+type Reader = ReturnType<typeof reader>;
 
 /** Reads one variable at a time and notes what is wrong with it; an empty variable counts as not set. */
 function reader(environment: Environment, problems: string[]) {

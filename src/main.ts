@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChannelContext } from './channel/context.ts';
-import { startChannelWorker } from './channel/worker.ts';
 import { type Config, readConfig } from './config.ts';
 import { VERSIONS } from './contract/versions.ts';
 import { migrate } from './db/migrate.ts';
@@ -11,11 +10,15 @@ import { buildApp } from './http/app.ts';
 import { createLog } from './http/log.ts';
 import { memoryStore } from './http/public/rate-limit/memory-store.ts';
 import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
+import { createPhotoGallery } from './inventory/photo-gallery.ts';
 import { type Connection, connect } from './ops/connect.ts';
 import { prepareDemo } from './ops/demo.ts';
+import { openPhotoFiles } from './ops/photo-storage.ts';
 import { assertPortFree, listenProblem } from './ops/port.ts';
 import { aborted, listenForStop, type StopSignals } from './ops/stop-signals.ts';
 import { welcome } from './ops/welcome.ts';
+import { startWorkers } from './ops/workers.ts';
+import { createNotifier } from './webhooks/wake.ts';
 
 /** How long a stop waits for requests under way before it gives up on them. */
 const DRAIN_LIMIT_MS = 15_000;
@@ -63,15 +66,23 @@ async function serve({ config, db, embedded }: Connection, log: Logger): Promise
   const say = (message: string) => console.log(message);
   await migrate(db, say);
   const dataDir = embedded === null ? null : config.dataDir;
+  const photoFiles = await openPhotoFiles(config);
   const demo = config.isDemoWanted
     ? await prepareDemo(db, { liveKey: config.demoApiKey, dataDir, onNotice: say })
     : null;
+  // Whoever sends events is told of new ones: the engine in this process, and those of other nodes.
+  const wakers = config.databaseUrl === null ? [] : [createNotifier(db)];
   const channel: ChannelContext = {
     db,
     now: () => null,
     publicUrl: config.publicUrl,
     versions: VERSIONS,
-    onEvents: () => {},
+    onEvents: () => {
+      for (const wake of wakers) wake();
+    },
+    onPhotosRemoved: (photoIds) => {
+      photoFiles.remove(photoIds).catch((error: unknown) => log.warn({ err: error }, 'files of photos remain'));
+    },
   };
   const app = await buildApp({
     db,
@@ -82,10 +93,14 @@ async function serve({ config, db, embedded }: Connection, log: Logger): Promise
     readCacheBytes: config.readCacheMb * BYTES_PER_MB,
     rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
     hasApi: config.roles.includes('api'),
+    gallery: config.roles.some((role) => role !== 'worker')
+      ? createPhotoGallery(db, photoFiles, (error, message) => log.warn({ err: error }, message))
+      : null,
   });
   if (config.roles.includes('worker')) {
-    const worker = startChannelWorker(channel, (error) => log.error({ err: error }, 'the channel worker met a fault'));
-    app.addHook('onClose', () => worker.stop());
+    const workers = startWorkers(config, channel, photoFiles, log);
+    wakers.push(workers.wake);
+    app.addHook('onClose', () => workers.stop());
   }
   await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
     throw new StartError(listenProblem(error, config));
@@ -103,7 +118,7 @@ async function drain(app: FastifyInstance, hurry: AbortSignal): Promise<void> {
   const giveUp = sleep(DRAIN_LIMIT_MS, undefined, { signal: limit }).catch(() => {});
   const forced = giveUp.then(() => {
     app.server.closeAllConnections();
-    return sleep(FORCE_LIMIT_MS, undefined, { ref: false });
+    return sleep(FORCE_LIMIT_MS);
   });
   try {
     await Promise.race([app.close(), forced]);

@@ -10,4 +10,6 @@ export type ChannelContext = {
   versions: readonly ApiVersion[];
   /** Told after a commit which integrations have new events; wakes whoever sends them. */
   onEvents: (integrationIds: string[]) => void;
+  /** Told after a commit which photos are gone, so that their files go too; whatever is missed is swept later. */
+  onPhotosRemoved?: (photoIds: string[]) => void;
 };

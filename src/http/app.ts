@@ -4,9 +4,11 @@ import { ApiError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Database } from '../db/database.ts';
+import type { PhotoGallery } from '../inventory/photo-gallery.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
+import { photoRoutes } from './photos/routes.ts';
 import { publicRoutes } from './public/public-routes.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
 import { logRequest } from './request-log.ts';
@@ -35,7 +37,11 @@ export type AppOptions = {
   rateLimits: RateLimitStore;
   /** Which parts to serve. The docs are always there. */
   hasApi: boolean;
+  /** Null serves no photos. */
+  gallery: PhotoGallery | null;
   timeouts?: Partial<Timeouts>;
+  /** How long a write waits for another one with its key; tests shorten it. */
+  keyWaitMs?: number;
 };
 
 export type Timeouts = {
@@ -98,6 +104,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   answerOddRequests(app, faults);
 
   await app.register(docsRoutes, { publicUrl: options.publicUrl });
+  if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
   if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
   return app;
 }

@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { ChannelContext } from '../../src/channel/context.ts';
@@ -10,6 +13,9 @@ import { createUser } from '../../src/dealers/users.ts';
 import { type AppOptions, buildApp } from '../../src/http/app.ts';
 import { createLog } from '../../src/http/log.ts';
 import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
+import type { PhotoFiles } from '../../src/inventory/photo-files.ts';
+import { photoFolder } from '../../src/inventory/photo-folder.ts';
+import { createPhotoGallery } from '../../src/inventory/photo-gallery.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 
@@ -27,6 +33,8 @@ export type World = {
   channel: ChannelContext;
   /** Sets the time that the channel sees; null gives it back to the database. */
   setTime(time: Date | null): void;
+  /** Where this world's photos lie. */
+  photoFiles: PhotoFiles;
   /** Everything that was logged, one JSON line each. */
   logLines: string[];
   dealer(): Promise<Dealer>;
@@ -41,12 +49,15 @@ export async function startWorld(overrides: Partial<AppOptions> & { database?: T
   const database = overrides.database ?? (await cloneDatabase());
   const logLines: string[] = [];
   let time: Date | null = null;
+  const photoDir = await mkdtemp(join(tmpdir(), 'crownwheel-photos-'));
+  const photoFiles = photoFolder(photoDir);
   const channel: ChannelContext = {
     db: database.db,
     now: () => time,
     publicUrl: PUBLIC_URL,
     versions: VERSIONS,
     onEvents: () => {},
+    onPhotosRemoved: (photoIds) => void photoFiles.remove(photoIds),
   };
   const app = await buildApp({
     channel,
@@ -57,6 +68,7 @@ export async function startWorld(overrides: Partial<AppOptions> & { database?: T
     publicUrl: PUBLIC_URL,
     rateLimits: memoryStore(),
     hasApi: true,
+    gallery: createPhotoGallery(database.db, photoFiles, () => {}),
     ...overrides,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -73,12 +85,14 @@ export async function startWorld(overrides: Partial<AppOptions> & { database?: T
     setTime(next) {
       time = next;
     },
+    photoFiles,
     logLines,
     client,
     dealer: () => makeDealer(database.db, client),
     async stop() {
       await app.close();
       await database.drop();
+      await rm(photoDir, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { StartError } from '../db/start-error.ts';
+import { photoBucket } from '../inventory/photo-bucket.ts';
+import type { PhotoFiles } from '../inventory/photo-files.ts';
+import { photoFolder } from '../inventory/photo-folder.ts';
+
+/** From settings to a place that really takes photos. */
+export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
+  const { photoBucket: bucket } = config;
+  const folder = join(config.dataDir, 'photos');
+  const files = bucket === null ? photoFolder(folder) : await photoBucket(bucket);
+  try {
+    await files.check();
+  } catch (error) {
+    const reason = (error as Error).message.replaceAll('\n', ' ');
+    throw new StartError(
+      bucket === null
+        ? `photos cannot be kept in ${folder}: ${reason}`
+        : `photos cannot be kept in the bucket ${bucket.bucket}: ${reason}; check PHOTO_S3_…`,
+    );
+  }
+  return files;
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import type { ChannelContext } from '../channel/context.ts';
+import { startChannelWorker } from '../channel/worker.ts';
+import type { Config } from '../config.ts';
+import type { PhotoFiles } from '../inventory/photo-files.ts';
+import { startPhotoSweep } from '../inventory/photo-sweep.ts';
+import { pruneIdempotency } from '../sales/prune.ts';
+import { startWebhookEngine } from '../webhooks/engine.ts';
+import { createGuard } from '../webhooks/guard.ts';
+import { createSealedBox } from '../webhooks/sealed-box.ts';
+import { listenForWake } from '../webhooks/wake.ts';
+
+/** Everything that the role `worker` does in the background. */
+export type Workers = {
+  /** There are new events: send them now instead of at the next poll. */
+  wake(): void;
+  stop(): Promise<void>;
+};
+
+const PRUNE_EVERY_MS = 60_000;
+
+export function startWorkers(
+  config: Config,
+  channel: ChannelContext,
+  photoFiles: PhotoFiles,
+  log: FastifyBaseLogger,
+): Workers {
+  const { db } = channel;
+  const onFault = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const engine = startWebhookEngine({
+    db,
+    box: createSealedBox(config.secretKeys),
+    guard: createGuard(config.isPrivateWebhookAllowed),
+    now: channel.now,
+    onFault: onFault('the webhook engine met a fault'),
+  });
+  const running = [
+    engine,
+    startChannelWorker(channel, onFault('the channel worker met a fault')),
+    startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
+    startPruning(channel, onFault('idempotency records could not be pruned')),
+    // Other nodes can commit events only on a database that they share.
+    ...(config.databaseUrl === null ? [] : [listenForWake(db, engine.wake)]),
+  ];
+  return {
+    wake: engine.wake,
+    async stop() {
+      await Promise.all(running.map((worker) => worker.stop()));
+    },
+  };
+}
+
+function startPruning(channel: ChannelContext, onFault: (error: unknown) => void): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(PRUNE_EVERY_MS, undefined, { signal }).catch(() => {});
+      try {
+        while (!signal.aborted && (await pruneIdempotency(channel.db, channel.now())) > 0);
+      } catch (error) {
+        onFault(error);
+      }
+    }
+  }
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+/**
+ * Wake-ups between nodes. They are sent after the commit, outside its transaction, since a NOTIFY inside makes all commits
+ * of the server wait for each other; and at most every 50 ms. A lost one costs nothing but the time to the next poll.
+ */
+const CHANNEL = 'crownwheel_events';
+const PAUSE_MS = 50;
+const RECONNECT_MS = 1_000;
+
+/** Tells the other nodes that there are new deliveries. */
+export function createNotifier(db: Database): () => void {
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    setTimeout(() => {
+      isWaiting = false;
+      db.query(sql`select pg_notify(${CHANNEL}, '')`).catch(() => {});
+    }, PAUSE_MS).unref();
+  };
+}
+
+export type WakeListener = { stop(): Promise<void> };
+
+/** Listens for wake-ups of other nodes; a lost connection is made again. */
+export function listenForWake(db: Database, onWake: () => void): WakeListener {
+  const stopping = new AbortController();
+  let client: pg.Client | null = null;
+
+  async function connectOnce(): Promise<void> {
+    const connected = await db.connect();
+    client = connected;
+    const ended = new Promise<void>((resolve) => connected.once('end', resolve));
+    connected.on('notification', onWake);
+    await connected.query(`listen ${CHANNEL}`);
+    // What was sent while nobody listened is found by looking.
+    onWake();
+    await ended;
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await connectOnce().catch(() => {});
+      client = null;
+      await sleep(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await client?.end().catch(() => {});
+      await running;
+    },
+  };
+}
