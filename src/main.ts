@@ -102,7 +102,8 @@ async function serve({ config, db, embedded }: Connection, log: Logger): Promise
     wakers.push(workers.wake);
     app.addHook('onClose', () => workers.stop());
   }
-  await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
+  await app.listen({ host: config.host, port: config.port }).catch(async (error: NodeJS.ErrnoException) => {
+    await app.close();
     throw new StartError(listenProblem(error, config));
   });
   console.log(welcome(config, demo, Date.now() - startedAt));
