@@ -35,7 +35,8 @@ export async function changePresentation(
         image_format = coalesce(${changes.imageFormat ?? null}, image_format)
       where id = ${integrationId} and organization_id = ${organizationId} returning id`);
     if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
-    await enqueueJob(tx, 'refresh', [integrationId], Object.keys(changes).join(', '));
+    const changed = Object.keys(changes);
+    if (changed.length > 0) await enqueueJob(tx, 'refresh', [integrationId], changed.join(', '));
   });
 }
 

@@ -1,3 +1,5 @@
+import { lockClocks } from '../channel/clock.ts';
+import { enqueueJob } from '../channel/job-queue.ts';
 import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION } from '../contract/versions.ts';
 import {
@@ -110,33 +112,60 @@ export async function setRateLimit(db: Queryable, integrationId: string, limit: 
 /**
  * Null detaches: the key stays known, and its requests answer integration_org_missing. A user who does not belong to
  * the new organization is let go, because clients can read the user's id.
+ *
+ * Nothing is projected onto a detached channel, so what it missed is made up for when it is attached.
  */
 export async function setOrganization(
-  db: Queryable,
+  db: Database | Transaction,
   integrationId: string,
   organizationId: string | null,
 ): Promise<boolean> {
-  if (organizationId !== null) await assertOrganization(db, organizationId);
-  const rows = await db.query(sql`
-    update integrations i set
-      organization_id = ${organizationId},
-      user_id = case
-        when ${organizationId}::text is null then i.user_id
-        else (select u.id from users u where u.id = i.user_id and u.organization_id = ${organizationId})
-      end
-    where i.id = ${integrationId} returning i.id`);
-  return rows.length === 1;
+  return await inTransaction(db, async (tx) => {
+    if (organizationId !== null) {
+      await assertOrganization(tx, organizationId);
+      await assertNoForeignStock(tx, integrationId, organizationId);
+    }
+    const rows = await tx.query(sql`
+      update integrations i set
+        organization_id = ${organizationId},
+        user_id = case
+          when ${organizationId}::text is null then i.user_id
+          else (select u.id from users u where u.id = i.user_id and u.organization_id = ${organizationId})
+        end
+      where i.id = ${integrationId} returning i.id`);
+    const isFound = rows.length === 1;
+    if (isFound && organizationId !== null) await enqueueJob(tx, 'refresh', [integrationId], 'organization');
+    return isFound;
+  });
 }
 
-export async function deleteIntegration(db: Queryable, integrationId: string): Promise<boolean> {
-  const rows = await db.query(sql`delete from integrations where id = ${integrationId} returning id`);
-  return rows.length === 1;
+export async function deleteIntegration(db: Database | Transaction, integrationId: string): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    // The clock first, as every change of the channel takes it: the two would wait for each other otherwise.
+    await lockClocks(tx, [integrationId]);
+    const rows = await tx.query(sql`delete from integrations where id = ${integrationId} returning id`);
+    return rows.length === 1;
+  });
 }
 
 async function assertUserOf(db: Queryable, organizationId: string, userId: string): Promise<void> {
   const rows = await db.query(sql`
     select id from users where id = ${checkedId('user', userId)} and organization_id = ${organizationId} for key share`);
   if (rows.length === 0) throw notFound('user', userId);
+}
+
+/** Its client has copies of what was on the channel; with another dealer's stock they would be mixed for ever. */
+async function assertNoForeignStock(db: Queryable, integrationId: string, organizationId: string): Promise<void> {
+  const rows = await db.query(sql`
+    select p.item_id from publications p join items i on i.id = p.item_id
+    where p.integration_id = ${integrationId} and i.organization_id <> ${organizationId} limit 1`);
+  if (rows.length > 0) {
+    throw new DealerError(
+      'wrong_status',
+      "Another dealer's stock was published on this integration; make a new one for this dealer.",
+      'organization',
+    );
+  }
 }
 
 function refuseTakenKey(error: unknown): never {

@@ -1,11 +1,13 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { valuesOf } from '../contract/catalogue.ts';
+import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
+import { checkedName } from './input-rules.ts';
 
 export type OrganizationSettings = {
   name: string;
@@ -20,11 +22,10 @@ export async function changeOrganization(
   organizationId: string,
   changes: Partial<OrganizationSettings>,
 ): Promise<void> {
-  const { name, address, defaultTaxTreatment, currency } = changes;
+  const { address, defaultTaxTreatment, currency } = changes;
+  const name = changes.name === undefined ? null : checkedName(changes.name);
   if (currency !== undefined) assertCurrency(currency);
-  if (address?.country != null && !/^[A-Z]{2}$/.test(address.country)) {
-    throw new DealerError('invalid_input', 'The country must be a code of two capital letters.', 'address.country');
-  }
+  if (address !== undefined) assertAddress(address);
   if (defaultTaxTreatment !== undefined && !valuesOf('tax_treatment').some((value) => value === defaultTaxTreatment)) {
     throw new DealerError('invalid_input', 'There is no such tax treatment.', 'defaultTaxTreatment');
   }
@@ -32,7 +33,7 @@ export async function changeOrganization(
   await context.db.transaction(async (tx) => {
     const rows = await tx.query(sql`
       update organizations set
-        name = coalesce(${name ?? null}, name),
+        name = coalesce(${name}, name),
         default_tax_treatment = coalesce(${defaultTaxTreatment ?? null}, default_tax_treatment),
         currency = coalesce(${currency ?? null}, currency),
         address_line1 = case when ${hasAddress} then ${address?.line1 ?? null} else address_line1 end,
@@ -45,6 +46,20 @@ export async function changeOrganization(
     if (rows.length === 0) throw new DealerError('not_found', 'There is no such organization.');
     await refreshOrganization(tx, organizationId, Object.keys(changes).join(', '));
   });
+}
+
+function assertAddress(address: Address): void {
+  for (const [field, text] of Object.entries(address)) {
+    if (text === null || (text.length <= STRING_LENGTH_LIMIT && text.isWellFormed() && !/\p{Cc}/u.test(text))) continue;
+    throw new DealerError(
+      'invalid_input',
+      `A line of an address has at most ${STRING_LENGTH_LIMIT} characters, and none that controls.`,
+      `address.${field}`,
+    );
+  }
+  if (address.country !== null && !/^[A-Z]{2}$/.test(address.country)) {
+    throw new DealerError('invalid_input', 'The country must be a code of two capital letters.', 'address.country');
+  }
 }
 
 /** Asks for every channel of an organization to be projected anew. */

@@ -18,7 +18,8 @@ export async function setRate(context: ChannelContext, base: string, quote: stri
     throw new DealerError('invalid_input', 'A rate is a positive decimal with at most ten decimals.', 'rate');
   }
   await context.db.transaction(async (tx) => {
-    // The opposite pair would contradict the new one.
+    // The opposite pair would contradict the new one; nobody may add it meanwhile.
+    await tx.query(sql`lock table exchange_rates in share row exclusive mode`);
     await tx.query(sql`delete from exchange_rates where base = ${quote} and quote = ${base}`);
     await tx.query(sql`
       insert into exchange_rates (base, quote, rate) values (${base}, ${quote}, ${rate}::numeric)

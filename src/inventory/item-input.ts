@@ -37,10 +37,19 @@ const checks = {
 
 export function assertNewItem(input: NewItem): void {
   assertValid(input.kind === 'part' ? checks.newPart : checks.newListing, input);
+  assertStorable(input, '');
 }
 
 export function assertChanges(kind: 'listing' | 'part', changes: ItemChanges): void {
   assertValid(kind === 'part' ? checks.partChanges : checks.listingChanges, changes);
+  assertStorable(changes, '');
+}
+
+/** The most units of one item that are kept track of, those held back included. */
+export function assertUnitsOwned(units: number): void {
+  if (units > UNITS_MAX) {
+    throw new DealerError('invalid_input', `An item has at most ${UNITS_MAX} units.`, 'units');
+  }
 }
 
 type Check = { Check(value: unknown): boolean; Errors(value: unknown): { instancePath: string; message: string }[] };
@@ -54,4 +63,13 @@ function assertValid(check: Check, value: unknown): void {
     `${field === '' ? 'The item' : field} ${fault?.message ?? 'is not valid'}.`,
     field,
   );
+}
+
+/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
+function assertStorable(value: unknown, path: string): void {
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
+    throw new DealerError('invalid_input', `${path} has characters that cannot be stored.`, path);
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) assertStorable(inner, path === '' ? name : `${path}.${name}`);
 }

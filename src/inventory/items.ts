@@ -1,11 +1,11 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, NEVER_SUPPRESSED, refreshItems } from '../channel/refresh.ts';
+import { integrationsOf, NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
 import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, changeItems, lockItems } from './change.ts';
-import { assertChanges, assertNewItem, type ItemChanges, type NewItem } from './item-input.ts';
+import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -35,7 +35,7 @@ export async function editItem(
   itemId: string,
   changes: ItemChanges,
 ): Promise<void> {
-  const change = { isDeleted: false, isQuantityEdit: changes.units !== undefined };
+  const change = { isQuantityEdit: changes.units !== undefined };
   await naming(changes.stockNumber ?? '', () =>
     changeItem(context, { organizationId, itemId, change }, async (tx, item) => {
       assertChanges(item.kind, changes);
@@ -43,6 +43,7 @@ export async function editItem(
       const has = (field: keyof ItemChanges) => changes[field] !== undefined;
       // What orders hold stays held: the dealer counts what is free to sell.
       const units = changes.units === undefined ? item.units : changes.units + item.reservedUnits;
+      assertUnitsOwned(units);
       await tx.query(sql`
         update items set
           stock_number = coalesce(${changes.stockNumber ?? null}, stock_number),
@@ -72,20 +73,22 @@ export async function setHidden(
 
 /** Deletes an item for ever: it reads 404 everywhere, and channels that ever had it are told. */
 export async function deleteItem(context: ChannelContext, organizationId: string, itemId: string): Promise<void> {
-  const touched = await context.db.transaction(async (tx) => {
+  const { touched, photos } = await context.db.transaction(async (tx) => {
     await lockItems(tx, organizationId, [itemId]);
+    const photos = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
     // The toggles go with the item, so the channels have to be known before.
     const integrationIds = await integrationsOf(tx, [itemId]);
     await tx.query(sql`delete from items where id = ${itemId}`);
     const { stamps } = await refreshItems(tx, context, {
       itemIds: [itemId],
       integrationIds,
-      change: { isDeleted: true, isQuantityEdit: false },
+      change: NO_CHANGE,
       isSuppressed: NEVER_SUPPRESSED,
     });
-    return [...stamps.keys()];
+    return { touched: [...stamps.keys()], photos };
   });
   if (touched.length > 0) context.onEvents(touched);
+  if (photos.length > 0) context.onPhotosRemoved?.(photos.map((photo) => photo.id));
 }
 
 async function naming<Result>(stockNumber: string, work: () => Promise<Result>): Promise<Result> {

@@ -3,6 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, type LockedItem } from './change.ts';
+import { assertUnitsOwned } from './item-input.ts';
 
 /** Movements of stock: units come, go, are held back and let go. Each is one transaction and one stock event. */
 export type Movement =
@@ -59,6 +60,7 @@ export async function releaseUnits(
 /** Adds to what is owned, or takes from what is free to sell. The item's row is locked. */
 export async function changeUnits(tx: Transaction, item: LockedItem, difference: number): Promise<void> {
   if (item.units - item.reservedUnits + difference < 0) throw notEnough(item.units - item.reservedUnits);
+  assertUnitsOwned(item.units + difference);
   await tx.query(sql`update items set units = units + ${difference} where id = ${item.id}`);
 }
 

@@ -3,6 +3,7 @@ import { newId } from '../contract/ids.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
+import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
 
 /** Business units and the locations in them: where stock lies. */
@@ -10,8 +11,10 @@ export type Place = { id: string; name: string; businessUnitId: string; business
 
 export async function createBusinessUnit(db: Queryable, organizationId: string, name: string): Promise<string> {
   const id = newId('businessUnit');
-  await db.query(sql`
-    insert into business_units (id, organization_id, name) values (${id}, ${organizationId}, ${nameOf(name)})`);
+  const rows = await db.query(sql`
+    insert into business_units (id, organization_id, name)
+    select ${id}, id, ${checkedName(name)} from organizations where id = ${organizationId} returning id`);
+  if (rows.length === 0) throw new DealerError('not_found', 'There is no such organization.');
   return id;
 }
 
@@ -24,7 +27,7 @@ export async function createLocation(
   const id = newId('location');
   const rows = await db.query(sql`
     insert into locations (id, organization_id, business_unit_id, name)
-    select ${id}, ${organizationId}, id, ${nameOf(name)} from business_units
+    select ${id}, ${organizationId}, id, ${checkedName(name)} from business_units
     where id = ${businessUnitId} and organization_id = ${organizationId} returning id`);
   if (rows.length === 0) throw new DealerError('not_found', 'There is no such business unit.', 'businessUnitId');
   return id;
@@ -45,7 +48,7 @@ export async function renameBusinessUnit(
 ): Promise<void> {
   await context.db.transaction(async (tx) => {
     const rows = await tx.query(sql`
-      update business_units set name = ${nameOf(name)}
+      update business_units set name = ${checkedName(name)}
       where id = ${id} and organization_id = ${organizationId} returning id`);
     if (rows.length === 0) throw new DealerError('not_found', 'There is no such business unit.');
     await refreshOrganization(tx, organizationId, 'business unit name');
@@ -60,17 +63,9 @@ export async function renameLocation(
 ): Promise<void> {
   await context.db.transaction(async (tx) => {
     const rows = await tx.query(sql`
-      update locations set name = ${nameOf(name)}
+      update locations set name = ${checkedName(name)}
       where id = ${id} and organization_id = ${organizationId} returning id`);
     if (rows.length === 0) throw new DealerError('not_found', 'There is no such location.');
     await refreshOrganization(tx, organizationId, 'location name');
   });
-}
-
-function nameOf(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > 500) {
-    throw new DealerError('invalid_input', 'The name must have 1 to 500 characters.', 'name');
-  }
-  return trimmed;
 }

@@ -79,6 +79,8 @@ async function assertPromotion(tx: Transaction, itemId: string, id: string, inpu
       'priceAmount',
     );
   }
+  assertMoment(input.startsAt, 'startsAt');
+  if (input.endsAt !== null) assertMoment(input.endsAt, 'endsAt');
   if (input.endsAt !== null && input.endsAt <= input.startsAt) {
     throw new DealerError('invalid_input', 'A promotion must end after it starts.', 'endsAt');
   }
@@ -90,6 +92,14 @@ async function assertPromotion(tx: Transaction, itemId: string, id: string, inpu
     limit 1`);
   if (others.length > 0) {
     throw new DealerError('promotion_overlaps', 'Another promotion of this item runs in that time.', 'startsAt');
+  }
+}
+
+/** Times are printed with four digits for the year. */
+function assertMoment(moment: Date, field: string): void {
+  const year = moment.getUTCFullYear();
+  if (!(year >= 1970 && year <= 9999)) {
+    throw new DealerError('invalid_input', 'The time must be a date from 1970 to 9999.', field);
   }
 }
 

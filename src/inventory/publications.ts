@@ -36,10 +36,11 @@ async function publishBatch(
 ): Promise<void> {
   await changeItems(context, { organizationId, itemIds, integrationIds: [integrationId] }, async (tx) => {
     if (isOn) {
-      // Switching on again is a new publication; an item that is on already keeps its date.
+      // Switching on again is a new publication; an item that is on already keeps its date. Stored times would be
+      // rounded, and one must not lie after the document's stamp.
       await tx.query(sql`
         insert into publications (integration_id, item_id, is_on, published_at)
-        select ${integrationId}, id, true, coalesce(${context.now()}::timestamptz, now())
+        select ${integrationId}, id, true, coalesce(${context.now()}::timestamptz, date_trunc('milliseconds', now()))
         from unnest(${itemIds}::text[]) as id
         on conflict (integration_id, item_id) do update set is_on = true, published_at = excluded.published_at
         where not publications.is_on`);

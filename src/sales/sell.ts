@@ -44,10 +44,16 @@ export async function voidSale(context: ChannelContext, organizationId: string, 
     if ((await context.db.query(markVoided)).length === 0) throw alreadyVoided();
     return;
   }
-  await changeItem(context, { organizationId, itemId: sale.item_id }, async (tx, item) => {
-    if ((await tx.query(markVoided)).length === 0) throw alreadyVoided();
-    await changeUnits(tx, item, sale.units);
-  });
+  try {
+    await changeItem(context, { organizationId, itemId: sale.item_id }, async (tx, item) => {
+      if ((await tx.query(markVoided)).length === 0) throw alreadyVoided();
+      await changeUnits(tx, item, sale.units);
+    });
+  } catch (error) {
+    // The item was deleted in this very moment; the sale knows it by now.
+    if (!(error instanceof DealerError && error.code === 'not_found')) throw error;
+    await voidSale(context, organizationId, saleId);
+  }
 }
 
 function alreadyVoided(): DealerError {

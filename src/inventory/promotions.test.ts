@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from '../../test/harness/api-client.ts';
+import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
+import { assertRefused } from '../../test/harness/refusal.ts';
+import { part, publishNew, watch } from '../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
+import { refreshDue } from '../channel/due.ts';
+import { newId } from '../contract/ids.ts';
+import { deleteItem, editItem } from './items.ts';
+import { changePromotion, endPromotion, type PromotionInput, startPromotion } from './promotions.ts';
+import { setPublished } from './publications.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('promotions', () => {
+  let world: World;
+  let dealer: Dealer;
+  let second: SecondChannel;
+  const start = Date.now();
+  const at = (hours: number) => new Date(start + hours * HOUR_MS);
+  before(async () => {
+    world = await startWorld();
+    dealer = await world.dealer();
+    second = await secondChannel(world, dealer);
+  });
+  after(() => world.stop());
+
+  const promote = (id: string, input: PromotionInput) =>
+    startPromotion(world.channel, dealer.organizationId, id, input);
+  const change = (id: string, input: PromotionInput) =>
+    changePromotion(world.channel, dealer.organizationId, id, input);
+  const end = (id: string) => endPromotion(world.channel, dealer.organizationId, id);
+  const running: PromotionInput = { priceAmount: 1_199_000, startsAt: at(-1), endsAt: null };
+  const both = (): [ApiClient, ApiClient] => [dealer.api, second.api];
+  async function publishBoth(item: Parameters<typeof publishNew>[2]): Promise<string> {
+    const id = await publishNew(world, dealer, item);
+    await setPublished(world.channel, dealer.organizationId, second.integrationId, [id], true);
+    return id;
+  }
+
+  it('start, change and end are an event each, on each channel', async () => {
+    const id = await publishBoth(watch());
+    let promotionId = '';
+    for (const seen of await observeAll(both(), async () => {
+      promotionId = await promote(id, running);
+    })) {
+      assert.deepEqual(seen.types, ['listing.updated']);
+      assert.equal(seen.documents.get(id).price.amount, 1_199_000);
+      assert.deepEqual(seen.documents.get(id).promotion, {
+        regular_amount: 1_299_000,
+        regular_amount_formatted: '$12,990.00',
+        ends_at: null,
+      });
+    }
+    for (const seen of await observeAll(both(), () => change(promotionId, { ...running, endsAt: at(5) }))) {
+      assert.deepEqual(seen.types, ['listing.updated']);
+      assert.equal(seen.documents.get(id).promotion.ends_at, at(5).toISOString());
+    }
+    for (const seen of await observeAll(both(), () => end(promotionId))) {
+      assert.deepEqual(seen.types, ['listing.updated']);
+      assert.equal(seen.documents.get(id).promotion, null);
+      assert.equal(seen.documents.get(id).price.amount, 1_299_000);
+    }
+  });
+
+  it('of a part is part.updated with the old price', async () => {
+    const id = await publishNew(world, dealer, part());
+    const seen = await observe(dealer.api, () => promote(id, { ...running, priceAmount: 100 }));
+    assert.deepEqual(seen.types, ['part.updated']);
+    assert.deepEqual(seen.events[0]?.data.previous_attributes, {
+      price: { amount: 18_500, amount_formatted: '$185.00', currency: 'USD' },
+      promotion: null,
+    });
+  });
+
+  it('planned for later are seen by nobody until then, planned, changed or cancelled', async () => {
+    const id = await publishBoth(watch());
+    for (const seen of await observeAll(both(), async () => {
+      const planned = await promote(id, { ...running, startsAt: at(1), endsAt: at(2) });
+      await change(planned, { ...running, startsAt: at(3), endsAt: at(4) });
+      await end(planned);
+    })) {
+      assert.deepEqual([seen.types, seen.changed], [[], []]);
+    }
+  });
+
+  it('start and end on time, as an event each', async () => {
+    const id = await publishBoth(watch());
+    await promote(id, { ...running, startsAt: at(1), endsAt: at(2) });
+    const seenAt = async (hours: number) => {
+      world.setTime(at(hours));
+      return await observeAll(both(), () => refreshDue(world.channel));
+    };
+    try {
+      for (const seen of await seenAt(0.9)) assert.deepEqual([seen.types, seen.changed], [[], []]);
+      // Reading is enough to project it, so the first look has done it already; the price is the proof.
+      for (const seen of await seenAt(1)) assert.equal(seen.documents.get(id).price.amount, 1_199_000);
+      for (const seen of await seenAt(1.9)) assert.deepEqual([seen.types, seen.changed], [[], []]);
+      for (const seen of await seenAt(2)) assert.equal(seen.documents.get(id).promotion, null);
+      const [seen] = await seenAt(3);
+      const { body } = await dealer.api.get('/v1/events?limit=2');
+      assert.deepEqual(
+        body.data.map((event: { type: string; data: { object: { id: string } } }) => [
+          event.type,
+          event.data.object.id,
+        ]),
+        [
+          ['listing.updated', id],
+          ['listing.updated', id],
+        ],
+      );
+      assert.deepEqual(seen.types, []);
+    } finally {
+      world.setTime(null);
+    }
+  });
+
+  it('that follow each other without a gap hand over', async () => {
+    const id = await publishNew(world, dealer, watch());
+    await promote(id, { priceAmount: 1_100_000, startsAt: at(-1), endsAt: at(1) });
+    await promote(id, { priceAmount: 1_000_000, startsAt: at(1), endsAt: at(2) });
+    world.setTime(at(1));
+    try {
+      const { body } = await dealer.api.get(`/v1/listings/${id}`);
+      assert.equal(body.price.amount, 1_000_000);
+    } finally {
+      world.setTime(null);
+    }
+  });
+
+  it('of an item whose price is on request are not shown', async () => {
+    const id = await publishNew(world, dealer, watch());
+    await promote(id, running);
+    const seen = await observe(dealer.api, () =>
+      editItem(world.channel, dealer.organizationId, id, { priceAmount: null }),
+    );
+    const { price, promotion } = seen.documents.get(id);
+    assert.deepEqual([price, promotion], [null, null]);
+    await assertRefused(
+      promote(await publishNew(world, dealer, watch({ priceAmount: null })), running),
+      'invalid_input',
+    );
+  });
+
+  it('that would overlap are refused, also when they come at once', async () => {
+    const id = await publishNew(world, dealer, watch());
+    await promote(id, { ...running, startsAt: at(10), endsAt: at(20) });
+    const overlapping: [number, number | null][] = [
+      [9, 11],
+      [19, 21],
+      [12, 13],
+      [9, 21],
+      [10, 20],
+      [9, null],
+    ];
+    for (const [from, to] of overlapping) {
+      const input = { ...running, startsAt: at(from), endsAt: to === null ? null : at(to) };
+      await assertRefused(promote(id, input), 'promotion_overlaps', 'startsAt');
+    }
+    const adjacent = await promote(id, { ...running, startsAt: at(20), endsAt: at(21) });
+    await assertRefused(change(adjacent, { ...running, startsAt: at(19), endsAt: at(21) }), 'promotion_overlaps');
+    await change(adjacent, { ...running, startsAt: at(21), endsAt: at(22) });
+
+    const raced = await publishNew(world, dealer, watch());
+    const outcomes = await Promise.allSettled([
+      promote(raced, running),
+      promote(raced, running),
+      promote(raced, running),
+    ]);
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+  });
+
+  it('with bad input are refused and change nothing', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const seen = await observe(dealer.api, async () => {
+      for (const priceAmount of [-1, 1.5, 1e13, Number.NaN]) {
+        await assertRefused(promote(id, { ...running, priceAmount }), 'invalid_input', 'priceAmount');
+      }
+      await assertRefused(promote(id, { ...running, startsAt: at(1), endsAt: at(1) }), 'invalid_input', 'endsAt');
+      await assertRefused(promote(id, { ...running, startsAt: at(1), endsAt: at(0) }), 'invalid_input', 'endsAt');
+      await assertRefused(promote(id, { ...running, startsAt: new Date(Number.NaN) }), 'invalid_input', 'startsAt');
+      await assertRefused(promote(id, { ...running, endsAt: new Date(Number.NaN) }), 'invalid_input', 'endsAt');
+      await assertRefused(promote(id, { ...running, endsAt: new Date('+010000-01-01') }), 'invalid_input', 'endsAt');
+    });
+    assert.deepEqual([seen.types, seen.changed], [[], []]);
+  });
+
+  it('of another dealer, unknown or gone are refused', async () => {
+    const other = await world.dealer();
+    const theirs = await publishNew(world, other, watch());
+    const promotionId = await startPromotion(world.channel, other.organizationId, theirs, running);
+    await assertRefused(promote(theirs, running), 'not_found');
+    for (const id of [promotionId, newId('promotion'), 'nonsense']) {
+      await assertRefused(change(id, running), 'not_found');
+      await assertRefused(end(id), 'not_found');
+    }
+    const id = await publishNew(world, dealer, watch());
+    const gone = await promote(id, running);
+    const outcomes = await Promise.allSettled([end(gone), end(gone)]);
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    await deleteItem(world.channel, dealer.organizationId, id);
+    await assertRefused(end(gone), 'not_found');
+  });
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
+import { assertRefused } from '../../test/harness/refusal.ts';
+import { part, publishNew, watch } from '../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
+import { newId } from '../contract/ids.ts';
+import { createItem } from './items.ts';
+import { setPublished } from './publications.ts';
+
+describe('publishing', () => {
+  let world: World;
+  let dealer: Dealer;
+  let second: SecondChannel;
+  before(async () => {
+    world = await startWorld();
+    dealer = await world.dealer();
+    second = await secondChannel(world, dealer);
+  });
+  after(() => world.stop());
+
+  const create = (item: Parameters<typeof createItem>[2]) => createItem(world.channel, dealer.organizationId, item);
+  const publish = (ids: string[], isOn = true, onProgress?: (done: number) => void) =>
+    setPublished(world.channel, dealer.organizationId, dealer.integrationId, ids, isOn, onProgress);
+
+  it('tells the one channel it is for', async () => {
+    const id = await create(watch());
+    const [first, other] = await observeAll([dealer.api, second.api], () => publish([id]));
+    assert.deepEqual(first.types, ['listing.published']);
+    assert.deepEqual(first.events[0]?.data, { object: { id, object: 'listing' } });
+    assert.equal(first.documents.get(id).published_at <= first.documents.get(id).updated_at, true);
+    assert.deepEqual([other.types, other.changed], [[], []]);
+    assert.equal((await second.api.get(`/v1/listings/${id}`)).status, 404);
+  });
+
+  it('twice is one publication, with its first date', async () => {
+    const id = await create(watch());
+    await publish([id]);
+    const seen = await observe(dealer.api, () => publish([id, id]));
+    assert.deepEqual([seen.types, seen.changed], [[], []]);
+  });
+
+  it('at once is one publication', async () => {
+    const id = await create(watch());
+    const seen = await observe(dealer.api, () => Promise.all([publish([id]), publish([id]), publish([id])]));
+    assert.deepEqual(seen.types, ['listing.published']);
+  });
+
+  it('of a listing again is a new publication with a new date', async () => {
+    const id = await create(watch());
+    await publish([id]);
+    const off = await observe(dealer.api, () => publish([id], false));
+    assert.deepEqual(off.types, ['listing.unpublished']);
+    assert.deepEqual(off.events[0]?.data, { object: { id, object: 'listing' } });
+    assert.equal(off.documents.get(id).status, 'unpublished');
+    assert.equal((await dealer.api.get(`/v1/listings/${id}`)).body.status, 'unpublished');
+    assert.deepEqual(await offAgain(id), [[], []]);
+    const on = await observe(dealer.api, () => publish([id]));
+    assert.deepEqual(on.types, ['listing.published']);
+    assert.ok(on.documents.get(id).published_at > off.documents.get(id).published_at);
+  });
+
+  async function offAgain(id: string): Promise<[string[], string[]]> {
+    const seen = await observe(dealer.api, () => publish([id], false));
+    return [seen.types, seen.changed];
+  }
+
+  it('of a part off and on again: off it reads 404 and is in no list', async () => {
+    const id = await create(part());
+    const on = await observe(dealer.api, () => publish([id]));
+    assert.deepEqual(on.types, ['part.published']);
+    const off = await observe(dealer.api, () => publish([id], false));
+    assert.deepEqual(off.types, ['part.unpublished']);
+    assert.deepEqual(off.events[0]?.data, { object: { id, object: 'part' } });
+    assert.deepEqual(off.gone, [id]);
+    const { status, body } = await dealer.api.get(`/v1/parts/${id}`);
+    assert.deepEqual([status, body.error.code], [404, 'part_not_found']);
+    const { body: list } = await dealer.api.get('/v1/parts?updated_after=2020-01-01');
+    assert.ok(!list.data.some((document: { id: string }) => document.id === id));
+    assert.deepEqual(await offAgain(id), [[], []]);
+    assert.deepEqual((await observe(dealer.api, () => publish([id]))).types, ['part.published']);
+  });
+
+  it('of a part at zero units is part.published', async () => {
+    const id = await create(part({ units: 0 }));
+    const seen = await observe(dealer.api, () => publish([id]));
+    assert.deepEqual(seen.types, ['part.published']);
+    assert.equal(seen.documents.get(id).status, 'sold_out');
+  });
+
+  it('off of what was never on is nothing', async () => {
+    const id = await create(watch());
+    assert.deepEqual(await offAgain(id), [[], []]);
+    assert.equal((await dealer.api.get(`/v1/listings/${id}`)).status, 404);
+  });
+
+  it('of many goes in batches, tells each once and says how far it is', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 230 }, (_, index) => create(index % 2 === 0 ? watch() : part())),
+    );
+    const progress: number[] = [];
+    const seen = await observe(dealer.api, () => publish([...ids, ...ids], true, (done) => progress.push(done)));
+    assert.deepEqual(progress, [100, 200, 230]);
+    assert.equal(seen.types.length, 230);
+    assert.deepEqual(new Set(seen.types), new Set(['listing.published', 'part.published']));
+    assert.deepEqual(seen.changed.sort(), ids.sort());
+    assert.equal(new Set(seen.events.map((event) => event.created_at)).size, 3);
+    const off = await observe(dealer.api, () => publish(ids, false));
+    assert.equal(off.types.length, 230);
+    assert.equal(off.gone.length, 115);
+  });
+
+  it('of many that one spoils keeps the batches before, and repeating it completes it', async () => {
+    const ids = await Promise.all(Array.from({ length: 110 }, () => create(watch())));
+    const spoilt = [...ids, 'zzz_unknown'];
+    const first = await observe(dealer.api, () => assertRefused(publish(spoilt), 'not_found'));
+    assert.equal(first.types.length, 100);
+    const rest = await observe(dealer.api, () => publish(ids));
+    assert.equal(rest.types.length, 10);
+  });
+
+  it('of none is nothing', async () => {
+    const seen = await observe(dealer.api, () => publish([]));
+    assert.deepEqual(seen.types, []);
+  });
+
+  it('of another dealer’s item, or on another dealer’s integration, is refused', async () => {
+    const other = await world.dealer();
+    const theirs = await publishNew(world, other, watch());
+    const ours = await create(watch());
+    await assertRefused(publish([theirs]), 'not_found');
+    for (const integrationId of [other.integrationId, newId('integration'), 'nonsense']) {
+      await assertRefused(setPublished(world.channel, dealer.organizationId, integrationId, [ours], true), 'not_found');
+    }
+    assert.equal((await dealer.api.get(`/v1/listings/${theirs}`)).status, 404);
+    assert.equal((await other.api.get(`/v1/listings/${ours}`)).status, 404);
+  });
+});

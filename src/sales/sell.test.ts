@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from '../../test/harness/api-client.ts';
+import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
+import { assertRefused } from '../../test/harness/refusal.ts';
+import { part, publishNew, watch } from '../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
+import { newId } from '../contract/ids.ts';
+import { sql } from '../db/sql.ts';
+import { deleteItem } from '../inventory/items.ts';
+import { reserveUnits } from '../inventory/movements.ts';
+import { setPublished } from '../inventory/publications.ts';
+import { sellUnits, voidSale } from './sell.ts';
+
+describe('selling over the counter', () => {
+  let world: World;
+  let dealer: Dealer;
+  let second: SecondChannel;
+  before(async () => {
+    world = await startWorld();
+    dealer = await world.dealer();
+    second = await secondChannel(world, dealer);
+  });
+  after(() => world.stop());
+
+  const sell = (id: string, units = 1) => sellUnits(world.channel, dealer.organizationId, id, units);
+  const undo = (saleId: string) => voidSale(world.channel, dealer.organizationId, saleId);
+  const both = (): [ApiClient, ApiClient] => [dealer.api, second.api];
+  async function publishBoth(item: Parameters<typeof publishNew>[2]): Promise<string> {
+    const id = await publishNew(world, dealer, item);
+    await setPublished(world.channel, dealer.organizationId, second.integrationId, [id], true);
+    return id;
+  }
+
+  it('a listing is sold with its last unit, and in stock again when the sale is voided', async () => {
+    const id = await publishBoth(watch());
+    let saleId = '';
+    for (const seen of await observeAll(both(), async () => {
+      saleId = await sell(id);
+    })) {
+      assert.deepEqual(seen.types, ['listing.sold']);
+      assert.deepEqual(seen.events[0]?.data, { object: { id, object: 'listing' } });
+      assert.equal(seen.documents.get(id).status, 'sold');
+      assert.equal(seen.documents.get(id).quantity, 0);
+    }
+    assert.equal((await dealer.api.get(`/v1/listings/${id}`)).body.status, 'sold');
+    for (const seen of await observeAll(both(), () => undo(saleId))) {
+      assert.deepEqual(seen.types, ['listing.in_stock']);
+      assert.equal(seen.documents.get(id).status, 'active');
+    }
+  });
+
+  it('a listing of several units is updated until the last', async () => {
+    const id = await publishNew(world, dealer, watch({ units: 2 }));
+    assert.deepEqual((await observe(dealer.api, () => sell(id))).types, ['listing.updated']);
+    assert.deepEqual((await observe(dealer.api, () => sell(id))).types, ['listing.sold']);
+  });
+
+  it('a part moves, alone and without part.updated', async () => {
+    const id = await publishBoth(part({ units: 3 }));
+    let saleId = '';
+    for (const seen of await observeAll(both(), async () => {
+      saleId = await sell(id, 2);
+    })) {
+      assert.deepEqual(seen.types, ['part.in_stock']);
+      assert.deepEqual(seen.events[0]?.data.object, { id, object: 'part', quantity: 1 });
+    }
+    for (const seen of await observeAll(both(), () => sell(id))) assert.deepEqual(seen.types, ['part.sold_out']);
+    for (const seen of await observeAll(both(), () => undo(saleId))) {
+      assert.deepEqual(seen.types, ['part.in_stock']);
+      assert.deepEqual(seen.events[0]?.data.previous_attributes, { quantity: 0 });
+    }
+  });
+
+  it('refuses more than is free to sell', async () => {
+    const id = await publishNew(world, dealer, watch());
+    await reserveUnits(world.channel, dealer.organizationId, id, 1);
+    const seen = await observe(dealer.api, async () => {
+      await assertRefused(sell(id), 'not_enough_units', 'units');
+      for (const units of [0, -1, 0.5]) await assertRefused(sell(id, units), 'invalid_input', 'units');
+    });
+    assert.deepEqual([seen.types, seen.changed], [[], []]);
+  });
+
+  it('racing for the last unit sells it once', async () => {
+    const id = await publishBoth(watch());
+    const [seen] = await observeAll(both(), async () => {
+      const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => sell(id)));
+      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    });
+    assert.deepEqual(seen.types, ['listing.sold']);
+  });
+
+  it('voids once, however often and fast it is asked', async () => {
+    const id = await publishNew(world, dealer, part({ units: 5 }));
+    const saleId = await sell(id, 5);
+    const seen = await observe(dealer.api, async () => {
+      const outcomes = await Promise.allSettled([undo(saleId), undo(saleId), undo(saleId)]);
+      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    });
+    assert.equal(seen.documents.get(id).quantity, 5);
+    await assertRefused(undo(saleId), 'already_voided');
+  });
+
+  it('refuses another dealer’s item and sale, and unknown ones', async () => {
+    const other = await world.dealer();
+    const theirs = await publishNew(world, other, watch());
+    const theirSale = await sellUnits(world.channel, other.organizationId, theirs, 1);
+    for (const id of [theirs, newId('listing'), 'nonsense']) await assertRefused(sell(id), 'not_found');
+    for (const id of [theirSale, newId('sale'), 'nonsense']) await assertRefused(undo(id), 'not_found');
+  });
+
+  it('keeps the sale of an item that is deleted, and voids it without it', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const saleId = await sell(id);
+    await deleteItem(world.channel, dealer.organizationId, id);
+    const seen = await observe(dealer.api, () => undo(saleId));
+    assert.deepEqual([seen.types, seen.changed], [[], []]);
+    await assertRefused(undo(saleId), 'already_voided');
+  });
+
+  it('voids while the item is being deleted, in either order', async () => {
+    for (let run = 0; run < 5; run++) {
+      const id = await publishNew(world, dealer, part({ units: 1 }));
+      const saleId = await sell(id);
+      await Promise.all([undo(saleId), deleteItem(world.channel, dealer.organizationId, id)]);
+      const [sale] = await world.db.query<{ status: string; item_id: string | null }>(sql`
+        select status, item_id from sales where id = ${saleId}`);
+      assert.deepEqual(sale, { status: 'voided', item_id: null });
+    }
+  });
+});
