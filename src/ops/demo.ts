@@ -1,8 +1,8 @@
 import { verifyPassword } from 'better-auth/crypto';
+import { randomBase62 } from '../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
-import { randomBase62 } from '../contract/ids.ts';
 import { hashApiKey } from '../dealers/api-keys.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { createIntegration, setKey } from '../dealers/integrations.ts';
