@@ -7,16 +7,24 @@ type Json = Record<string, unknown>;
 
 const EXAMPLE_REQUEST_ID = 'req_0f8c1d5e2b7a4c3d9e6f1a2b3c4d5e6f';
 
+/** The codes that always blame the same input. */
+const PARAMS: { [Code in ErrorCode]?: string } = {
+  missing_idempotency_key: 'Idempotency-Key',
+  invalid_cursor: 'after',
+};
+
 /** Builds the OpenAPI 3.1 description from the operations table; nothing in it is written twice. */
 export function openapiDocument(publicUrl: string): Json {
   const operations: Operation[] = Object.values(OPERATIONS);
   const schemas: Json = { Error: errorSchema() };
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
-    paths[operation.path] = {
+    const methods = {
       ...paths[operation.path],
       [operation.method.toLowerCase()]: describe(operation, schemas, publicUrl),
     };
+    // Within a path "get" stands before "post", whatever their order in the table.
+    paths[operation.path] = Object.fromEntries(Object.entries(methods).sort(([a], [b]) => a.localeCompare(b)));
   }
   return {
     openapi: '3.1.1',
@@ -106,7 +114,7 @@ function errorResponses(operation: Operation, publicUrl: string): Json {
               code,
               {
                 summary: ERRORS[code].message,
-                value: errorEnvelope(new ApiError(code), EXAMPLE_REQUEST_ID, publicUrl),
+                value: errorEnvelope(exampleError(code), EXAMPLE_REQUEST_ID, publicUrl),
               },
             ]),
           ),
@@ -117,18 +125,31 @@ function errorResponses(operation: Operation, publicUrl: string): Json {
   return responses;
 }
 
-function headersOf(operation: Operation, codes: ErrorCode[]): Json {
-  const names = ['X-Request-Id', 'X-API-Version'];
-  const isBeforeAdmission = codes.some((code) => [400, 401, 408, 431].includes(ERRORS[code].status));
-  if (!operation.isOpen && !isBeforeAdmission) {
-    names.push('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
-  }
-  if (codes.includes('too_many_requests') || codes.includes('idempotency_key_in_use')) names.push('Retry-After');
-  if (operation.isIdempotent && codes.length === 0) names.push('Idempotent-Replay', 'Original-Request-Id');
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+function exampleError(code: ErrorCode): ApiError {
+  const param = PARAMS[code];
+  return new ApiError(code, param === undefined ? {} : { param });
 }
 
-function sharedHeaders(): Json {
+const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+
+function headersOf(operation: Operation, codes: ErrorCode[]): Json {
+  const names = ['X-Request-Id', 'X-API-Version'];
+  const statuses = new Set(codes.map((code) => ERRORS[code].status));
+  const isBeforeAdmission = operation.isOpen || statuses.has(401) || statuses.has(431);
+  // HTTP that can't be parsed is refused before the key is looked at, a wrong field after it.
+  const isPerhapsBefore = statuses.has(400) || statuses.has(408);
+  if (!isBeforeAdmission && !isPerhapsBefore) names.push(...RATE_HEADERS);
+  if (codes.includes('too_many_requests') || codes.includes('idempotency_key_in_use')) names.push('Retry-After');
+  if (operation.isIdempotent && codes.length === 0) names.push('Idempotent-Replay', 'Original-Request-Id');
+  const headers: Json = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  if (!isBeforeAdmission && isPerhapsBefore) {
+    const shared = sharedHeaders();
+    for (const name of RATE_HEADERS) headers[name] = { ...shared[name], required: false };
+  }
+  return headers;
+}
+
+function sharedHeaders(): Record<string, Json> {
   const header = (description: string, schema: Json, example: unknown, required = true) => ({
     description,
     required,
