@@ -11,9 +11,14 @@ export type LoadJob = {
   port: number;
   connections: number;
   seconds: number;
-  headers: Record<string, string>;
-  paths: string[];
+  work: ReadWork | OrderWork;
 };
+
+/** GETs, uniformly over the paths. */
+export type ReadWork = { kind: 'reads'; headers: Record<string, string>; paths: string[] };
+
+/** Orders of one line each, spread over integrations and their listings. */
+export type OrderWork = { kind: 'orders'; shops: { apiKey: string; listingIds: string[] }[] };
 
 export type LoadResult = { requests: number; failures: number; perSecond: number; p50Ms: number; p99Ms: number };
 
@@ -23,16 +28,13 @@ const [jobFile] = process.argv.slice(2);
 if (jobFile !== undefined) console.log(JSON.stringify(await runLoad(JSON.parse(readFileSync(jobFile, 'utf8')))));
 
 async function runLoad(job: LoadJob): Promise<LoadResult> {
-  const headers = Object.entries({ Host: `127.0.0.1:${job.port}`, ...job.headers })
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
-  const requests = job.paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\n${headers}\r\n`));
+  const nextRequest = job.work.kind === 'reads' ? reads(job, job.work) : orders(job, job.work);
   const latencies: number[] = [];
   let failures = 0;
   const startedAt = performance.now();
   const endsAt = startedAt + job.seconds * 1000;
 
-  function loop(): Promise<void> {
+  function loop(_: unknown, connection: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port: job.port, noDelay: true });
       let sentAt = 0;
@@ -40,9 +42,8 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
       let received = 0;
       let expected = -1;
       const send = () => {
-        const request = requests[Math.floor(Math.random() * requests.length)] as Buffer;
         sentAt = performance.now();
-        socket.write(request);
+        socket.write(nextRequest(connection));
       };
       socket.on('connect', send);
       socket.on('error', reject);
@@ -55,7 +56,7 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
           const end = head.indexOf(HEAD_END);
           if (end === -1) return;
           const text = head.toString('latin1', 0, end);
-          if (!text.startsWith('HTTP/1.1 200')) failures += 1;
+          if (!text.startsWith('HTTP/1.1 20')) failures += 1;
           expected = end + HEAD_END.length + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
         }
         if (received < expected) return;
@@ -83,4 +84,35 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
   };
+}
+
+function reads(job: LoadJob, { headers, paths }: ReadWork): () => Buffer {
+  const lines = Object.entries({ Host: `127.0.0.1:${job.port}`, ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  const requests = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\n${lines}\r\n`));
+  return () => oneOf(requests);
+}
+
+function orders(job: LoadJob, { shops }: OrderWork): (connection: number) => string {
+  let sent = 0;
+  return (connection) => {
+    sent += 1;
+    const { apiKey, listingIds } = shops[connection % shops.length] as OrderWork['shops'][number];
+    const id = `${process.pid}-${sent}`;
+    const body = JSON.stringify({
+      channel_order_id: id,
+      lines: [{ listing_id: oneOf(listingIds), quantity: 1, unit_amount: 1_199_000 }],
+      shipping_amount: 2_500,
+      metadata: { cart: id },
+    });
+    return (
+      `POST /api/v1/orders HTTP/1.1\r\nHost: 127.0.0.1:${job.port}\r\nAuthorization: Bearer ${apiKey}\r\n` +
+      `Content-Type: application/json\r\nIdempotency-Key: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    );
+  };
+}
+
+function oneOf<Item>(items: Item[]): Item {
+  return items[Math.floor(Math.random() * items.length)] as Item;
 }

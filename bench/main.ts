@@ -1,7 +1,8 @@
 import { benchReads } from './reads.ts';
+import { benchWrites } from './writes.ts';
 
 /** `npm run bench <name>`: figures as ratios against the bare limit of the same machine in the same run. */
-const benches: Record<string, (args: string[]) => Promise<void>> = { reads: benchReads };
+const benches: Record<string, (args: string[]) => Promise<void>> = { reads: benchReads, writes: benchWrites };
 
 const [name = '', ...args] = process.argv.slice(2);
 const bench = benches[name];

@@ -1,40 +1,17 @@
-import type { ChannelContext } from '../src/channel/context.ts';
-import { readConfig } from '../src/config.ts';
-import { VERSIONS } from '../src/contract/versions.ts';
-import { sql } from '../src/db/sql.ts';
-import { createIntegration, setRateLimit } from '../src/dealers/integrations.ts';
-import { createOrganization } from '../src/dealers/organizations.ts';
-import { connect } from '../src/ops/connect.ts';
-import { generateListings } from '../src/ops/generate.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
+import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
 import { printTable } from './table.ts';
 
 const SECONDS = 5;
 const CONNECTIONS = 32;
 const PAGE = 50;
-const RATE_LIMIT = 10_000_000;
-/** Paths in one load job; uniform over the listings, and bounded so that the job fits a file. */
-const PATH_LIMIT = 10_000;
-
-type Shop = { apiKey: string; ids: string[]; organizationId: string; integrationId: string };
 
 /** Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. */
 export async function benchReads(): Promise<void> {
   const stage = await openStage();
   try {
     const service = await stage.startService();
-    const link = await connect(readConfig(service.env), {
-      isExclusive: false,
-      onProgress: () => {},
-      onFault: () => {},
-    });
-    const context: ChannelContext = {
-      db: link.db,
-      now: () => null,
-      publicUrl: `http://localhost:${service.port}`,
-      versions: VERSIONS,
-      onEvents: () => {},
-    };
+    const { link, context } = await openBackDoor(service);
     console.log('Generating 1,000, 10,000 and 100,000 listings …');
     const small = await makeShop(context, 1_000);
     const middle = await makeShop(context, 10_000);
@@ -50,22 +27,6 @@ export async function benchReads(): Promise<void> {
   } finally {
     await stage.end();
   }
-}
-
-async function makeShop(context: ChannelContext, count: number): Promise<Shop> {
-  const organization = await createOrganization(context.db, { name: `Bench ${count}`, hasPlan: true });
-  const { id: integrationId, apiKey } = await createIntegration(context.db, {
-    organizationId: organization.id,
-    userId: null,
-    name: 'Bench',
-    currency: 'USD',
-    isTestMode: false,
-  });
-  await setRateLimit(context.db, integrationId, RATE_LIMIT);
-  await generateListings(context, { organizationId: organization.id, integrationId, count });
-  const rows = await context.db.query<{ item_id: string }>(sql`
-    select item_id from channel_documents where integration_id = ${integrationId} order by random() limit ${PATH_LIMIT}`);
-  return { apiKey, ids: rows.map((row) => row.item_id), organizationId: organization.id, integrationId };
 }
 
 type Get = (path: string) => Promise<string>;
@@ -85,7 +46,7 @@ async function compareWithBare(
   get: Get,
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${shop.apiKey}` };
-  const byId = shop.ids.map((id) => `/api/v1/listings/${id}`);
+  const byId = shop.listingIds.map((id) => `/api/v1/listings/${id}`);
   const pages = await pagePaths(get, PAGE);
   const rows: string[][] = [];
   for (const [name, paths, target] of [
@@ -97,24 +58,17 @@ async function compareWithBare(
     for (const path of paths) bodies[path] = await get(path);
     const coldPerSecond = Math.round((paths.length / (performance.now() - coldAt)) * 1000);
     const barePort = await stage.startBareServer(bodies);
+    const work = { kind: 'reads' as const, headers, paths: [...paths] };
+    const job = { port: service.port, connections: CONNECTIONS, seconds: SECONDS, work };
     // Alternating rounds, so that a busy moment of the machine hits both.
     const ours: number[] = [];
     const bare: number[] = [];
     let p99 = 0;
     let cpuMicroseconds = 0;
     for (let round = 0; round < 3; round++) {
-      bare.push(
-        (await stage.load({ port: barePort, connections: CONNECTIONS, seconds: SECONDS, headers, paths: [...paths] }))
-          .perSecond,
-      );
+      bare.push((await stage.load({ ...job, port: barePort })).perSecond);
       const cpuBefore = await cpuSeconds(service.process.pid);
-      const result = await stage.load({
-        port: service.port,
-        connections: CONNECTIONS,
-        seconds: SECONDS,
-        headers,
-        paths: [...paths],
-      });
+      const result = await stage.load(job);
       if (result.failures > 0) throw new Error(`${result.failures} reads failed`);
       cpuMicroseconds = (((await cpuSeconds(service.process.pid)) - cpuBefore) / result.requests) * 1e6;
       ours.push(result.perSecond);
@@ -172,8 +126,4 @@ async function coldTime(get: Get, path: () => string): Promise<number> {
     times.push(performance.now() - startedAt);
   }
   return median(times);
-}
-
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
