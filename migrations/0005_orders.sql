@@ -49,7 +49,8 @@ create table orders (
   unique (integration_id, channel_order_id)
 );
 create index orders_order on orders (integration_id, updated_at desc, id desc) include (status);
-create index orders_organization on orders (organization_id, created_at desc);
+-- Ids are in the order of their making, so this lists a dealer's orders and finds one of them by its id.
+create index orders_organization on orders (organization_id, id desc);
 create index orders_customer on orders (customer_id);
 
 create table order_lines (
@@ -80,6 +81,8 @@ create table idempotency_records (
   status integer not null,
   body text not null,
   request_id text not null,
+  -- Made in test mode: it goes when the test data goes.
+  is_test boolean not null,
   created_at timestamptz(3) not null,
   primary key (integration_id, key)
 );

@@ -20,6 +20,13 @@ export function nextStamp(newest: Date, now: Date): Date {
   return new Date(Math.max(newest.getTime() + 1, now.getTime()));
 }
 
+/** The stamp of an integration that must have got one; if it did not, the integration was deleted meanwhile. */
+export function stampOf(stamps: Map<string, Date>, integrationId: string): Date {
+  const stamp = stamps.get(integrationId);
+  if (stamp === undefined) throw new Error(`integration ${integrationId} is gone`);
+  return stamp;
+}
+
 export async function advanceClocks(tx: Transaction, stamps: Map<string, Date>): Promise<void> {
   if (stamps.size === 0) return;
   await tx.query(sql`

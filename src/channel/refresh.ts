@@ -70,10 +70,14 @@ export async function refreshItems(
   if (clocks.size === 0) return { changed: 0, stamps: writes.stamps, receivers: new Map() };
 
   const sources = await readSources(tx, context, [...clocks.keys()], itemIds);
+  // Also where nothing is projected, as for a detached integration: its orders change all the same.
+  for (const integrationId of request.stampAlso ?? []) {
+    const newest = clocks.get(integrationId);
+    if (newest !== undefined) writes.stamps.set(integrationId, nextStamp(newest, sources.now));
+  }
   for (const channel of sources.settings) {
     const { integrationId } = channel;
     const stamp = nextStamp(clocks.get(integrationId) ?? sources.now, sources.now);
-    if (request.stampAlso?.includes(integrationId)) writes.stamps.set(integrationId, stamp);
     // A change of settings or of time that nobody was told of yet must not slip through quietly.
     const isQuiet = request.isQuiet === true && !(await hasUntoldChange(tx, integrationId, itemIds, sources.now));
     for (const itemId of itemIds) {

@@ -1,23 +1,15 @@
 import { newId } from '../contract/ids.ts';
-import type { Address } from '../contract/resources/common.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { type CustomerDraft, emailKey } from './customer-draft.ts';
-
-/** Whose customers: the organization's, as one integration knows them, in one mode. */
-export type CustomerScope = { organizationId: string; integrationId: string; isTest: boolean };
-
-export type CustomerRecord = {
-  id: string;
-  email: string | null;
-  phone: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  company: string | null;
-  address: Address | null;
-  createdAt: Date;
-  updatedAt: Date;
-};
+import {
+  type CustomerRecord,
+  type CustomerScope,
+  readCustomers,
+  readLinks,
+  type StoredCustomer,
+  writeCustomers,
+} from './customer-rows.ts';
 
 export type Upserted =
   | { result: 'created' | 'updated'; customer: CustomerRecord; externalId: string | null }
@@ -37,13 +29,8 @@ export async function lockCustomers(tx: Transaction, organizationId: string): Pr
   await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`customers ${organizationId}`}, 0))`);
 }
 
-type Entry = CustomerRecord & {
-  isNew: boolean;
-  isChanged: boolean;
-  /** The keys that stand in the database now, so that only those that move are cleared first. */
-  storedEmailKey: string | null;
-  storedPhone: string | null;
-};
+/** A customer in the book; `stored` is what stands in the database, null for a new one. */
+type Entry = CustomerRecord & { stored: StoredCustomer | null };
 
 export async function openCustomerBook(
   tx: Transaction,
@@ -51,34 +38,30 @@ export async function openCustomerBook(
   drafts: CustomerDraft[],
   now: Date,
 ): Promise<CustomerBook> {
-  const entries = await readEntries(tx, scope, drafts);
-  const links = await readLinks(tx, scope, drafts, entries);
+  const stored = await readCustomers(tx, scope, drafts);
+  const storedLinks = await readLinks(tx, scope, stored, drafts);
+  const entries: Entry[] = stored.map((customer) => ({ ...customer, stored: customer }));
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  const byEmail = index(entries, (entry) => (entry.email === null ? null : emailKey(entry.email)));
+  const byEmail = index(entries, emailKeyOf);
   const byPhone = index(entries, (entry) => entry.phone);
-  const byExternalId = new Map(links.map((link) => [link.externalId, link.customerId]));
-  const externalIdOf = new Map(links.map((link) => [link.customerId, link.externalId]));
-  const newLinks: { externalId: string; customerId: string }[] = [];
+  /** Which customer the integration means by an external id, and the other way round. */
+  const links = new Map(storedLinks);
+  const externalIdOf = new Map([...storedLinks].map(([externalId, customerId]) => [customerId, externalId]));
 
   function upsert(draft: CustomerDraft): Upserted {
-    const linked = draft.externalId == null ? undefined : byId.get(byExternalId.get(draft.externalId) ?? '');
+    const linked = draft.externalId == null ? undefined : byId.get(links.get(draft.externalId) ?? '');
     const withEmail = draft.email == null ? undefined : byEmail.get(emailKey(draft.email));
     const withPhone = draft.phone == null ? undefined : byPhone.get(draft.phone);
-    const found = linked ?? withEmail ?? withPhone;
     const conflict = conflictOf(draft, linked, withEmail, withPhone);
     if (conflict !== null) return { result: 'conflict', reason: conflict };
 
-    const entry = found ?? newEntry(now);
-    if (found === undefined) {
-      entries.push(entry);
-      byId.set(entry.id, entry);
-    }
+    const found = linked ?? withEmail ?? withPhone;
+    const entry = found ?? newEntry();
+    const before = JSON.stringify([entry, externalIdOf.get(entry.id)]);
     apply(entry, draft);
-    if (draft.externalId != null && linked === undefined) {
-      byExternalId.set(draft.externalId, entry.id);
-      externalIdOf.set(entry.id, draft.externalId);
-      newLinks.push({ externalId: draft.externalId, customerId: entry.id });
-    }
+    if (draft.externalId === null) unlink(entry);
+    else if (draft.externalId !== undefined) link(entry, draft.externalId);
+    if (JSON.stringify([entry, externalIdOf.get(entry.id)]) !== before) entry.updatedAt = now;
     return {
       result: found === undefined ? 'created' : 'updated',
       customer: { ...entry },
@@ -94,17 +77,16 @@ export async function openCustomerBook(
     if (contact === undefined) return null;
     const what = withEmail === undefined ? 'phone' : 'email';
     if (linked !== undefined) return contact === linked ? null : `The ${what} belongs to another customer.`;
-    const known = externalIdOf.get(contact.id);
-    if (draft.externalId != null && known !== undefined && known !== draft.externalId) {
+    if (draft.externalId != null && externalIdOf.has(contact.id)) {
       return `The ${what} belongs to a customer with another external_id.`;
     }
     return null;
   }
 
   function apply(entry: Entry, draft: CustomerDraft): void {
-    const before = JSON.stringify(entry);
     if (draft.email !== undefined) {
-      if (entry.email !== null) byEmail.delete(emailKey(entry.email));
+      const key = emailKeyOf(entry);
+      if (key !== null) byEmail.delete(key);
       entry.email = draft.email;
       if (draft.email !== null) byEmail.set(emailKey(draft.email), entry);
     }
@@ -117,137 +99,35 @@ export async function openCustomerBook(
     if (draft.lastName !== undefined) entry.lastName = draft.lastName;
     if (draft.company !== undefined) entry.company = draft.company;
     if (draft.address !== undefined) entry.address = draft.address;
-    if (JSON.stringify(entry) === before) return;
-    entry.isChanged = true;
-    entry.updatedAt = now;
+  }
+
+  function link(entry: Entry, externalId: string): void {
+    links.set(externalId, entry.id);
+    externalIdOf.set(entry.id, externalId);
+  }
+
+  /** After a merge a customer may have several. */
+  function unlink(entry: Entry): void {
+    for (const [externalId, customerId] of links) if (customerId === entry.id) links.delete(externalId);
+    externalIdOf.delete(entry.id);
+  }
+
+  function newEntry(): Entry {
+    const nobody = { email: null, phone: null, firstName: null, lastName: null, company: null, address: null };
+    const entry = { id: newId('customer'), ...nobody, createdAt: now, updatedAt: now, stored: null };
+    entries.push(entry);
+    byId.set(entry.id, entry);
+    return entry;
   }
 
   return {
     upsert,
-    async write() {
-      const changed = entries.filter((entry) => entry.isChanged && !entry.isNew);
-      await clearMovedKeys(tx, changed);
-      await updateEntries(tx, changed);
-      await insertEntries(
-        tx,
-        scope,
-        entries.filter((entry) => entry.isNew),
-      );
-      await insertLinks(tx, scope, newLinks);
-    },
+    write: () => writeCustomers(tx, scope, { entries, links, storedLinks }),
   };
 }
 
-type CustomerRow = Omit<Entry, 'isNew' | 'isChanged'>;
-
-async function readEntries(tx: Transaction, scope: CustomerScope, drafts: CustomerDraft[]): Promise<Entry[]> {
-  const rows = await tx.query<CustomerRow>(sql`
-    select id, email, phone, first_name as "firstName", last_name as "lastName", company, address,
-      created_at as "createdAt", updated_at as "updatedAt", email_key as "storedEmailKey", phone as "storedPhone"
-    from customers
-    where organization_id = ${scope.organizationId} and is_test = ${scope.isTest} and (
-      email_key = any(${drafts.flatMap((draft) => (draft.email == null ? [] : [emailKey(draft.email)]))}::text[])
-      or phone = any(${drafts.flatMap((draft) => draft.phone ?? [])}::text[])
-      or id in (select customer_id from customer_external_ids
-        where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
-          and external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[])))`);
-  return rows.map((row) => ({ ...row, isNew: false, isChanged: false }));
-}
-
-async function readLinks(
-  tx: Transaction,
-  scope: CustomerScope,
-  drafts: CustomerDraft[],
-  entries: Entry[],
-): Promise<{ externalId: string; customerId: string }[]> {
-  return await tx.query(sql`
-    select external_id as "externalId", customer_id as "customerId" from customer_external_ids
-    where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
-      and (customer_id = any(${entries.map((entry) => entry.id)}::text[])
-        or external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[]))`);
-}
-
-/** A key may pass from one customer to another within a batch; a unique index would see both at once. */
-async function clearMovedKeys(tx: Transaction, entries: Entry[]): Promise<void> {
-  const moved = entries.filter(
-    (entry) =>
-      (entry.storedEmailKey !== null && entry.storedEmailKey !== keyOf(entry)) ||
-      (entry.storedPhone !== null && entry.storedPhone !== entry.phone),
-  );
-  if (moved.length === 0) return;
-  await tx.query(sql`
-    update customers set email_key = null, phone = null where id = any(${moved.map((entry) => entry.id)}::text[])`);
-}
-
-async function updateEntries(tx: Transaction, entries: Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.query(sql`
-    update customers c set email = rows.email, email_key = rows.email_key, phone = rows.phone,
-      first_name = rows.first_name, last_name = rows.last_name, company = rows.company, address = rows.address::jsonb,
-      updated_at = rows.updated_at
-    from unnest(
-      ${entries.map((entry) => entry.id)}::text[], ${entries.map((entry) => entry.email)}::text[],
-      ${entries.map(keyOf)}::text[], ${entries.map((entry) => entry.phone)}::text[],
-      ${entries.map((entry) => entry.firstName)}::text[], ${entries.map((entry) => entry.lastName)}::text[],
-      ${entries.map((entry) => entry.company)}::text[], ${entries.map(addressText)}::text[],
-      ${entries.map((entry) => entry.updatedAt)}::timestamptz[])
-      as rows (id, email, email_key, phone, first_name, last_name, company, address, updated_at)
-    where c.id = rows.id`);
-}
-
-async function insertEntries(tx: Transaction, scope: CustomerScope, entries: Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.query(sql`
-    insert into customers (id, organization_id, is_test, email, email_key, phone, first_name, last_name, company, address,
-      created_at, updated_at)
-    select id, ${scope.organizationId}, ${scope.isTest}, email, email_key, phone, first_name, last_name, company,
-      address::jsonb, created_at, created_at
-    from unnest(
-      ${entries.map((entry) => entry.id)}::text[], ${entries.map((entry) => entry.email)}::text[],
-      ${entries.map(keyOf)}::text[], ${entries.map((entry) => entry.phone)}::text[],
-      ${entries.map((entry) => entry.firstName)}::text[], ${entries.map((entry) => entry.lastName)}::text[],
-      ${entries.map((entry) => entry.company)}::text[], ${entries.map(addressText)}::text[],
-      ${entries.map((entry) => entry.createdAt)}::timestamptz[])
-      as rows (id, email, email_key, phone, first_name, last_name, company, address, created_at)`);
-}
-
-async function insertLinks(
-  tx: Transaction,
-  scope: CustomerScope,
-  links: { externalId: string; customerId: string }[],
-): Promise<void> {
-  if (links.length === 0) return;
-  await tx.query(sql`
-    insert into customer_external_ids (integration_id, is_test, external_id, customer_id)
-    select ${scope.integrationId}, ${scope.isTest}, external_id, customer_id
-    from unnest(${links.map((link) => link.externalId)}::text[], ${links.map((link) => link.customerId)}::text[])
-      as rows (external_id, customer_id)`);
-}
-
-function newEntry(now: Date): Entry {
-  return {
-    id: newId('customer'),
-    email: null,
-    phone: null,
-    firstName: null,
-    lastName: null,
-    company: null,
-    address: null,
-    createdAt: now,
-    updatedAt: now,
-    isNew: true,
-    isChanged: false,
-    storedEmailKey: null,
-    storedPhone: null,
-  };
-}
-
-function keyOf(entry: Entry): string | null {
-  return entry.email === null ? null : emailKey(entry.email);
-}
-
-function addressText(entry: Entry): string | null {
-  return entry.address === null ? null : JSON.stringify(entry.address);
+function emailKeyOf({ email }: CustomerRecord): string | null {
+  return email === null ? null : emailKey(email);
 }
 
 function index(entries: Entry[], keyOf: (entry: Entry) => string | null): Map<string, Entry> {

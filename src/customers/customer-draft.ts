@@ -65,7 +65,8 @@ export function assertMetadata(metadata: object | null | undefined, param: strin
   }
 }
 
-function addressOf(input: AddressInput): Address {
+/** Every field by name, in the order in which clients read them. */
+export function addressOf(input: AddressInput): Address {
   return {
     line1: input.line1 ?? null,
     line2: input.line2 ?? null,

@@ -34,6 +34,7 @@ export type DatabaseOptions = {
   /** How long a query may wait for a connection; tests shorten it. */
   connectTimeoutMs?: number;
   statementTimeoutMs?: number;
+  lockTimeoutMs?: number;
 };
 
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -161,7 +162,7 @@ function connectionSettings(options: DatabaseOptions): pg.ClientConfig {
     application_name: 'crownwheel',
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
-    lock_timeout: Math.min(LOCK_TIMEOUT_MS, statementTimeoutMs),
+    lock_timeout: Math.min(options.lockTimeoutMs ?? LOCK_TIMEOUT_MS, statementTimeoutMs),
     query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
     idle_in_transaction_session_timeout: statementTimeoutMs * 2,
     keepAlive: true,

@@ -1,4 +1,4 @@
-import { lockClocks } from '../channel/clock.ts';
+import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
 import { integrationsOf, NO_CHANGE, presenter, refreshItems } from '../channel/refresh.ts';
@@ -53,7 +53,7 @@ export type OrderChangeOptions = {
   isSuppressed?: (integrationId: string, type: EventType, reporterId: string) => boolean;
 };
 
-type OrderRow = { id: string; integration_id: string; organization_id: string; document: string; is_test: boolean };
+type OrderRow = { integration_id: string; organization_id: string; document: string; is_test: boolean; now: Date };
 type Sale = { id: string; itemId: string; title: string; stockNumber: string; units: number };
 
 /**
@@ -75,6 +75,7 @@ export async function changeOrder(
   const lines = await readLines(tx, integrationId, orderId);
   const itemIds = [...new Set([...lines.flatMap((line) => line.itemId ?? []), ...(options.alsoLock ?? [])])];
   const items = await lockItems(tx, organizationId, itemIds);
+  forgetDeleted(lines, items);
   const channels = row.is_test ? [] : await integrationsOf(tx, itemIds);
   const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
 
@@ -89,7 +90,7 @@ export async function changeOrder(
     organizationId,
     lines,
     items,
-    now: context.now() ?? new Date(),
+    now: context.now() ?? row.now,
     tell: (type, previous) => events.push({ type, previous }),
     sell(line, item) {
       const id = newId('sale');
@@ -110,7 +111,7 @@ export async function changeOrder(
     change: NO_CHANGE,
     isSuppressed: (id, type) => options.isSuppressed?.(id, type, integrationId) ?? false,
   });
-  const stamp = stamps.get(integrationId) ?? new Date();
+  const stamp = stampOf(stamps, integrationId);
   await writeSales(tx, organizationId, row.is_test, sales, voided, stamp);
   const { updated_at: _, ...body } = order;
   const document = withStamp(JSON.stringify(body), stamp);
@@ -120,8 +121,10 @@ export async function changeOrder(
   if (receiver !== undefined && events.length > 0) {
     const outbox = openOutbox();
     const json = presentOrder(context, receiver.apiVersion, document);
+    // What happens to a test order is a test, also when the integration has gone live since.
+    const told = { ...receiver, isTestMode: receiver.isTestMode || row.is_test };
     for (const { type, previous } of events) {
-      outbox.add(receiver, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
+      outbox.add(told, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
     }
     await outbox.write(tx);
   }
@@ -140,8 +143,9 @@ async function lockOrder(tx: Transaction, owner: OrderOwner, orderId: string): P
       ? sql`integration_id = ${owner.integrationId}`
       : sql`organization_id = ${owner.organizationId}`;
   const [row] = await tx.query<OrderRow>(sql`
-    select id, integration_id, organization_id, document, is_test from orders
-    where id = ${orderId} and ${owned} for update`);
+    select integration_id, organization_id, document, is_test,
+      date_trunc('milliseconds', clock_timestamp()) as now
+    from orders where id = ${orderId} and ${owned} for update`);
   return row ?? null;
 }
 
@@ -157,6 +161,15 @@ async function lockItems(tx: Transaction, organizationId: string, ids: string[])
     select id, kind, title, stock_number as "stockNumber", units, reserved_units as "reservedUnits" from items
     where id = any(${ids}::text[]) and organization_id = ${organizationId} order by id for update`);
   return new Map(items.map((item) => [item.id, item]));
+}
+
+/** An item that was deleted after the lines were read is gone for them too. */
+function forgetDeleted(lines: StoredLine[], items: Map<string, OrderItem>): void {
+  for (const line of lines) {
+    if (line.itemId === null || items.has(line.itemId)) continue;
+    line.itemId = null;
+    line.isHolding = false;
+  }
 }
 
 function isMoved(item: OrderItem, before: OrderItem | undefined): boolean {

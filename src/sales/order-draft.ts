@@ -43,7 +43,7 @@ export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
   const currency = input.currency ?? defaults.currency;
   if (!isCurrency(currency)) throw invalid('currency', 'currency must be an ISO 4217 code.');
   assertMetadata(input.metadata, 'metadata');
-  const customer = hasIdentity(input.customer) ? draftCustomer(input.customer, defaults.country, 'customer.') : null;
+  const customer = hasIdentity(input.customer) ? draftBuyer(input.customer, defaults.country) : null;
   const lines = (input.lines ?? []).map(draftLine);
   const subtotal = subtotalOf(lines);
   return {
@@ -82,28 +82,39 @@ function draftLine(line: NonNullable<OrderInput['lines']>[number], index: number
   };
 }
 
-/** Null as soon as one line does not say what a unit cost. An order without lines has no subtotal to speak of. */
+/** Null as soon as one line does not say what a unit cost; an order without lines comes to nothing, which is 0. */
 function subtotalOf(lines: OrderLineDraft[]): number | null {
   let subtotal = 0;
   for (const { unit_amount, quantity } of lines) {
     if (unit_amount === null) return null;
     subtotal += unit_amount * quantity;
   }
-  if (!Number.isSafeInteger(subtotal))
-    throw invalid('lines', 'The amounts of the lines add up to more than can be kept.');
-  return subtotal;
+  return exact(subtotal);
 }
 
 function totalOf(subtotal: number | null, lines: OrderLineDraft[], input: OrderInput): number | null {
   if (subtotal === null) return null;
   const lineDiscounts = lines.reduce((sum, line) => sum + (line.discount_amount ?? 0), 0);
-  return (
-    subtotal - lineDiscounts - (input.discount_amount ?? 0) + (input.shipping_amount ?? 0) + (input.tax_amount ?? 0)
+  return exact(
+    subtotal - lineDiscounts - (input.discount_amount ?? 0) + (input.shipping_amount ?? 0) + (input.tax_amount ?? 0),
   );
+}
+
+/** Each amount is within its limit, but their sum may be past what JSON's numbers carry exactly. */
+function exact(sum: number): number {
+  if (Number.isSafeInteger(sum)) return sum;
+  throw invalid('lines', 'The amounts of the lines add up to more than can be kept.');
 }
 
 function hasIdentity(customer: OrderInput['customer']): customer is NonNullable<OrderInput['customer']> {
   return customer != null && (customer.external_id != null || customer.email != null || customer.phone != null);
+}
+
+/** An order adds to what is known of its buyer. What it leaves empty clears nothing. */
+function draftBuyer(customer: NonNullable<OrderInput['customer']>, country: string | null): CustomerDraft {
+  const { external_id, email, phone, first_name, last_name } = customer;
+  const fields = Object.entries({ external_id, email, phone, first_name, last_name });
+  return draftCustomer(Object.fromEntries(fields.filter(([, value]) => value != null)), country, 'customer.');
 }
 
 function customerOf(input: OrderInput['customer'], draft: CustomerDraft | null): Order['customer'] {

@@ -2,17 +2,28 @@ import type { ChannelContext } from '../channel/context.ts';
 import { newId } from '../contract/ids.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
-import { changeOrder, type OpenOrder, type OrderChangeOptions, type StoredLine } from './change-order.ts';
+import { assertUnits } from '../inventory/movements.ts';
+import {
+  changeOrder,
+  type OpenOrder,
+  type OrderChangeOptions,
+  type OrderItem,
+  type StoredLine,
+} from './change-order.ts';
 
 /** What the dealer does with reported orders. Each is one transaction. */
+
+/** A reported line keeps its quantity; only a line that the dealer adds says how many units it is about. */
+export type LineChoice = { itemId: string } & ({ lineId: string } | { lineId: null; units: number });
 
 /** Matches a line to an item of the stock by hand; with no line, a new one is added for it. Holds the units. */
 export async function matchLine(
   context: ChannelContext,
   organizationId: string,
   orderId: string,
-  choice: { lineId: string | null; itemId: string; units: number },
+  choice: LineChoice,
 ): Promise<Order> {
+  if (choice.lineId === null) assertUnits(choice.units);
   return await asDealer(
     context,
     organizationId,
@@ -21,12 +32,12 @@ export async function matchLine(
       assertStatus(open.order, ['received'], 'matched by hand');
       const item = open.items.get(choice.itemId);
       if (item === undefined) throw new DealerError('not_found', 'There is no such item.', 'itemId');
-      const line = choice.lineId === null ? addLine(open, item.kind, item.title, choice) : lineOf(open, choice.lineId);
+      const line = choice.lineId === null ? addLine(open, item, choice.units) : lineOf(open, choice.lineId);
       release(open, line);
-      line.units = choice.lineId === null ? choice.units : line.units;
       const available = item.units - item.reservedUnits;
-      if (available < line.units)
+      if (available < line.units) {
         throw new DealerError('not_enough_units', `Only ${available} units are available.`, 'units');
+      }
       line.itemId = item.id;
       if (!open.order.is_test) {
         item.reservedUnits += line.units;
@@ -164,27 +175,22 @@ function lineOf(open: OpenOrder, lineId: string): StoredLine {
   return line;
 }
 
-function addLine(
-  open: OpenOrder,
-  kind: 'listing' | 'part',
-  title: string,
-  choice: { itemId: string; units: number },
-): StoredLine {
+function addLine(open: OpenOrder, item: OrderItem, units: number): StoredLine {
   const id = newId('orderLine');
   open.order.lines.push({
     id,
-    listing_id: kind === 'listing' ? choice.itemId : null,
-    part_id: kind === 'part' ? choice.itemId : null,
-    quantity: choice.units,
+    listing_id: item.kind === 'listing' ? item.id : null,
+    part_id: item.kind === 'part' ? item.id : null,
+    quantity: units,
     unit_amount: null,
     discount_amount: null,
-    title,
+    title: item.title,
     match: null,
   });
   // Nobody reported what this line cost, so the sums are unknown from now on.
   open.order.subtotal_amount = null;
   open.order.total_amount = null;
-  const line: StoredLine = { id, itemId: null, units: choice.units, isHolding: false, saleId: null };
+  const line: StoredLine = { id, itemId: null, units, isHolding: false, saleId: null };
   open.lines.push(line);
   return line;
 }

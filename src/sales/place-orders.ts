@@ -1,4 +1,4 @@
-import { lockClocks } from '../channel/clock.ts';
+import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
 import { integrationsOf, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
@@ -12,8 +12,11 @@ import type { OrderDraft, OrderLineDraft } from './order-draft.ts';
 /** Where orders come from, and in which mode. */
 export type OrderScope = { integrationId: string; organizationId: string; isTest: boolean };
 
-/** What became of a reported order: the order as JSON text, or nothing, because its channel_order_id is taken. */
-export type Placement = { document: string } | { isDuplicate: true };
+export type Placed = {
+  /** Each order as JSON text; null where nothing was stored, because the channel_order_id is taken. */
+  documents: (string | null)[];
+  touched: string[];
+};
 
 /**
  * Stores reported orders, in their order, in the caller's transaction. A live order takes its stock at once. A sale
@@ -27,7 +30,7 @@ export async function placeOrders(
   context: ChannelContext,
   scope: OrderScope,
   drafts: OrderDraft[],
-): Promise<{ placements: Placement[]; touched: string[] }> {
+): Promise<Placed> {
   // All locks first, in the one order that holds everywhere: customers, stock, clocks.
   if (drafts.some((draft) => draft.customer !== null)) await lockCustomers(tx, scope.organizationId);
   const shelf = await openShelf(tx, scope, drafts);
@@ -40,6 +43,7 @@ export async function placeOrders(
     taken.add(draft.channelOrderId);
     return true;
   });
+  if (fresh.length === 0) return { documents: drafts.map(() => null), touched: [] };
   const orders = fresh.map((draft) => ({
     draft,
     id: newId('order'),
@@ -55,16 +59,12 @@ export async function placeOrders(
     // The client's own writes are not echoed to it.
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });
-  const stamp = stamps.get(scope.integrationId) ?? new Date();
+  const stamp = stampOf(stamps, scope.integrationId);
   const customers = await resolveCustomers(tx, scope, fresh, stamp);
   const rows = orders.map(({ draft, id, lines }) => orderRow(draft, id, lines, customers.get(draft), scope, stamp));
   await insertOrders(tx, scope, rows, stamp);
-  const documents = new Map(rows.map((row) => [row.draft, row.document]));
-  const placements = drafts.map((draft): Placement => {
-    const document = documents.get(draft);
-    return document === undefined ? { isDuplicate: true } : { document };
-  });
-  return { placements, touched: [...stamps.keys()] };
+  const byDraft = new Map(rows.map((row) => [row.draft, row.document]));
+  return { documents: drafts.map((draft) => byDraft.get(draft) ?? null), touched: [...stamps.keys()] };
 }
 
 type MatchedLine = { id: string; draft: OrderLineDraft; match: Order['lines'][number]['match'] };

@@ -1,11 +1,11 @@
-import type { Database } from '../db/database.ts';
+import { IDEMPOTENCY_RETENTION_HOURS } from '../contract/limits.ts';
+import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
 const BATCH_LIMIT = 1_000;
-const IDEMPOTENCY_RETENTION_HOURS = 24;
 
-/** Deletes idempotency records past their day, in small batches; returns how many went. */
-export async function pruneIdempotency(db: Database, now: Date | null): Promise<number> {
+/** Deletes one batch of idempotency records past their day; returns how many went. */
+export async function pruneIdempotency(db: Queryable, now: Date | null): Promise<number> {
   const rows = await db.query(sql`
     delete from idempotency_records where ctid in (
       select ctid from idempotency_records

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../contract/errors.ts';
+import { IDEMPOTENCY_RETENTION_HOURS } from '../../contract/limits.ts';
 import { LOCK_NOT_AVAILABLE, sqlState, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -13,12 +14,13 @@ export type WriteRequest = {
   /** SHA-256 of method, path and body. */
   fingerprint: Buffer;
   requestId: string;
+  /** The mode that the integration is in; what it made in test mode can be deleted with all test data. */
+  isTest: boolean;
 };
 
 export type WriteAnswer = { status: number; body: string; requestId: string };
 export type Settled = { answer: WriteAnswer; isReplay: boolean };
 
-export const RETENTION_HOURS = 24;
 /** How long a request waits for another one with its key. */
 export const WAIT_LIMIT_MS = 10_000;
 
@@ -60,7 +62,7 @@ export async function findRecords(
     select key, fingerprint, status, body, request_id from idempotency_records
     where integration_id = ${requests[0]?.integrationId ?? ''}
       and key = any(${requests.map((request) => request.key)}::text[])
-      and created_at > coalesce(${now}::timestamptz, now()) - make_interval(hours => ${RETENTION_HOURS})`);
+      and created_at > coalesce(${now}::timestamptz, now()) - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})`);
   return new Map(rows.map((row) => [row.key, row]));
 }
 
@@ -70,7 +72,7 @@ export function replayOf(record: RecordRow, request: WriteRequest): Settled {
   return { answer: { status: record.status, body: record.body, requestId: record.request_id }, isReplay: true };
 }
 
-/** Records answers with the write that they are answers to; an expired record under the same key gives way. */
+/** Records answers of one integration and mode with the write itself; an expired record under the key gives way. */
 export async function recordAnswers(
   tx: Transaction,
   entries: { request: WriteRequest; answer: WriteAnswer }[],
@@ -78,17 +80,17 @@ export async function recordAnswers(
 ): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(sql`
-    insert into idempotency_records (integration_id, created_at, key, fingerprint, status, body, request_id)
-    select ${entries[0]?.request.integrationId ?? ''}, coalesce(${now}::timestamptz, now()), key,
-      decode(fingerprint, 'hex'), status, body, request_id
+    insert into idempotency_records (integration_id, is_test, created_at, key, fingerprint, status, body, request_id)
+    select ${entries[0]?.request.integrationId ?? ''}, ${entries[0]?.request.isTest ?? false},
+      coalesce(${now}::timestamptz, now()), key, decode(fingerprint, 'hex'), status, body, request_id
     from unnest(
       ${entries.map(({ request }) => request.key)}::text[],
       ${entries.map(({ request }) => request.fingerprint.toString('hex'))}::text[],
       ${entries.map(({ answer }) => answer.status)}::integer[], ${entries.map(({ answer }) => answer.body)}::text[],
       ${entries.map(({ request }) => request.requestId)}::text[]) as rows (key, fingerprint, status, body, request_id)
     on conflict (integration_id, key) do update set
-      created_at = excluded.created_at, fingerprint = excluded.fingerprint, status = excluded.status,
-      body = excluded.body, request_id = excluded.request_id`);
+      is_test = excluded.is_test, created_at = excluded.created_at, fingerprint = excluded.fingerprint,
+      status = excluded.status, body = excluded.body, request_id = excluded.request_id`);
 }
 
 function lockName(request: WriteRequest): string {

@@ -1,7 +1,9 @@
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { presentOrder } from '../../sales/change-order.ts';
 import type { OrderDraft } from '../../sales/order-draft.ts';
-import { type OrderScope, placeOrders } from '../../sales/place-orders.ts';
+import { type OrderScope, type Placed, placeOrders } from '../../sales/place-orders.ts';
 import type { AppOptions } from '../app.ts';
+import { writeFault } from './database-faults.ts';
 import { gather } from './gather.ts';
 import {
   findRecords,
@@ -17,109 +19,126 @@ import {
 /**
  * Takes in reported orders. Orders of one integration need its clock until their commit, so those that arrive together
  * share a transaction: one wait for the clock and the disk instead of one each. Each keeps its own key, its own answer
- * and its own errors; if the shared transaction fails, each is tried alone.
+ * and its own errors; if the write fails that they share, each is tried alone.
  */
-export type OrderIntake = { place(scope: OrderScope, request: WriteRequest, draft: OrderDraft): Promise<Settled> };
+export type OrderIntake = { place(report: OrderReport): Promise<Settled> };
 
-type Report = { scope: OrderScope; request: WriteRequest; draft: OrderDraft };
-/** A settled answer, the client's own error, or "busy": another node runs this key, so it has to be waited for. */
-type Outcome = Settled | ApiError | 'busy';
+export type OrderReport = {
+  scope: OrderScope;
+  /** The version in which the answer is written, and replayed. */
+  apiVersion: string;
+  request: WriteRequest;
+  draft: OrderDraft;
+};
+
+type Outcome = Settled | ApiError;
 
 const BATCH_LIMIT = 25;
-const NOTHING = { placements: [], touched: [] };
+const NOTHING: Placed = { documents: [], touched: [] };
 
 export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
-  const lanes = new Map<string, (report: Report) => Promise<Settled | ApiError>>();
+  const lanes = new Map<string, (report: OrderReport) => Promise<Outcome>>();
 
-  async function placeTogether(reports: Report[]): Promise<(Settled | ApiError | Promise<Settled>)[]> {
+  async function placeTogether(reports: OrderReport[]): Promise<(Outcome | Promise<Outcome>)[]> {
     if (reports.length === 1) return await Promise.all(reports.map(alone));
-    const outcomes = await inOneTransaction(reports, false).catch(() => null);
-    if (outcomes === null) return reports.map(alone);
-    return outcomes.map((outcome, index) => (outcome === 'busy' ? alone(reports[index] as Report) : outcome));
+    try {
+      const outcomes = await inOneTransaction(reports, false);
+      // Another node runs that key. Waiting for it is not the other reports' business.
+      return reports.map((report, index) => outcomes[index] ?? alone(report));
+    } catch (error) {
+      const fault = writeFault('insert_failed', error);
+      return fault.code === 'lookup_failed' ? reports.map(() => fault) : await oneAfterTheOther(reports);
+    }
   }
 
-  async function alone(report: Report): Promise<Settled> {
-    const [outcome] = await inOneTransaction([report], true);
-    if (outcome === undefined || outcome === 'busy') throw new ApiError('lookup_failed');
-    if (outcome instanceof ApiError) throw outcome;
-    return outcome;
+  /** Finds the one that the shared write failed for. If the database is away or a lock stays taken, nobody else waits. */
+  async function oneAfterTheOther(reports: OrderReport[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const report of reports) {
+      const last = outcomes.at(-1);
+      const isHopeless = last instanceof ApiError && last.code === 'lookup_failed';
+      outcomes.push(isHopeless ? last : await alone(report));
+    }
+    return outcomes;
   }
 
-  async function inOneTransaction(reports: Report[], isWaiting: boolean): Promise<Outcome[]> {
+  async function alone(report: OrderReport): Promise<Outcome> {
+    try {
+      const [outcome] = await inOneTransaction([report], true);
+      return outcome ?? new ApiError('lookup_failed');
+    } catch (error) {
+      return writeFault('insert_failed', error);
+    }
+  }
+
+  /** What became of each; null for one whose key is busy, which can't be if its key was waited for. */
+  async function inOneTransaction(reports: OrderReport[], isWaiting: boolean): Promise<(Outcome | null)[]> {
     let step: ErrorCode = 'lookup_failed';
     let touched: string[] = [];
     const now = channel.now();
     const requests = reports.map((report) => report.request);
-    const [first] = reports as [Report];
+    const [first] = reports as [OrderReport];
     try {
       const outcomes = await db.transaction(async (tx) => {
         step = 'lookup_failed';
         if (isWaiting) await lockKey(tx, first.request);
         const isLocked = isWaiting ? [true] : await tryLockKeys(tx, requests);
         const records = await findRecords(tx, requests, now);
-        const outcomes: (Outcome | null)[] = requests.map((request, index) => {
-          if (!isLocked[index]) return 'busy';
-          const record = records.get(request.key);
-          return record === undefined ? null : settle(() => replayOf(record, request));
-        });
-        const open = reports.filter((_, index) => outcomes[index] === null);
+        const outcomes = new Map<OrderReport, Outcome>();
+        const open: OrderReport[] = [];
+        for (const [index, report] of reports.entries()) {
+          const record = records.get(report.request.key);
+          if (record !== undefined) outcomes.set(report, replayOrRefusal(record, report.request));
+          else if (isLocked[index]) open.push(report);
+        }
         step = 'insert_failed';
         const drafts = open.map((report) => report.draft);
         const placed = drafts.length === 0 ? NOTHING : await placeOrders(tx, channel, first.scope, drafts);
         touched = placed.touched;
-        const answers = new Map<WriteRequest, WriteAnswer>();
-        for (const [index, { request }] of open.entries()) {
-          const placement = placed.placements[index];
-          if (placement === undefined || !('document' in placement)) continue;
-          answers.set(request, { status: 201, body: placement.document, requestId: request.requestId });
+        const answers: { request: WriteRequest; answer: WriteAnswer }[] = [];
+        for (const [index, report] of open.entries()) {
+          const { request, apiVersion } = report;
+          const document = placed.documents[index] ?? null;
+          if (document === null) {
+            outcomes.set(report, new ApiError('duplicate_channel_order_id', { param: 'channel_order_id' }));
+            continue;
+          }
+          const body = presentOrder(channel, apiVersion, document);
+          const answer = { status: 201, body, requestId: request.requestId };
+          answers.push({ request, answer });
+          outcomes.set(report, { answer, isReplay: false });
         }
-        await recordAnswers(
-          tx,
-          [...answers].map(([request, answer]) => ({ request, answer })),
-          now,
-        );
-        return outcomes.map((outcome, index) => {
-          if (outcome !== null) return outcome;
-          const answer = answers.get(requests[index] as WriteRequest);
-          return answer === undefined ? duplicate() : { answer, isReplay: false };
-        });
+        await recordAnswers(tx, answers, now);
+        return reports.map((report) => outcomes.get(report) ?? null);
       });
       if (touched.length > 0) channel.onEvents(touched);
       return outcomes;
     } catch (error) {
-      if (error instanceof ApiError) throw error;
-      throw new ApiError(step, { cause: error });
+      throw writeFault(step, error);
     }
   }
 
   return {
-    async place(scope, request, draft) {
-      // The mode is part of the lane: one batch is all live or all test.
-      const name = `${scope.integrationId} ${scope.isTest}`;
+    async place(report) {
+      // All orders of a batch have one scope: one dealer, and all live or all test.
+      const name = Object.values(report.scope).join(' ');
       let lane = lanes.get(name);
       if (lane === undefined) {
-        lane = gather(placeTogether as (reports: Report[]) => Promise<(Settled | ApiError)[]>, {
-          onIdle: () => lanes.delete(name),
-          batchLimit: BATCH_LIMIT,
-        });
+        lane = gather(placeTogether, { onIdle: () => lanes.delete(name), batchLimit: BATCH_LIMIT });
         lanes.set(name, lane);
       }
-      const outcome = await lane({ scope, request, draft });
+      const outcome = await lane(report);
       if (outcome instanceof ApiError) throw outcome;
       return outcome;
     },
   };
 }
 
-function settle(work: () => Settled): Settled | ApiError {
+function replayOrRefusal(...found: Parameters<typeof replayOf>): Outcome {
   try {
-    return work();
+    return replayOf(...found);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
   }
-}
-
-function duplicate(): ApiError {
-  return new ApiError('duplicate_channel_order_id', { param: 'channel_order_id' });
 }

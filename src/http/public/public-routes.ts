@@ -87,7 +87,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     reader: createDocumentReader(options.channel, options.readCacheBytes / 2),
     readCache: createReadCache(options.readCacheBytes / 2),
     cursors: createCursors(options.secretKeys),
-    keyGate: createKeyGate(),
+    keyGate: createKeyGate(options.keyWaitMs),
     orderIntake: createOrderIntake(options),
     rawBodies: new WeakMap(),
   };

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 import type { Transaction } from '../../db/database.ts';
+import { writeFault } from './database-faults.ts';
 import {
   findRecords,
   fingerprintOf,
@@ -19,7 +20,8 @@ type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
 
 /**
  * Runs a mutating operation once for its key: lock the key, look for a recorded answer, do the work, record the answer,
- * commit. A fault before the work is `lookup_failed`, one in it or in the commit is the operation's own code.
+ * commit. A fault before the work, or a lock that was not to be had, is `lookup_failed`; one in the work or in the
+ * commit is the operation's own code.
  */
 export async function writeOnce(
   call: WriteCall,
@@ -43,8 +45,7 @@ export async function writeOnce(
         return { answer, isReplay: false };
       });
     } catch (error) {
-      if (error instanceof ApiError) throw error;
-      throw new ApiError(step, { cause: error });
+      throw writeFault(step, error);
     }
   });
   return await sendSettled(call.reply, settled);
@@ -58,6 +59,7 @@ export function writeRequest({ integration, request, context }: WriteCall): Writ
     key: String(request.headers['idempotency-key']),
     fingerprint: fingerprintOf(request.method, path, context.rawBodies.get(request) ?? Buffer.alloc(0)),
     requestId: request.id,
+    isTest: integration.isTestMode,
   };
 }
 

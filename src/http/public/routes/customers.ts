@@ -1,14 +1,9 @@
 import { ApiError } from '../../../contract/errors.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { BulkResult, Customer } from '../../../contract/resources/customer.ts';
-import {
-  type CustomerRecord,
-  type CustomerScope,
-  lockCustomers,
-  openCustomerBook,
-  type Upserted,
-} from '../../../customers/customer-book.ts';
+import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/customer-book.ts';
 import { draftCustomer } from '../../../customers/customer-draft.ts';
+import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
 import type { AdmittedIntegration } from '../admit.ts';
 import type { Handler } from '../public-routes.ts';
 import { writeOnce } from '../write.ts';

@@ -15,11 +15,15 @@ describe('orders', () => {
   it('reserves the listing of a live order, and gives it back on cancellation', async () => {
     const dealer = await world.dealer();
     const id = await publishNew(world, dealer, watch());
-    const made = await dealer.api.post('/v1/orders', {
-      channel_order_id: 'SO-1',
-      customer: { email: 'ana@example.ch', phone: '+41 22 730 00 00' },
-      lines: [{ listing_id: id, unit_amount: 100, quantity: 1 }],
-    }, key());
+    const made = await dealer.api.post(
+      '/v1/orders',
+      {
+        channel_order_id: 'SO-1',
+        customer: { email: 'ana@example.ch', phone: '+41 22 730 00 00' },
+        lines: [{ listing_id: id, unit_amount: 100, quantity: 1 }],
+      },
+      key(),
+    );
     assert.equal(made.status, 201);
     assert.deepEqual(made.body.lines[0].match, { object: 'listing', id, remaining_quantity: 0 });
     assert.equal((await dealer.api.get(`/v1/listings/${id}`)).body.status, 'reserved');
@@ -49,7 +53,11 @@ describe('orders', () => {
     const again = await dealer.api.post('/v1/customers', { email: 'a@B.ch', first_name: 'Ana' }, key());
     assert.equal(again.status, 200);
     assert.equal(again.body.id, made.body.id);
-    const bulk = await dealer.api.post('/v1/customers/bulk', { customers: [{ email: 'x@y.z' }, { email: 'a@b.ch', external_id: 'c1' }] }, key());
+    const bulk = await dealer.api.post(
+      '/v1/customers/bulk',
+      { customers: [{ email: 'x@y.z' }, { email: 'a@b.ch', external_id: 'c1' }] },
+      key(),
+    );
     assert.deepEqual(bulk.body.bulk_result, { total: 2, created: 1, updated: 1 });
     const ping = await dealer.api.post('/v1/test/webhook_ping', undefined, key());
     assert.equal(ping.body.enqueued, false);

@@ -18,16 +18,13 @@ const UNTIL_THE_CLOCK_MOVES = { validUntilMs: null, isCurrent: true };
 export const createOrder: Handler<typeof OPERATIONS.createOrder> = async (call) => {
   const { context, integration, body, reply } = call;
   const { integrationId, organizationId, isTestMode, apiVersion } = integration;
+  const scope = { integrationId, organizationId, isTest: isTestMode };
   const draft = draftOrder(body, integration);
   const request = writeRequest(call);
   const settled = await context.keyGate.pass(request, () =>
-    context.orderIntake.place({ integrationId, organizationId, isTest: isTestMode }, request, draft),
+    context.orderIntake.place({ scope, apiVersion, request, draft }),
   );
-  const { answer } = settled;
-  return await sendSettled(reply, {
-    ...settled,
-    answer: { ...answer, body: presentOrder(context.channel, apiVersion, answer.body) },
-  });
+  return await sendSettled(reply, settled);
 };
 
 export const listOrders: Handler<typeof OPERATIONS.listOrders> = async ({

@@ -1,0 +1,164 @@
+import type { Address } from '../contract/resources/common.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { addressOf, type CustomerDraft, emailKey } from './customer-draft.ts';
+
+/** Whose customers: the organization's, as one integration knows them, in one mode. */
+export type CustomerScope = { organizationId: string; integrationId: string; isTest: boolean };
+
+export type CustomerRecord = {
+  id: string;
+  email: string | null;
+  phone: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  company: string | null;
+  address: Address | null;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+/** A customer as it was read. */
+export type StoredCustomer = Readonly<CustomerRecord>;
+
+/** Customers as they shall stand, beside what stands; links go from external id to customer. */
+export type CustomerChanges = {
+  entries: (CustomerRecord & { stored: StoredCustomer | null })[];
+  links: Map<string, string>;
+  storedLinks: Map<string, string>;
+};
+
+/** The customers that drafts may mean, by each key through its own index: one condition for all would read everybody. */
+export async function readCustomers(
+  tx: Transaction,
+  scope: CustomerScope,
+  drafts: CustomerDraft[],
+): Promise<StoredCustomer[]> {
+  const rows = await tx.query<CustomerRecord>(sql`
+    with meant as (
+      select id from customers
+      where organization_id = ${scope.organizationId} and is_test = ${scope.isTest}
+        and email_key = any(${drafts.flatMap((draft) => (draft.email == null ? [] : [emailKey(draft.email)]))}::text[])
+      union
+      select id from customers
+      where organization_id = ${scope.organizationId} and is_test = ${scope.isTest}
+        and phone = any(${drafts.flatMap((draft) => draft.phone ?? [])}::text[])
+      union
+      select customer_id from customer_external_ids
+      where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
+        and external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[])
+    )
+    select c.id, c.email, c.phone, c.first_name as "firstName", c.last_name as "lastName", c.company, c.address,
+      c.created_at as "createdAt", c.updated_at as "updatedAt"
+    from meant join customers c on c.id = meant.id
+    where c.organization_id = ${scope.organizationId}`);
+  // jsonb has an order of its own for the fields.
+  return rows.map((row) => ({ ...row, address: row.address === null ? null : addressOf(row.address) }));
+}
+
+/** What the integration calls these customers, and whom it means by the drafts' external ids. */
+export async function readLinks(
+  tx: Transaction,
+  scope: CustomerScope,
+  customers: StoredCustomer[],
+  drafts: CustomerDraft[],
+): Promise<Map<string, string>> {
+  const rows = await tx.query<{ external_id: string; customer_id: string }>(sql`
+    select external_id, customer_id from customer_external_ids
+    where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
+      and (customer_id = any(${customers.map((customer) => customer.id)}::text[])
+        or external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[]))
+    order by external_id`);
+  return new Map(rows.map((row) => [row.external_id, row.customer_id]));
+}
+
+export async function writeCustomers(tx: Transaction, scope: CustomerScope, changes: CustomerChanges): Promise<void> {
+  const { entries, links, storedLinks } = changes;
+  const changed = entries.filter(({ stored, updatedAt }) => stored !== null && stored.updatedAt !== updatedAt);
+  await clearMovedKeys(tx, changed);
+  await updateCustomers(tx, changed);
+  await insertCustomers(
+    tx,
+    scope,
+    entries.filter((entry) => entry.stored === null),
+  );
+  await deleteLinks(
+    tx,
+    scope,
+    [...storedLinks.keys()].filter((externalId) => !links.has(externalId)),
+  );
+  await upsertLinks(
+    tx,
+    scope,
+    [...links].filter(([externalId, customerId]) => storedLinks.get(externalId) !== customerId),
+  );
+}
+
+/** A key may pass from one customer to another within a batch; a unique index would see both at once. */
+async function clearMovedKeys(tx: Transaction, entries: CustomerChanges['entries']): Promise<void> {
+  const moved = entries.filter(
+    ({ stored, ...entry }) => stored !== null && (stored.phone !== entry.phone || keyOf(stored) !== keyOf(entry)),
+  );
+  if (moved.length === 0) return;
+  await tx.query(sql`
+    update customers set email_key = null, phone = null where id = any(${moved.map((entry) => entry.id)}::text[])`);
+}
+
+async function updateCustomers(tx: Transaction, customers: CustomerRecord[]): Promise<void> {
+  if (customers.length === 0) return;
+  await tx.query(sql`
+    update customers c set email = rows.email, email_key = rows.email_key, phone = rows.phone,
+      first_name = rows.first_name, last_name = rows.last_name, company = rows.company, address = rows.address::jsonb,
+      updated_at = rows.updated_at
+    from unnest(
+      ${customers.map((customer) => customer.id)}::text[], ${customers.map((customer) => customer.email)}::text[],
+      ${customers.map(keyOf)}::text[], ${customers.map((customer) => customer.phone)}::text[],
+      ${customers.map((customer) => customer.firstName)}::text[],
+      ${customers.map((customer) => customer.lastName)}::text[], ${customers.map((customer) => customer.company)}::text[],
+      ${customers.map(addressText)}::text[], ${customers.map((customer) => customer.updatedAt)}::timestamptz[])
+      as rows (id, email, email_key, phone, first_name, last_name, company, address, updated_at)
+    where c.id = rows.id`);
+}
+
+async function insertCustomers(tx: Transaction, scope: CustomerScope, customers: CustomerRecord[]): Promise<void> {
+  if (customers.length === 0) return;
+  await tx.query(sql`
+    insert into customers (id, organization_id, is_test, email, email_key, phone, first_name, last_name, company, address,
+      created_at, updated_at)
+    select id, ${scope.organizationId}, ${scope.isTest}, email, email_key, phone, first_name, last_name, company,
+      address::jsonb, created_at, created_at
+    from unnest(
+      ${customers.map((customer) => customer.id)}::text[], ${customers.map((customer) => customer.email)}::text[],
+      ${customers.map(keyOf)}::text[], ${customers.map((customer) => customer.phone)}::text[],
+      ${customers.map((customer) => customer.firstName)}::text[],
+      ${customers.map((customer) => customer.lastName)}::text[], ${customers.map((customer) => customer.company)}::text[],
+      ${customers.map(addressText)}::text[], ${customers.map((customer) => customer.createdAt)}::timestamptz[])
+      as rows (id, email, email_key, phone, first_name, last_name, company, address, created_at)`);
+}
+
+async function deleteLinks(tx: Transaction, scope: CustomerScope, externalIds: string[]): Promise<void> {
+  if (externalIds.length === 0) return;
+  await tx.query(sql`
+    delete from customer_external_ids
+    where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
+      and external_id = any(${externalIds}::text[])`);
+}
+
+/** An integration that came from another dealer may have used the same external id there; it means its own now. */
+async function upsertLinks(tx: Transaction, scope: CustomerScope, links: [string, string][]): Promise<void> {
+  if (links.length === 0) return;
+  await tx.query(sql`
+    insert into customer_external_ids (integration_id, is_test, external_id, customer_id)
+    select ${scope.integrationId}, ${scope.isTest}, external_id, customer_id
+    from unnest(${links.map(([externalId]) => externalId)}::text[], ${links.map(([, customerId]) => customerId)}::text[])
+      as rows (external_id, customer_id)
+    on conflict (integration_id, is_test, external_id) do update set customer_id = excluded.customer_id`);
+}
+
+function keyOf({ email }: Pick<CustomerRecord, 'email'>): string | null {
+  return email === null ? null : emailKey(email);
+}
+
+function addressText({ address }: CustomerRecord): string | null {
+  return address === null ? null : JSON.stringify(address);
+}
