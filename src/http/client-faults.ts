@@ -39,21 +39,24 @@ export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogge
   function handle(fault: NodeJS.ErrnoException, socket: Socket): void {
     // Each further packet of a broken request is reported anew.
     if (leaving.has(socket)) return;
-    if (fault.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy();
-      return;
-    }
     const error = clientError(fault.code);
     const response = latest.get(socket);
-    if (response !== undefined && !response.req.complete) failBody(socket, response, error);
-    else if (response === undefined || response.writableFinished) hangUp(socket, error);
-    else response.once('close', () => handle(fault, socket));
+    if (fault.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+    } else if (response !== undefined && !response.req.complete) {
+      failBody(socket, response, error);
+    } else if (response === undefined || response.writableFinished) {
+      hangUp(socket, error);
+    } else {
+      // The answers to the good requests before it come first.
+      leaving.add(socket);
+      response.once('close', () => hangUp(socket, error));
+    }
   }
 
   return {
-    follow: (response) => {
-      if (response.socket !== null) latest.set(response.socket, response);
-    },
+    // Not by the response's socket: a pipelined response is given it only when its turn has come.
+    follow: (response) => void latest.set(response.req.socket, response),
     handle,
     hangUp,
   };
