@@ -18,7 +18,7 @@ export function parseTimestamp(text: string, name: string): number {
       ? 'Z'
       : zone.replace(/^([+-]\d{2}):?(\d{2})?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
   const value = Date.parse(`${date}T${clock}${offset}`);
-  if (match === null || Number.isNaN(value) || !isRealDate(date)) {
+  if (match === null || Number.isNaN(value) || !isRealDate(date) || !isPrintable(value)) {
     throw new ApiError('invalid_request', {
       param: name,
       message: `${name} must be an ISO 8601 time such as 2026-05-08T09:00:00.123Z, or a date.`,
@@ -31,4 +31,9 @@ export function parseTimestamp(text: string, name: string): number {
 function isRealDate(date: string): boolean {
   const value = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(value) && new Date(value).toISOString().startsWith(date);
+}
+
+/** An offset may carry a time beyond the years that have four digits. */
+function isPrintable(value: number): boolean {
+  return /^\d{4}-/.test(new Date(value).toISOString());
 }

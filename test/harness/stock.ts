@@ -77,7 +77,11 @@ export function part(changes: Partial<NewPart> = {}): NewPart {
 }
 
 /** Takes an item into stock and puts it on the dealer's channel. */
-export async function publishNew(world: World, dealer: Dealer, item: NewItem): Promise<string> {
+export async function publishNew(
+  world: World,
+  dealer: Pick<Dealer, 'organizationId' | 'integrationId'>,
+  item: NewItem,
+): Promise<string> {
   const id = await createItem(world.channel, dealer.organizationId, item);
   await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [id], true);
   return id;

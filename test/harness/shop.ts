@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from '../../src/db/sql.ts';
+import { createIntegration, setRateLimit } from '../../src/dealers/integrations.ts';
+import { createOrganization } from '../../src/dealers/organizations.ts';
+import type { ApiClient, ApiResponse } from './api-client.ts';
+import type { World } from './world.ts';
+
+/** A client's website on a dealer's channel, for tests that write: its rate limit is out of the way. */
+export type Shop = {
+  organizationId: string;
+  integrationId: string;
+  apiKey: string;
+  api: ApiClient;
+  /** POST with a fresh key. */
+  post(path: string, body?: unknown): Promise<ApiResponse>;
+};
+
+export type ShopOptions = { isTestMode?: boolean; country?: string; currency?: string };
+
+const RATE_LIMIT = 1_000_000;
+let made = 0;
+
+/** A dealer of its own, without anybody who could sign in: that takes the longest to make. */
+export async function openShop(world: World, options: ShopOptions = {}): Promise<Shop> {
+  made += 1;
+  const { id } = await createOrganization(world.db, { name: `Dealer of shop ${made}`, hasPlan: true });
+  if (options.country !== undefined) {
+    await world.db.query(sql`update organizations set country = ${options.country} where id = ${id}`);
+  }
+  return await addShop(world, { organizationId: id }, options);
+}
+
+/** Another website of the same dealer. */
+export async function addShop(
+  world: World,
+  { organizationId }: { organizationId: string },
+  options: ShopOptions = {},
+): Promise<Shop> {
+  made += 1;
+  const { id, apiKey } = await createIntegration(world.db, {
+    organizationId,
+    userId: null,
+    name: `Shop ${made}`,
+    currency: options.currency ?? 'USD',
+    isTestMode: options.isTestMode ?? false,
+  });
+  await setRateLimit(world.db, id, RATE_LIMIT);
+  const api = world.client(apiKey);
+  return {
+    organizationId,
+    integrationId: id,
+    apiKey,
+    api,
+    post: (path, body) => api.post(path, body, freshKey()),
+  };
+}
+
+export function freshKey(): { 'idempotency-key': string } {
+  return { 'idempotency-key': randomUUID() };
+}
+
+/** Asserting on an error is asserting on these; the wording may change. */
+export function faultOf({ status, body }: ApiResponse): { status: number; code: string; param?: string } {
+  const { code, param } = body?.error ?? {};
+  return param === undefined ? { status, code } : { status, code, param };
+}
