@@ -13,7 +13,7 @@ export type Stage = {
   startService(
     env?: Record<string, string>,
   ): Promise<{ port: number; process: ChildProcess; env: Record<string, string> }>;
-  startBareServer(bodies: Record<string, string>): Promise<number>;
+  startBareServer(bodies: Record<string, string>): Promise<{ port: number; pid: number | undefined }>;
   load(job: LoadJob): Promise<LoadResult>;
   end(): Promise<void>;
 };
@@ -53,9 +53,10 @@ export async function openStage(): Promise<Stage> {
       const port = await freePort();
       const file = join(dir, `bodies-${port}.json`);
       await writeFile(file, JSON.stringify(bodies));
-      start('bench/bare-server.ts', [String(port), file]).stdout?.resume();
+      const child = start('bench/bare-server.ts', [String(port), file]);
+      child.stdout?.resume();
       await until(async () => (await fetch(`http://127.0.0.1:${port}/none`)).status === 404);
-      return port;
+      return { port, pid: child.pid };
     },
     async load(job) {
       const file = join(dir, 'job.json');
