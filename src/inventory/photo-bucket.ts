@@ -87,8 +87,12 @@ export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles>
       }
     },
     async *list() {
+      let last = '';
       for await (const keys of keysUnder(prefix)) {
-        yield [...new Set(keys.map((key) => key.slice(prefix.length).split('/')[1] ?? ''))];
+        const ids = [...new Set(keys.map((key) => key.slice(prefix.length).split('/')[1] ?? ''))];
+        // A photo whose files are spread over two pages was named before.
+        yield ids.filter((id) => id !== last);
+        last = ids.at(-1) ?? last;
       }
     },
     async check() {
