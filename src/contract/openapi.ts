@@ -6,6 +6,7 @@ import { CURRENT_VERSION } from './versions.ts';
 type Json = Record<string, unknown>;
 
 const EXAMPLE_REQUEST_ID = 'req_0f8c1d5e2b7a4c3d9e6f1a2b3c4d5e6f';
+const EXAMPLE_ETAG = 'W/"0Zk3o5p2m1nq8r7s6t5u4v3w2x1"';
 
 /** The codes that always blame the same input. */
 const PARAMS: { [Code in ErrorCode]?: string } = {
@@ -66,6 +67,7 @@ function describe(operation: Operation, schemas: Json, publicUrl: string): Json 
       ...parametersFrom(operation.params, 'path', schemas),
       ...parametersFrom(operation.query, 'query', schemas),
       ...(operation.isIdempotent ? [idempotencyKeyParameter] : []),
+      ...(operation.hasEtag ? [ifNoneMatchParameter] : []),
     ],
     ...(operation.body === null
       ? {}
@@ -93,6 +95,9 @@ function describe(operation: Operation, schemas: Json, publicUrl: string): Json 
           ],
         ),
       ),
+      ...(operation.hasEtag
+        ? { 304: { description: 'Nothing has changed since that ETag.', headers: headersOf(operation, []) } }
+        : {}),
       ...errorResponses(operation, publicUrl),
     },
   };
@@ -141,6 +146,7 @@ function headersOf(operation: Operation, codes: ErrorCode[]): Json {
   if (!isBeforeAdmission && !isPerhapsBefore) names.push(...RATE_HEADERS);
   if (codes.includes('too_many_requests') || codes.includes('idempotency_key_in_use')) names.push('Retry-After');
   if (operation.isIdempotent && codes.length === 0) names.push('Idempotent-Replay', 'Original-Request-Id');
+  if (operation.hasEtag && codes.length === 0) names.push('ETag');
   const headers: Json = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
   if (!isBeforeAdmission && isPerhapsBefore) {
     const shared = sharedHeaders();
@@ -170,6 +176,7 @@ function sharedHeaders(): Record<string, Json> {
       { type: 'integer' },
       1778230860,
     ),
+    ETag: header('Changes with the answer; send it in `If-None-Match`.', { type: 'string' }, EXAMPLE_ETAG),
     'Retry-After': header('Whole seconds to wait before the same request fits.', { type: 'integer' }, 1, false),
     'Idempotent-Replay': header('`true` when the answer is the stored first one.', { const: 'true' }, 'true', false),
     'Original-Request-Id': header(
@@ -188,6 +195,15 @@ const idempotencyKeyParameter = {
   description: 'Unique for one logical operation, such as a random UUID; the same on every retry. Kept for 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_LIMIT },
   example: '5f0c2c1e-9d1b-4f43-9b3c-0d7f6f1f2a10',
+};
+
+const ifNoneMatchParameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of an earlier answer to the same request.',
+  schema: { type: 'string' },
+  example: EXAMPLE_ETAG,
 };
 
 function parametersFrom(schema: unknown, place: 'path' | 'query', schemas: Json): Json[] {

@@ -49,6 +49,8 @@ export type Operation<
   isOpen: boolean;
   /** True for every mutating POST: the `Idempotency-Key` header is required. */
   isIdempotent: boolean;
+  /** The answer carries an ETag; to a request that names it in If-None-Match the answer is 304. */
+  hasEtag: boolean;
   bodyLimitBytes: number;
   params: Params;
   query: Query;
@@ -83,6 +85,7 @@ const nothing = Type.Object({});
 function read<Params extends TSchema = typeof nothing, Query extends TSchema = typeof nothing>(
   operation: Pick<Operation, 'id' | 'path' | 'tag' | 'summary' | 'description' | 'success' | 'errors'> & {
     isOpen?: boolean;
+    hasEtag?: boolean;
     params?: Params;
     query?: Query;
   },
@@ -94,6 +97,7 @@ function read<Params extends TSchema = typeof nothing, Query extends TSchema = t
     isOpen,
     cost: isOpen ? 0 : 1,
     isIdempotent: false,
+    hasEtag: operation.hasEtag ?? false,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     params: (operation.params ?? nothing) as Params,
     query: (operation.query ?? nothing) as Query,
@@ -123,6 +127,7 @@ function write<Body extends TSchema, Params extends TSchema = typeof nothing>(
     method: 'POST' as const,
     isOpen: false as const,
     isIdempotent: true,
+    hasEtag: false,
     bodyLimitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     params: (operation.params ?? nothing) as Params,
     query: nothing,
@@ -178,6 +183,7 @@ export const OPERATIONS = {
       updated_after: updatedAfterParameter,
       status: statusParameter(valuesOf('listing_status'), '`active`, or every status with `updated_after`'),
     }),
+    hasEtag: true,
     success: {
       status: 200,
       description: 'A page of listings.',
@@ -193,6 +199,7 @@ export const OPERATIONS = {
     summary: 'Read a listing',
     description: 'One listing, also when it is sold, reserved or unpublished, as long as it is or was on the channel.',
     params: Type.Object({ id: Type.String({ description: 'Id of the listing.', examples: [listingExample.id] }) }),
+    hasEtag: true,
     success: { status: 200, description: 'The listing.', schema: Listing, example: listingExample },
     errors: ['listing_not_found', 'query_failed'],
   }),
@@ -209,6 +216,7 @@ export const OPERATIONS = {
       updated_after: updatedAfterParameter,
       status: statusParameter(valuesOf('part_status'), '`active`, or every status with `updated_after`'),
     }),
+    hasEtag: true,
     success: {
       status: 200,
       description: 'A page of parts.',
@@ -224,6 +232,7 @@ export const OPERATIONS = {
     summary: 'Read a part',
     description: 'One part, also when it is sold out or hidden, while it is on the channel.',
     params: Type.Object({ id: Type.String({ description: 'Id of the part.', examples: [partExample.id] }) }),
+    hasEtag: true,
     success: { status: 200, description: 'The part.', schema: Part, example: partExample },
     errors: ['part_not_found', 'query_failed'],
   }),
@@ -283,6 +292,7 @@ export const OPERATIONS = {
       updated_after: updatedAfterParameter,
       status: statusParameter(valuesOf('order_status'), 'every status'),
     }),
+    hasEtag: true,
     success: {
       status: 200,
       description: 'A page of orders.',
@@ -298,6 +308,7 @@ export const OPERATIONS = {
     summary: 'Read an order',
     description: 'One order that this integration reported.',
     params: orderIdParameter,
+    hasEtag: true,
     success: { status: 200, description: 'The order.', schema: Order, example: orderExample },
     errors: ['order_not_found', 'query_failed'],
   }),
