@@ -1,57 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type RawResponse, rawSocket, sendRaw } from '../../test/harness/raw-socket.ts';
-import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
-import { setRateLimit } from '../dealers/integrations.ts';
-
-/** What every response carries, whoever wrote it. */
-const SECURITY_HEADERS = [
-  'content-security-policy',
-  'cross-origin-resource-policy',
-  'referrer-policy',
-  'strict-transport-security',
-  'x-content-type-options',
-  'x-frame-options',
-];
-
-function assertDecent(response: RawResponse): void {
-  for (const name of SECURITY_HEADERS) assert.ok(response.headers[name], `${name} is missing`);
-  for (const name of ['server', 'x-powered-by', 'via']) assert.equal(response.headers[name], undefined);
-  assert.match(response.headers['x-request-id'] ?? '', /^req_[0-9a-f]{32}$/);
-  assert.ok(response.headers.date);
-  assert.doesNotMatch(response.text, /node_modules|\.ts:\d|\n\s+at |fastify|HPE_|ERR_/i);
-}
-
-function assertEnvelope(response: RawResponse, status: number, code: string): void {
-  assert.equal(response.body?.error?.code, code, response.text);
-  assert.equal(response.status, status);
-  assertDecent(response);
-  assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
-  const { error } = response.body;
-  assert.equal(error.request_id, response.headers['x-request-id']);
-  assert.equal(error.doc_url, `${PUBLIC_URL}/docs/api/errors#${code}`);
-  assert.equal(typeof error.type, 'string');
-  assert.equal(typeof error.message, 'string');
-}
+import { assertDecent, assertEnvelope, type HostileWorld, startHostileWorld } from '../../test/harness/hostile.ts';
 
 describe('hostile requests', () => {
-  let world: World;
-  let dealer: Dealer;
+  let world: HostileWorld;
   before(async () => {
-    world = await startWorld({ timeouts: { headersMs: 400, requestMs: 800, idleMs: 1_500, checkEveryMs: 50 } });
-    dealer = await world.dealer();
-    await setRateLimit(world.db, dealer.integrationId, 100_000);
+    world = await startHostileWorld();
   });
   after(() => world.stop());
-  afterEach(async () => {
-    assert.equal((await dealer.api.get('/v1/me')).status, 200, 'the server lives and serves');
-  });
+  afterEach(() => world.assertServes());
 
-  const send = (bytes: string | Buffer, options?: { isHead?: boolean }) => sendRaw(world.port, bytes, options);
-  /** A request with the dealer's key. */
-  const keyed = (line: string, headers = '', body = '') =>
-    `${line}\r\nHost: x\r\nAuthorization: Bearer ${dealer.apiKey}\r\n${headers}\r\n${body}`;
+  const send: HostileWorld['send'] = (bytes, options) => world.send(bytes, options);
+  const keyed: HostileWorld['keyed'] = (line, headers, body) => world.keyed(line, headers, body);
 
   describe('HTTP that is none', () => {
     for (const [name, bytes] of Object.entries({
@@ -80,7 +40,7 @@ describe('hostile requests', () => {
         'POST /api/v1/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n',
     })) {
       it(`is answered 400 invalid_request: ${name}`, async () => {
-        const client = rawSocket(world.port);
+        const client = world.open();
         client.write(Buffer.from(bytes, 'latin1'));
         const response = await client.next();
         assertEnvelope(response, 400, 'invalid_request');
@@ -97,7 +57,7 @@ describe('hostile requests', () => {
     });
 
     it('is answered once, however much more of it comes', async () => {
-      const client = rawSocket(world.port);
+      const client = world.open();
       client.write('garbage\r\n\r\n');
       const response = await client.next();
       assertEnvelope(response, 400, 'invalid_request');
@@ -107,7 +67,7 @@ describe('hostile requests', () => {
     });
 
     it('is closed in the end also when the client keeps its side open', async () => {
-      const client = rawSocket(world.port);
+      const client = world.open();
       client.socket.allowHalfOpen = true;
       client.write('garbage\r\n\r\n');
       await client.next();
@@ -118,7 +78,7 @@ describe('hostile requests', () => {
     });
 
     it('does not answer in the place of the good requests before it', async () => {
-      const client = rawSocket(world.port);
+      const client = world.open();
       const paths = ['/api/v1/me', '/api/v1/health', '/api/v1/nothing', '/api/v1/me'];
       client.write(paths.map((path) => keyed(`GET ${path} HTTP/1.1`)).join(''));
       for (let sent = 0; sent < 20; sent++) client.write('garbage\r\n\r\n');
@@ -176,7 +136,7 @@ describe('hostile requests', () => {
     });
 
     it('that come twice do not lend one request two keys', async () => {
-      const twice = `GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_${'0'.repeat(32)}\r\nAuthorization: Bearer ${dealer.apiKey}\r\n\r\n`;
+      const twice = `GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_${'0'.repeat(32)}\r\nAuthorization: Bearer ${world.victim.apiKey}\r\n\r\n`;
       assertEnvelope(await send(twice), 401, 'invalid_api_key');
     });
 
@@ -253,7 +213,7 @@ describe('hostile requests', () => {
     ]) {
       it(`are served where they do name one: ${target}`, async () => {
         const response = await send(keyed(`GET ${target} HTTP/1.1`));
-        assert.deepEqual([response.status, response.body?.id], [200, dealer.integrationId]);
+        assert.deepEqual([response.status, response.body?.id], [200, world.victim.integrationId]);
       });
     }
 
@@ -316,252 +276,20 @@ describe('hostile requests', () => {
     });
 
     it('are refused when they want a tunnel', async () => {
-      const client = rawSocket(world.port);
+      const client = world.open();
       client.write('CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example:443\r\n\r\n');
       assertEnvelope(await client.next(), 400, 'invalid_request');
       client.write('what goes through a tunnel');
       await client.closed;
-      const vanishing = rawSocket(world.port);
+      const vanishing = world.open();
       vanishing.write('CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n\r\n');
       vanishing.socket.on('connect', () => vanishing.socket.resetAndDestroy());
       await vanishing.closed;
     });
   });
 
-  describe('bodies where none is wanted', () => {
-    const large = Buffer.alloc(20_000_000, 'a');
-    const post = (target: string, headers: string) =>
-      `POST ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${large.length}\r\n${headers}\r\n`;
-
-    for (const target of ['/api/v1/me', '/api/v1/nothing', '/nothing', '/docs/api']) {
-      it(`are not read, and the answer arrives all the same: ${target}`, async () => {
-        const client = rawSocket(world.port);
-        client.write(post(target, ''));
-        client.write(large);
-        const response = await client.next();
-        assertDecent(response);
-        if (target.startsWith('/api')) assertEnvelope(response, 401, 'missing_authorization');
-        if (target === '/nothing') assertEnvelope(response, 404, 'route_not_found');
-        if (target === '/docs/api') assert.equal(response.status, 405);
-        client.close();
-      });
-    }
-
-    for (const [name, headers] of Object.entries({
-      'bad JSON': 'Content-Type: application/json\r\nContent-Length: 5\r\n',
-      'a bad content type': 'Content-Type: ;;;\r\nContent-Length: 5\r\n',
-      'no content type': 'Content-Length: 5\r\n',
-      'a form': 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\n',
-    })) {
-      it(`are not looked at: ${name}`, async () => {
-        assertEnvelope(await send(keyed('POST /api/v1/me HTTP/1.1', headers, '{"a":')), 405, 'method_not_allowed');
-        assertEnvelope(await send(keyed('POST /nothing HTTP/1.1', headers, '{"a":')), 404, 'route_not_found');
-        assertEnvelope(await send(keyed('QUERY /nothing HTTP/1.1', headers, '{"a":')), 404, 'route_not_found');
-        assert.equal((await send(keyed('GET /api/v1/me HTTP/1.1', headers, '{"a":'))).status, 200);
-      });
-    }
-
-    it('that break off in their chunks do not follow an answer with another', async () => {
-      const client = rawSocket(world.port);
-      client.write(keyed('POST /api/v1/me HTTP/1.1', 'Transfer-Encoding: chunked\r\n', '5\r\nhello\r\n'));
-      assertEnvelope(await client.next(), 405, 'method_not_allowed');
-      client.write('this is no chunk\r\n');
-      await client.closed;
-      assert.equal(client.rest(), '');
-    });
-
-    it('that never end do not follow an answer with another', async () => {
-      const client = rawSocket(world.port);
-      client.write(keyed('POST /api/v1/me HTTP/1.1', 'Content-Length: 100\r\n', 'a few'));
-      assertEnvelope(await client.next(), 405, 'method_not_allowed');
-      await client.closed;
-      assert.equal(client.rest(), '');
-    });
-  });
-
-  describe('bodies that are read', () => {
-    const LIMIT = 1_048_576;
-    let orders = 0;
-    /** The head of a POST that would report an order. */
-    const order = (headers: string) => {
-      orders += 1;
-      const key = `Idempotency-Key: hostile-${orders}\r\n`;
-      return keyed('POST /api/v1/orders HTTP/1.1', `${key}${headers}`);
-    };
-    const json = 'Content-Type: application/json\r\n';
-    const sized = (length: number) => `${json}Content-Length: ${length}\r\n`;
-    /** A good order, filled up with blanks. */
-    const filled = (length: number) => `{"channel_order_id":"hostile-${orders}"}`.padEnd(length, ' ');
-
-    it('may have 1,048,576 bytes and not one more', async () => {
-      assert.equal((await send(order(sized(LIMIT)) + filled(LIMIT))).status, 201);
-      const over = await send(order(sized(LIMIT + 1)) + filled(LIMIT + 1));
-      assertEnvelope(over, 413, 'request_too_large');
-      assert.ok(over.headers['x-ratelimit-remaining']);
-      const chunked = `${json}Transfer-Encoding: chunked\r\n`;
-      const chunks = (length: number) => `${length.toString(16)}\r\n${filled(length)}\r\n0\r\n\r\n`;
-      assert.equal((await send(order(chunked) + chunks(LIMIT))).status, 201);
-      assertEnvelope(await send(order(chunked) + chunks(LIMIT + 1)), 413, 'request_too_large');
-    });
-
-    it('that are far too large do not keep the answer from arriving, nor the next request', async () => {
-      const client = rawSocket(world.port);
-      const large = 20_000_000;
-      client.write(order(sized(large)));
-      client.write(Buffer.alloc(large, ' '));
-      assertEnvelope(await client.next(), 413, 'request_too_large');
-      client.write(keyed('GET /api/v1/me HTTP/1.1'));
-      assert.equal((await client.next()).status, 200);
-      client.close();
-    });
-
-    it('that never end are cut off', async () => {
-      const client = rawSocket(world.port);
-      client.write(order(`${json}Transfer-Encoding: chunked\r\n`));
-      const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
-      const flooding = setInterval(() => client.write(chunk), 5);
-      assertEnvelope(await client.next(), 413, 'request_too_large');
-      await client.closed;
-      clearInterval(flooding);
-      assert.equal(client.rest(), '');
-    });
-
-    for (const [name, headers, body] of [
-      ['no content type', '', '{}'],
-      ['a content type that is none', 'Content-Type: ;;;\r\n', '{}'],
-      ['a content type of letters only', 'Content-Type: json\r\n', '{}'],
-      ['a form', 'Content-Type: application/x-www-form-urlencoded\r\n', 'a=b'],
-      ['JSON that is cut off', json, '{"channel_order_id":'],
-      ['JSON in Latin-1', json, '{"channel_order_id":"\xe9"}'],
-      ['JSON that is deep', json, '['.repeat(100_000)],
-    ] as const) {
-      it(`are invalid_json: ${name}`, async () => {
-        const length = `Content-Length: ${body.length}\r\n`;
-        const bytes = Buffer.from(order(headers + length) + body, 'latin1');
-        const response = await send(bytes);
-        assertEnvelope(response, 400, 'invalid_json');
-        assert.ok(response.headers['x-ratelimit-remaining']);
-      });
-    }
-
-    it('are invalid_request where a character cannot be stored', async () => {
-      const body = '{"channel_order_id":"a","customer":{"first_name":"\\u0000"}}';
-      const response = await send(order(sized(body.length)) + body);
-      assertEnvelope(response, 400, 'invalid_request');
-      assert.equal(response.body.error.param, 'customer.first_name');
-    });
-
-    it('are looked at only after the Idempotency-Key', async () => {
-      for (const body of ['{"a":', ' '.repeat(LIMIT + 1)]) {
-        const response = await send(keyed('POST /api/v1/orders HTTP/1.1', sized(body.length), body));
-        assertEnvelope(response, 400, 'missing_idempotency_key');
-        assert.equal(response.body.error.param, 'Idempotency-Key');
-      }
-    });
-
-    it('that do not arrive in time are answered 408 request_timeout, as the request that they are', async () => {
-      const client = rawSocket(world.port);
-      client.write(`${order(sized(100))}{"channel_`);
-      const response = await client.next();
-      assertEnvelope(response, 408, 'request_timeout');
-      assert.ok(response.headers['x-ratelimit-remaining'], 'it was counted');
-      assert.equal(response.headers.connection, 'close');
-      await client.closed;
-      assert.equal(client.rest(), '');
-    });
-
-    it('that drip are answered 408 request_timeout', async () => {
-      const client = rawSocket(world.port);
-      client.write(order(sized(1_000)));
-      const dripping = setInterval(() => client.write(' '), 50);
-      assertEnvelope(await client.next(), 408, 'request_timeout');
-      clearInterval(dripping);
-      await client.closed;
-    });
-
-    it('of broken chunks are answered 400 invalid_request', async () => {
-      const client = rawSocket(world.port);
-      client.write(`${order(`${json}Transfer-Encoding: chunked\r\n`)}5\r\n{"cha\r\n`);
-      await sleep(20);
-      client.write('this is no chunk\r\n');
-      const response = await client.next();
-      assertEnvelope(response, 400, 'invalid_request');
-      assert.ok(response.headers['x-ratelimit-remaining']);
-      await client.closed;
-      assert.equal(client.rest(), '');
-    });
-
-    it('that are shorter than their length are answered 400 invalid_request', async () => {
-      const client = rawSocket(world.port);
-      client.socket.allowHalfOpen = true;
-      client.write(`${order(sized(100))}{"channel_order_id":"a"}`);
-      client.socket.end();
-      assertEnvelope(await client.next(), 400, 'invalid_request');
-    });
-
-    it('that break off with their client leave no trace', async () => {
-      const client = rawSocket(world.port);
-      client.write(`${order(sized(100))}{"channel_order_id":"broken-off"`);
-      await sleep(20);
-      client.socket.resetAndDestroy();
-      await client.closed;
-      const { body } = await dealer.api.get('/v1/orders?limit=250');
-      assert.ok(body.data.every((one: { channel_order_id: string }) => one.channel_order_id !== 'broken-off'));
-    });
-  });
-
-  describe('slow clients', () => {
-    it('that do not finish their headers in time are answered 408 request_timeout', async () => {
-      for (const beginning of ['GET /api/v1/me HTT', 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX-Slow: ']) {
-        const client = rawSocket(world.port);
-        client.write(beginning);
-        const response = await client.next();
-        assertEnvelope(response, 408, 'request_timeout');
-        assert.equal(response.headers.connection, 'close');
-        await client.closed;
-      }
-    });
-
-    it('that drip their headers are answered 408 request_timeout', async () => {
-      const client = rawSocket(world.port);
-      client.write('GET /api/v1/me HTTP/1.1\r\n');
-      const dripping = setInterval(() => client.write('X-Drip: drop\r\n'), 50);
-      assertEnvelope(await client.next(), 408, 'request_timeout');
-      clearInterval(dripping);
-      client.close();
-    });
-
-    it('that do not read are let go, and hold up nobody', async () => {
-      const client = rawSocket(world.port);
-      client.socket.pause();
-      const request = 'GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
-      client.write(request.repeat(2_000));
-      assert.equal((await dealer.api.get('/v1/me')).status, 200);
-      const connections = () => new Promise<number>((resolve) => world.app.server.getConnections((_, n) => resolve(n)));
-      while ((await connections()) > 3) await sleep(50);
-      client.close();
-    });
-
-    it('that disconnect in the middle of a request leave no trace', async () => {
-      for (const beginning of [
-        'GET /api',
-        keyed('GET /api/v1/me HTTP/1.1'),
-        keyed('POST /api/v1/me HTTP/1.1', 'Content-Length: 1000\r\n', 'a few'),
-        `${keyed('GET /api/v1/me HTTP/1.1')}GET /api`,
-      ]) {
-        for (const leave of ['end', 'resetAndDestroy'] as const) {
-          const client = rawSocket(world.port);
-          client.write(beginning);
-          await sleep(5);
-          client.socket[leave]();
-          await client.closed;
-        }
-      }
-    });
-  });
-
   it('that are pipelined are answered in their order', async () => {
-    const client = rawSocket(world.port);
+    const client = world.open();
     const paths = ['/api/v1/me', '/api/v1/health', '/api/v1/nothing', '/nothing', '/api/v1/me', '/api/v1/health'];
     client.write(paths.map((path) => keyed(`GET ${path} HTTP/1.1`)).join(''));
     const statuses: number[] = [];
