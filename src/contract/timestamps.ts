@@ -1,23 +1,15 @@
 import { ApiError } from './errors.ts';
 
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+/** The sign of an offset may be a blank: a "+" that a query string was not told to keep. */
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:Z|([+\- ])(\d{2})(?::?(\d{2}))?)?)?$/i;
 
-/** ISO 8601 with any offset, or a plain date; a "+" that the query string turned into a blank is one again. */
+/** ISO 8601 with any offset, or a plain date, in UTC where no offset is given. Digits beyond milliseconds are dropped. */
 export function parseTimestamp(text: string, name: string): number {
-  const match = DATE_TIME.exec(
-    text
-      .trim()
-      .replace(/ (\d{2}:?\d{2})$/, (whole, offset: string) =>
-        /[T ]\d{2}:\d{2}/.test(text.slice(0, -whole.length)) ? `+${offset}` : whole,
-      ),
-  );
-  const [, date = '', time = '00:00', zone = 'Z'] = match ?? [];
+  const match = DATE_TIME.exec(text);
+  const [, date = '', time = '00:00', sign, hours = '00', minutes = '00'] = match ?? [];
   const clock = time.replace(',', '.').replace(/(\.\d{3})\d+$/, '$1');
-  const offset =
-    zone.toUpperCase() === 'Z'
-      ? 'Z'
-      : zone.replace(/^([+-]\d{2}):?(\d{2})?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
-  const value = Date.parse(`${date}T${clock}${offset}`);
+  const value = Date.parse(`${date}T${clock}${sign === '-' ? '-' : '+'}${hours}:${minutes}`);
   if (match === null || Number.isNaN(value) || !isRealDate(date) || !isPrintable(value)) {
     throw new ApiError('invalid_request', {
       param: name,

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiClient } from '../../../../test/harness/api-client.ts';
+import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
+import { sql } from '../../../db/sql.ts';
+import { changeItem } from '../../../inventory/change.ts';
+import { deleteItem, editItem } from '../../../inventory/items.ts';
+import { changeUnits, moveUnits } from '../../../inventory/movements.ts';
+import { setPublished } from '../../../inventory/publications.ts';
+import { sellUnits } from '../../../sales/sell.ts';
+
+type EventRow = { id: string; type: string; created_at: string; data: { object: { id: string } } };
+
+describe('the list of events', () => {
+  let world: World;
+  let dealer: Dealer;
+  let api: ApiClient;
+  let listing: string;
+  let shown: string;
+  before(async () => {
+    world = await startWorld();
+    dealer = await world.dealer();
+    api = dealer.api;
+    const { organizationId, integrationId } = dealer;
+    listing = await publishNew(world, dealer, watch());
+    await editItem(world.channel, organizationId, listing, { title: 'Changed' });
+    await sellUnits(world.channel, organizationId, listing, 1);
+    shown = await publishNew(world, dealer, part());
+    await moveUnits(world.channel, organizationId, shown, 'fit', 1);
+    await setPublished(world.channel, organizationId, integrationId, [shown], false);
+    await deleteItem(world.channel, organizationId, listing);
+  });
+  after(() => world.stop());
+
+  const ALL = [
+    'listing.unpublished',
+    'part.unpublished',
+    'part.in_stock',
+    'part.published',
+    'listing.sold',
+    'listing.updated',
+    'listing.published',
+  ];
+  const rowsOf = async (query: string): Promise<EventRow[]> => {
+    const { status, body } = await api.get(`/v1/events${query}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body.data;
+  };
+  const typesOf = async (query: string) => (await rowsOf(query)).map((event) => event.type);
+
+  it('is newest first, each event as its webhook would carry it', async () => {
+    const { body } = await api.get('/v1/events');
+    assert.deepEqual(
+      body.data.map((event: EventRow) => event.type),
+      ALL,
+    );
+    assert.deepEqual([body.object, body.has_more, body.next_cursor], ['list', false, null]);
+    const [deleted] = body.data;
+    const { id, created_at, ...rest } = deleted;
+    assert.match(id, /^evt_/);
+    assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual(rest, {
+      object: 'event',
+      type: 'listing.unpublished',
+      api_version: '2026-05-07',
+      livemode: true,
+      data: { object: { id: listing, object: 'listing', deleted: true } },
+    });
+    const stamps = body.data.map((event: EventRow) => event.created_at);
+    assert.deepEqual(stamps, stamps.toSorted().reverse());
+    assert.equal(new Set(stamps).size, ALL.length);
+  });
+
+  it('stands in the stored bytes', async () => {
+    const { text } = await api.get('/v1/events?limit=1');
+    const [stored] = await world.db.query<{ body: string }>(sql`
+      select body from events where integration_id = ${dealer.integrationId} order by created_at desc limit 1`);
+    assert.ok(text.includes(String(stored?.body)));
+  });
+
+  for (const limit of [1, 2, 3, 7, 250]) {
+    it(`pages by ${limit} without a gap`, async () => {
+      const found: string[] = [];
+      let query = `?limit=${limit}`;
+      for (;;) {
+        const { body } = await api.get(`/v1/events${query}`);
+        found.push(...body.data.map((event: EventRow) => event.type));
+        if (!body.has_more) break;
+        query = `?limit=${limit}&after=${body.next_cursor}`;
+      }
+      assert.deepEqual(found, ALL);
+    });
+  }
+
+  it('takes types by name and by namespace, and the cursor carries them', async () => {
+    assert.deepEqual(await typesOf('?type=listing.sold'), ['listing.sold']);
+    assert.deepEqual(
+      await typesOf('?type=part.*'),
+      ALL.filter((type) => type.startsWith('part.')),
+    );
+    assert.deepEqual(await typesOf('?type=part.published,%20listing.*'), [
+      'listing.unpublished',
+      'part.published',
+      'listing.sold',
+      'listing.updated',
+      'listing.published',
+    ]);
+    assert.deepEqual(await typesOf('?type=*'), ALL);
+    assert.deepEqual(await typesOf('?type=order.*'), []);
+    const { body } = await api.get('/v1/events?type=listing.*&limit=1');
+    const after = `after=${body.next_cursor}`;
+    const carried = ['listing.sold', 'listing.updated', 'listing.published'];
+    assert.deepEqual(await typesOf(`?${after}`), carried);
+    assert.deepEqual(await typesOf(`?${after}&type=listing.*`), carried);
+    const refused = await api.get(`/v1/events?${after}&type=part.*`);
+    assert.deepEqual([refused.status, refused.body.error.param], [400, 'type']);
+  });
+
+  it('refuses types that are none', async () => {
+    for (const type of [
+      '',
+      'listing',
+      'listing.',
+      'listing.gone',
+      'part.*,x',
+      '.*',
+      'order.received',
+      'listing.sold,',
+    ]) {
+      const { status, body } = await api.get(`/v1/events?type=${type}`);
+      assert.deepEqual([status, body.error?.code, body.error?.param], [400, 'invalid_request', 'type'], type);
+    }
+  });
+
+  it('keeps what came after created_after, and not the event that it names', async () => {
+    const rows = await rowsOf('');
+    for (const [index, row] of rows.entries()) {
+      assert.deepEqual(await rowsOf(`?created_after=${row.created_at}`), rows.slice(0, index));
+    }
+    const { body } = await api.get(`/v1/events?created_after=${rows.at(-1)?.created_at}&limit=2`);
+    assert.deepEqual(await rowsOf(`?after=${body.next_cursor}`), rows.slice(2, -1));
+    const refused = await api.get(`/v1/events?after=${body.next_cursor}&created_after=2020-01-01`);
+    assert.deepEqual([refused.status, refused.body.error.param], [400, 'created_after']);
+  });
+
+  it('reaches back 30 days and no further', async () => {
+    const [newest, ...older] = await rowsOf('');
+    const DAYS_30_MS = 30 * 24 * 3_600_000;
+    const newestMs = Date.parse(newest?.created_at ?? '');
+    try {
+      world.setTime(new Date(newestMs + DAYS_30_MS - 1));
+      assert.deepEqual(await rowsOf(''), [newest]);
+      assert.deepEqual(await rowsOf('?created_after=2020-01-01'), [newest]);
+      world.setTime(new Date(newestMs + DAYS_30_MS));
+      assert.deepEqual(await rowsOf(''), []);
+    } finally {
+      world.setTime(null);
+    }
+    assert.equal((await rowsOf('')).length, older.length + 1);
+  });
+
+  it('shows no echo of the client’s own writes', async () => {
+    const other = await world.dealer();
+    const id = await publishNew(world, other, part());
+    await changeItem(
+      world.channel,
+      { organizationId: other.organizationId, itemId: id, isSuppressed: (_, type) => type === 'part.in_stock' },
+      (tx, item) => changeUnits(tx, item, -1),
+    );
+    const { body } = await other.api.get('/v1/events');
+    assert.deepEqual(
+      body.data.map((event: EventRow) => event.type),
+      ['part.published'],
+    );
+    assert.equal((await other.api.get(`/v1/parts/${id}`)).body.quantity, 4);
+    const stored = await world.db.query<{ is_suppressed: boolean }>(sql`
+      select is_suppressed from events where integration_id = ${other.integrationId} order by created_at`);
+    assert.deepEqual(
+      stored.map((event) => event.is_suppressed),
+      [false, true],
+    );
+  });
+
+  it('shows those that nobody subscribed to, and none of another dealer', async () => {
+    const other = await world.dealer();
+    await world.db.query(sql`
+      update webhook_endpoints set subscribed_events = '{order.*}', url = 'https://shop.example/hook'
+      where integration_id = ${other.integrationId}`);
+    await publishNew(world, other, watch());
+    const { body } = await other.api.get('/v1/events');
+    assert.equal(body.data.length, 1);
+    assert.deepEqual(await typesOf(''), ALL);
+  });
+
+  it('says when it happened in test mode', async () => {
+    const other = await world.dealer();
+    await world.db.query(sql`update integrations set is_test_mode = true where id = ${other.integrationId}`);
+    await publishNew(world, other, watch());
+    const { body } = await other.api.get('/v1/events');
+    assert.equal(body.data[0].livemode, false);
+  });
+});
