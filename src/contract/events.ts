@@ -24,7 +24,7 @@ const RETIRED_NAMES = ['order.received', 'customer.matched'];
 
 /** Whether a name may stand in `subscribed_events`. */
 export function isSubscription(name: string): boolean {
-  return name === '*' || wildcards().has(name) || name in EVENT_TYPES || RETIRED_NAMES.includes(name);
+  return name === '*' || wildcards().has(name) || Object.hasOwn(EVENT_TYPES, name) || RETIRED_NAMES.includes(name);
 }
 
 /** Whether a subscription wants an event. The test event is always wanted. */

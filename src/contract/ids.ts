@@ -44,6 +44,13 @@ export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(prefix) && SUFFIX.test(text.slice(prefix.length));
 }
 
+/** A bound for ids in the order of their making: those made before this time are below it, all others are not. */
+export function firstIdAt(kind: IdKind, timeMs: number): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(Math.max(timeMs, 0), 0, 6);
+  return `${ID_PREFIXES[kind]}_${base32(bytes)}`;
+}
+
 /** When an id was made, in milliseconds: a UUIDv7 begins with it. */
 export function idTimeMs(id: string): number {
   const suffix = id.slice(id.indexOf('_') + 1);

@@ -22,10 +22,10 @@ export type Claimed = {
 
 export type ClaimRequest = {
   limit: number;
-  /** How many more each receiver may have in flight here, where that is less than the default. */
+  /** How many each receiver has in flight here, and how many it may have. */
   inFlight: ReadonlyMap<string, number>;
   perReceiver: number;
-  /** Receivers are served in the order of their ids, beginning after this one: the next claim goes on from there. */
+  /** Receivers are served in the order of their ids, beginning after this one. */
   after: string;
   leaseToken: number;
   leaseMs: number;
@@ -34,19 +34,24 @@ export type ClaimRequest = {
 
 export type Claim = {
   claimed: Claimed[];
-  /** Where the next claim goes on; empty when all receivers have been looked at. */
-  next: string;
+  /** Receivers that have deliveries waiting but are off: these are to be held. */
+  stopped: string[];
+  /** The database's time. */
+  now: Date;
+  /** Where the next claim goes on; null when the last receiver has been looked at. */
+  next: string | null;
 };
 
 /** How many receivers one claim looks at; the next one goes on behind them. */
-const RECEIVER_LIMIT = 200;
+export const RECEIVER_LIMIT = 200;
 
-type ClaimRow = Claimed & { lastHop: string | null; hopCount: number };
+type Looked = { now: Date; lastHop: string | null; hopCount: number; stopped: string[] | null };
+type ClaimRow = Looked & (Claimed | { [Column in keyof Claimed]: null });
 
 /**
  * Claims due deliveries, a few for each receiver. It hops from receiver to receiver along the index of what is due, and
- * reads of each no more rows than it may take: a receiver with a million rows waiting costs as much as one with ten, and
- * one that has all its places in flight is not looked at at all.
+ * reads of each no more rows than are in flight and may be taken: a receiver with a million rows waiting costs as much as
+ * one with ten, and one that has all its places in flight is not looked at at all.
  */
 export async function claimDue(db: Queryable, request: ClaimRequest): Promise<Claim> {
   const busy = [...request.inFlight];
@@ -63,44 +68,49 @@ export async function claimDue(db: Queryable, request: ClaimRequest): Promise<Cl
         where status in ('pending', 'failed') and integration_id > hops.integration_id
         order by integration_id limit 1) next
       where hops.hop < ${RECEIVER_LIMIT}
-    ), receivers as (
-      select hops.integration_id, e.url, ${request.perReceiver} - coalesce(busy.in_flight, 0) as room
+    ), receivers as materialized (
+      select hops.integration_id, r.url, r.is_sending, ${request.perReceiver} - coalesce(busy.in_flight, 0) as room
       from hops
-      join webhook_endpoints e on e.integration_id = hops.integration_id
-      join integrations i on i.id = hops.integration_id
-      join organizations o on o.id = i.organization_id
+      join webhook_receivers r on r.integration_id = hops.integration_id
       left join unnest(${busy.map(([id]) => id)}::text[], ${busy.map(([, count]) => count)}::integer[])
         as busy (integration_id, in_flight) on busy.integration_id = hops.integration_id
-      where e.url is not null and e.is_enabled and i.is_enabled and o.has_integration_plan and o.is_provisioned
-        and o.archived_at is null and coalesce(busy.in_flight, 0) < ${request.perReceiver}
+      order by hops.hop
     ), due as (
       select due.integration_id, due.id, receivers.url from receivers cross join lateral (
         select d.integration_id, d.id from deliveries d, clock
         where d.status in ('pending', 'failed') and d.integration_id = receivers.integration_id and d.due_at <= clock.now
-        order by d.due_at limit receivers.room for update of d skip locked) due
+          and (d.leased_until is null or d.leased_until <= clock.now)
+        order by d.due_at limit greatest(receivers.room, 0) for update of d skip locked) due
+      where receivers.is_sending and receivers.room > 0
       limit ${request.limit}
     ), claimed as (
       update deliveries d set
-        lease_token = ${request.leaseToken}, dispatches = d.dispatches + 1,
-        takeovers = case when d.lease_token is null then 0 else d.takeovers + 1 end,
-        due_at = clock.now + make_interval(secs => ${request.leaseMs / 1000})
+        lease_token = ${request.leaseToken}, leased_until = clock.now + make_interval(secs => ${request.leaseMs / 1000}),
+        takeovers = case when d.lease_token is null then 0 else d.takeovers + 1 end, dispatches = d.dispatches + 1
       from due, clock
       where d.integration_id = due.integration_id and d.id = due.id
       returning d.integration_id, d.id, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, due.url
     )
-    select looked.last_hop as "lastHop", looked.hop_count as "hopCount", c.integration_id as "integrationId", c.id, c.event_id as "eventId", ev.type, ev.body, c.url,
+    select looked.now, looked.last_hop as "lastHop", looked.hop_count as "hopCount", looked.stopped,
+      c.integration_id as "integrationId", c.id, c.event_id as "eventId", ev.type, ev.body, c.url,
       c.attempts, c.dispatches, c.takeovers, ${request.leaseToken}::bigint as "leaseToken",
       array(select s.ciphertext from webhook_secrets s, clock
         where s.integration_id = c.integration_id and (s.expires_at is null or s.expires_at > clock.now)
         order by s.id desc) as secrets
-    from (select max(integration_id) as last_hop, count(*) as hop_count from hops) looked
+    from (
+      select (select now from clock) as now, max(integration_id) as last_hop, count(*) as hop_count,
+        array_agg(integration_id) filter (where not is_sending) as stopped
+      from receivers) looked
     left join claimed c on true
     left join events ev on ev.integration_id = c.integration_id and ev.id = c.event_id
     order by c.integration_id`);
   const claimed = rows.filter((row) => row.id !== null);
-  const isCut = claimed.length === request.limit;
-  const [first] = rows;
-  const hasLookedAtAll = first === undefined || first.hopCount < RECEIVER_LIMIT;
-  const next = isCut ? (claimed.at(-1)?.integrationId ?? '') : hasLookedAtAll ? '' : (first.lastHop ?? '');
-  return { claimed, next };
+  const [looked] = rows;
+  if (looked === undefined) throw new Error('a claim always answers with one row at least');
+  return { claimed, stopped: looked.stopped ?? [], now: looked.now, next: nextAfter(request, claimed, looked) };
+}
+
+function nextAfter(request: ClaimRequest, claimed: Claimed[], looked: Looked): string | null {
+  if (claimed.length === request.limit) return claimed.at(-1)?.integrationId ?? null;
+  return looked.hopCount < RECEIVER_LIMIT ? null : looked.lastHop;
 }

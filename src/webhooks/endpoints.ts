@@ -1,23 +1,36 @@
 import { isSubscription } from '../contract/events.ts';
 import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { EndpointError } from './endpoint-error.ts';
 import type { Guard } from './guard.ts';
-
-/** Why a setting of a receiver was refused. */
-export class EndpointError extends Error {
-  override readonly name = 'EndpointError';
-}
+import type { SealedBox } from './sealed-box.ts';
+import { lockReceiver, makeSecret } from './secrets.ts';
 
 export const SUBSCRIPTION_LIMIT = 100;
 
-/** Sets where webhooks go; null takes the URL away, and what waits is held. False if there is no such integration. */
-export async function setUrl(db: Queryable, guard: Guard, integrationId: string, url: string | null): Promise<boolean> {
+/**
+ * Sets where webhooks go; null takes the URL away, and what waits is held. Nothing is ever sent unsigned: the first URL
+ * comes with a signing secret, which is returned this once. Null if there is no such integration.
+ */
+export async function setUrl(
+  db: Database,
+  { guard, box }: { guard: Guard; box: SealedBox },
+  integrationId: string,
+  url: string | null,
+): Promise<{ secret: string | null } | null> {
   const problem = url === null ? null : guard.problemOf(url);
-  if (problem !== null) throw new EndpointError(`the URL ${problem}`);
-  const rows = await db.query(sql`
-    update webhook_endpoints set url = ${url}, consecutive_failures = 0, consecutive_gone = 0
-    where integration_id = ${integrationId} returning integration_id`);
-  return rows.length === 1;
+  if (problem !== null) throw new EndpointError(`The URL ${problem}.`);
+  return await db.transaction(async (tx) => {
+    if (!(await lockReceiver(tx, integrationId))) return null;
+    await tx.query(sql`
+      update webhook_endpoints set url = ${url === null ? null : new URL(url).href}, consecutive_failures = 0,
+        consecutive_gone = 0
+      where integration_id = ${integrationId}`);
+    const secrets = await tx.query(sql`
+      select id from webhook_secrets where integration_id = ${integrationId} and expires_at is null`);
+    const isSecretNeeded = url !== null && secrets.length === 0;
+    return { secret: isSecretNeeded ? await makeSecret(tx, box, integrationId) : null };
+  });
 }
 
 /** Switching on again forgets the 410 answers that switched it off. */
@@ -30,9 +43,9 @@ export async function setWebhooksEnabled(db: Queryable, integrationId: string, i
 
 export async function subscribe(db: Queryable, integrationId: string, names: string[]): Promise<boolean> {
   const unknown = names.find((name) => !isSubscription(name));
-  if (unknown !== undefined) throw new EndpointError(`there is no event named ${unknown}`);
+  if (unknown !== undefined) throw new EndpointError(`There is no event named ${JSON.stringify(unknown)}.`);
   if (names.length > SUBSCRIPTION_LIMIT)
-    throw new EndpointError(`at most ${SUBSCRIPTION_LIMIT} names can be subscribed`);
+    throw new EndpointError(`At most ${SUBSCRIPTION_LIMIT} names can be subscribed.`);
   const rows = await db.query(sql`
     update webhook_endpoints set subscribed_events = ${[...new Set(names)]}::text[]
     where integration_id = ${integrationId} returning integration_id`);
@@ -53,14 +66,10 @@ export type DeliverySummary = {
 };
 
 /** The newest deliveries of an integration. */
-export async function listDeliveries(
-  db: Database | Queryable,
-  integrationId: string,
-  limit: number,
-): Promise<DeliverySummary[]> {
+export async function listDeliveries(db: Queryable, integrationId: string, limit: number): Promise<DeliverySummary[]> {
   return await db.query<DeliverySummary>(sql`
     select d.id, d.event_id as "eventId", e.type, d.status, d.attempts, d.last_response_code as "lastResponseCode",
-      d.last_error as "lastError", case when d.lease_token is null then d.due_at end as "dueAt", d.created_at as "createdAt"
+      d.last_error as "lastError", case when d.status = 'failed' and d.lease_token is null then d.due_at end as "dueAt", d.created_at as "createdAt"
     from deliveries d join events e on e.integration_id = d.integration_id and e.id = d.event_id
-    where d.integration_id = ${integrationId} order by d.created_at desc, d.id desc limit ${limit}`);
+    where d.integration_id = ${integrationId} order by d.id desc limit ${limit}`);
 }

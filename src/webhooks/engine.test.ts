@@ -8,7 +8,6 @@ import { setUrl } from './endpoints.ts';
 import { startWebhookEngine } from './engine.ts';
 import { createGuard } from './guard.ts';
 import { createSealedBox } from './sealed-box.ts';
-import { rotateSecret } from './secrets.ts';
 
 describe('the webhook engine', () => {
   let world: World;
@@ -22,8 +21,7 @@ describe('the webhook engine', () => {
     const box = createSealedBox(['a secret key for tests, long enough to be one']);
     const guard = createGuard(true);
     const dealer = await world.dealer();
-    await setUrl(world.db, guard, dealer.integrationId, receiver.url);
-    await rotateSecret(world.db, box, dealer.integrationId, 24, null);
+    await setUrl(world.db, { guard, box }, dealer.integrationId, receiver.url);
     const faults: unknown[] = [];
     const engine = startWebhookEngine({
       db: world.db,

@@ -1,16 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId } from '../contract/ids.ts';
 import type { Database } from '../db/database.ts';
+import { createBell } from './bell.ts';
 import { type Claimed, claimDue } from './claim.ts';
+import { dispatch } from './dispatch.ts';
 import type { Guard } from './guard.ts';
 import { holdStopped, releaseHeld } from './held.ts';
+import { createPlaces } from './places.ts';
 import { pruneWebhooks } from './prune.ts';
 import { type Outcome, recordOutcomes } from './record.ts';
 import { runReplays } from './replay.ts';
+import { ATTEMPT_TIMEOUT_MS } from './schedule.ts';
 import type { SealedBox } from './sealed-box.ts';
-import { type AttemptResult, createSender } from './send.ts';
-import { signature } from './sign.ts';
+import { createSender } from './send.ts';
 
 /**
  * The engine: claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in
@@ -45,18 +47,15 @@ export type EngineLimits = {
 };
 
 const LIMITS: EngineLimits = {
-  inFlight: 512,
+  inFlight: 1_024,
   inFlightPerReceiver: 64,
   leaseMs: 20_000,
-  attemptTimeoutMs: 10_000,
+  attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   pollMs: 1_000,
   tidyMs: 500,
 };
 
-/** A claim that dies again and again with its worker is counted as a failure, lest it kill workers for ever. */
-const TAKEOVER_LIMIT = 3;
 const RECORD_LIMIT = 500;
-const RECORD_PAUSE_MS = 5;
 /** Outcomes that could not be recorded yet; beyond this nothing more is claimed. */
 const UNRECORDED_LIMIT = 5_000;
 const FAULT_PAUSE_MS = 1_000;
@@ -66,135 +65,111 @@ const TOKEN_MAX = 2 ** 47;
 export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   const limits = { ...LIMITS, ...options.limits };
   const { db, box, guard, onFault } = options;
-  const sender = createSender({
-    guard,
-    connectionsPerReceiver: limits.inFlightPerReceiver,
-    timeoutMs: limits.attemptTimeoutMs,
-  });
-  const inFlight = new Map<string, number>();
-  let inFlightTotal = 0;
-  let outcomes: Outcome[] = [];
-  let lastReceiver = '';
+  const sender = createSender({ guard, timeoutMs: limits.attemptTimeoutMs });
+  const places = createPlaces(limits.inFlight, limits.inFlightPerReceiver);
   const stopping = new AbortController();
-  const bell = createBell();
+  const claimBell = createBell();
+  const outcomeBell = createBell();
+  let outcomes: Outcome[] = [];
+  let stopped = new Set<string>();
+  /** Where the round over all receivers goes on. */
+  let after = '';
+  /** A worker waits for places to become free only if that would let it claim more. */
+  let isRoomWanted = false;
+  let isRecordingBehind = false;
+  let isClaiming = true;
+  /** How far the database's clock is ahead: all workers write and compare times of that one. */
+  let skewMs = 0;
 
-  const time = () => options.now() ?? new Date();
+  const time = () => options.now() ?? new Date(Date.now() + skewMs);
 
-  /** Claims once; true if there is reason to claim again at once. */
+  /** Claims once; true while receivers of this round have not been looked at. */
   async function claim(): Promise<boolean> {
-    const room = limits.inFlight - inFlightTotal;
-    if (room <= 0 || outcomes.length > UNRECORDED_LIMIT) return false;
-    const { claimed, next } = await claimDue(db, {
-      limit: room,
-      inFlight,
-      perReceiver: limits.inFlightPerReceiver,
-      after: lastReceiver,
+    const { limit, perReceiver } = places.room();
+    isRoomWanted = limit === 0;
+    // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
+    if (limit === 0 || isRecordingBehind || outcomes.length > UNRECORDED_LIMIT) return false;
+    const { claimed, next, ...seen } = await claimDue(db, {
+      limit,
+      inFlight: places.inFlight,
+      perReceiver,
+      after,
       leaseToken: randomInt(1, TOKEN_MAX),
       leaseMs: limits.leaseMs,
       now: options.now(),
     });
-    const isEnd = next === '' && lastReceiver === '';
-    lastReceiver = next;
-    for (const delivery of claimed) void dispatch(delivery);
-    return claimed.length > 0 || !isEnd;
+    after = next ?? '';
+    skewMs = seen.now.getTime() - Date.now();
+    for (const integrationId of seen.stopped) stopped.add(integrationId);
+    for (const delivery of claimed) void attempt(delivery);
+    isRoomWanted = places.inFlight.values().some((count) => count >= perReceiver);
+    return next !== null;
   }
 
-  async function dispatch(delivery: Claimed): Promise<void> {
-    const { integrationId } = delivery;
-    inFlight.set(integrationId, (inFlight.get(integrationId) ?? 0) + 1);
-    inFlightTotal += 1;
-    const result = await attempt(delivery).catch(
-      (error: unknown): AttemptResult => ({
-        isSuccess: false,
-        responseCode: null,
-        responseBody: null,
-        error: error instanceof Error ? error.message : String(error),
-      }),
-    );
-    const left = (inFlight.get(integrationId) ?? 1) - 1;
-    if (left === 0) inFlight.delete(integrationId);
-    else inFlight.set(integrationId, left);
-    inFlightTotal -= 1;
-    outcomes.push({ delivery, result, endedAt: time() });
-    bell.ring();
-  }
-
-  async function attempt(delivery: Claimed): Promise<AttemptResult> {
-    if (delivery.takeovers > TAKEOVER_LIMIT) {
-      return {
-        isSuccess: false,
-        responseCode: null,
-        responseBody: null,
-        error: 'its worker died every time it was sent',
-      };
-    }
-    const secrets = delivery.secrets.map((sealed) => box.open(sealed));
-    const seconds = Math.floor(time().getTime() / 1000);
-    return await sender.send({
-      url: delivery.url,
-      body: delivery.body,
-      headers: {
-        'Content-Type': 'application/json',
-        'User-Agent': 'Crownwheel-Webhooks',
-        'X-SVC-Signature': signature(secrets, seconds, delivery.body),
-        'X-SVC-Event-Id': delivery.eventId,
-        'X-SVC-Event-Type': delivery.type,
-        'X-SVC-Delivery-Id': delivery.dispatches === 0 ? delivery.id : newId('delivery'),
-        'X-SVC-Delivery-Attempt': String(delivery.attempts + 1),
-      },
-    });
-  }
-
-  /** Records in batches; while the database is away the outcomes wait here, and their leases protect nobody else. */
-  async function record(): Promise<boolean> {
-    if (outcomes.length === 0) return false;
-    const batch = outcomes.slice(0, RECORD_LIMIT);
-    await recordOutcomes(db, batch);
-    outcomes = outcomes.slice(batch.length);
-    return true;
+  async function attempt(delivery: Claimed): Promise<void> {
+    const { integrationId, id, url, attempts, leaseToken } = delivery;
+    places.take(integrationId);
+    const result = await dispatch(sender, box, delivery, time());
+    places.leave(integrationId);
+    outcomes.push({ delivery: { integrationId, id, url, attempts, leaseToken }, result, endedAt: time() });
+    outcomeBell.ring();
+    if (isRoomWanted) claimBell.ring();
   }
 
   async function claimLoop(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        if (await claim()) continue;
-        await bell.wait(limits.pollMs, stopping.signal);
+        if (!(await claim())) await claimBell.wait(limits.pollMs);
       } catch (error) {
         onFault(error);
         await pause(FAULT_PAUSE_MS);
       }
     }
+    isClaiming = false;
+    outcomeBell.ring();
   }
 
+  /** Records in batches. While the database is away the outcomes wait here, and nothing more is claimed. */
   async function recordLoop(): Promise<void> {
-    while (!stopping.signal.aborted || inFlightTotal > 0 || outcomes.length > 0) {
+    while (isClaiming || places.total() > 0 || outcomes.length > 0) {
+      const batch = outcomes.slice(0, RECORD_LIMIT);
       try {
-        if (!(await record())) await sleep(RECORD_PAUSE_MS);
+        if (batch.length === 0) await outcomeBell.wait(limits.pollMs);
+        else await recordOutcomes(db, batch);
+        outcomes = outcomes.slice(batch.length);
+        isRecordingBehind = false;
       } catch (error) {
         onFault(error);
         // When stopping, what can't be recorded is left to its lease.
         if (stopping.signal.aborted) return;
+        isRecordingBehind = true;
         await pause(FAULT_PAUSE_MS);
       }
     }
   }
 
-  async function tidyLoop(): Promise<void> {
-    let pruneAt = Date.now() + PRUNE_EVERY_MS;
+  async function tidy(): Promise<void> {
+    const toHold = [...stopped];
+    stopped = new Set();
+    await holdStopped(db, toHold, options.now());
+    const released = await releaseHeld(db, options.now());
+    const replayed = await runReplays(db, options.now());
+    if (released + replayed > 0) claimBell.ring();
+  }
+
+  async function prune(): Promise<void> {
+    while (!stopping.signal.aborted && (await pruneWebhooks(db, options.now())) > 0);
+  }
+
+  async function repeat(work: () => Promise<void>, everyMs: number): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await holdStopped(db);
-        const released = await releaseHeld(db, options.now());
-        const replayed = await runReplays(db, options.now());
-        if (released + replayed > 0) bell.ring();
-        if (Date.now() > pruneAt) {
-          await pruneWebhooks(db, options.now());
-          pruneAt = Date.now() + PRUNE_EVERY_MS;
-        }
+        await work();
+        await pause(everyMs);
       } catch (error) {
         onFault(error);
+        await pause(FAULT_PAUSE_MS);
       }
-      await pause(limits.tidyMs);
     }
   }
 
@@ -202,39 +177,14 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  const loops = Promise.all([claimLoop(), recordLoop(), tidyLoop()]);
+  const loops = Promise.all([claimLoop(), recordLoop(), repeat(tidy, limits.tidyMs), repeat(prune, PRUNE_EVERY_MS)]);
   return {
-    wake: () => bell.ring(),
+    wake: () => claimBell.ring(),
     async stop() {
       stopping.abort();
-      bell.ring();
+      claimBell.ring();
       await loops;
       await sender.close();
-    },
-  };
-}
-
-/** Lets one loop sleep until it is rung or the time is up; a ring while it is awake is not lost. */
-function createBell() {
-  let isRung = false;
-  let answer: (() => void) | null = null;
-  return {
-    ring() {
-      isRung = true;
-      answer?.();
-    },
-    async wait(ms: number, signal: AbortSignal): Promise<void> {
-      if (!isRung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          answer = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      answer = null;
-      isRung = false;
     },
   };
 }

@@ -1,6 +1,7 @@
-import { lookup as resolveName } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { type Resolve, resolveByDns, resolveBySystem, sharing } from './resolve.ts';
 
 /**
  * Which addresses webhooks may go to. A dealer's URL must not reach into the network the service runs in: the check is
@@ -17,23 +18,28 @@ export type Guard = {
 const URL_LENGTH_LIMIT = 2_000;
 
 /** With `isPrivateAllowed`, for development, http and private addresses are taken too. */
-export function createGuard(isPrivateAllowed: boolean): Guard {
+export function createGuard(
+  isPrivateAllowed: boolean,
+  resolve: Resolve = isPrivateAllowed ? resolveBySystem : resolveByDns,
+): Guard {
   const isAllowed = (address: string) => isPrivateAllowed || isPublic(address);
+  const resolveShared = sharing(resolve);
 
-  const lookup: LookupFunction = (hostname, options, done) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return done(error, '', 0);
-      const allowed = addresses.filter(({ address }) => isAllowed(address));
-      const [first] = allowed;
-      if (first === undefined) return done(new ForbiddenAddressError(hostname), '', 0);
-      if (options.all) return done(null, allowed);
-      return done(null, first.address, first.family);
-    });
-  };
+  async function addressesOf(hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> {
+    const [first, ...others] = (await resolveShared(hostname)).filter(({ address }) => isAllowed(address));
+    if (first === undefined) throw new ForbiddenAddressError(hostname);
+    return [first, ...others];
+  }
 
   return {
     isAllowed,
-    lookup,
+    lookup(hostname, options, done) {
+      addressesOf(hostname).then(
+        (addresses) =>
+          options.all === true ? done(null, addresses) : done(null, addresses[0].address, addresses[0].family),
+        (error: NodeJS.ErrnoException) => done(error, '', 0),
+      );
+    },
     problemOf(text) {
       if (text.length > URL_LENGTH_LIMIT) return `must have at most ${URL_LENGTH_LIMIT} characters`;
       if (!URL.canParse(text)) return 'must be an absolute URL such as https://shop.example/webhooks';
@@ -63,26 +69,24 @@ export class ForbiddenAddressError extends Error {
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  return parsed.range() === 'unicast' && !isSpecial(parsed);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed.kind() === 'ipv6'
+    ? isWithin(parsed, GLOBAL_UNICAST)
+    : !METADATA.some((range) => isWithin(parsed, range));
 }
 
-/** Ranges that the library counts as ordinary and we do not: benchmarking, documentation, metadata of clouds. */
-const SPECIAL = [
-  '198.18.0.0/15',
-  '192.0.0.0/24',
-  '192.88.99.0/24',
-  '168.63.129.16/32',
-  '100.100.100.200/32',
-  'fec0::/10',
-  '2001:db8::/32',
-  '64:ff9b:1::/48',
-].map((range) => ipaddr.parseCIDR(range));
+type Range = ReturnType<typeof ipaddr.parseCIDR>;
 
-function isSpecial(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  return SPECIAL.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
+/** All that is given out in IPv6; elsewhere lie the forms that embed an IPv4 address, and what is not assigned. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
+/** Public by their numbers, but answered by the machine's own cloud. */
+const METADATA = ['168.63.129.16/32', '192.0.0.192/32'].map((range) => ipaddr.parseCIDR(range));
+
+function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [range, bits]: Range): boolean {
+  return address.kind() === range.kind() && address.match(range, bits);
 }
 
 function isLocalName(host: string): boolean {
-  const name = host.toLowerCase().replace(/\.$/, '');
+  const name = host.toLowerCase().replace(/\.+$/, '');
   return name === 'localhost' || /\.(localhost|local|internal|lan|home\.arpa)$/.test(name) || !/[.:]/.test(name);
 }

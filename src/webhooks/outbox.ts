@@ -33,6 +33,7 @@ type EventRow = {
   createdAt: Date;
   body: string;
   isSuppressed: boolean;
+  hasDelivery: boolean;
 };
 type DeliveryRow = { integrationId: string; id: string; eventId: string; status: string; createdAt: Date };
 
@@ -50,6 +51,7 @@ export function openOutbox(): Outbox {
     add(receiver, event) {
       const { integrationId } = receiver;
       const id = newId('event', event.createdAt.getTime());
+      const isWanted = receiver.url !== null && !event.isSuppressed && isSubscribed(receiver.subscriptions, event.type);
       events.push({
         integrationId,
         id,
@@ -57,8 +59,8 @@ export function openOutbox(): Outbox {
         createdAt: event.createdAt,
         body: envelope(id, receiver, event),
         isSuppressed: event.isSuppressed,
+        hasDelivery: isWanted,
       });
-      const isWanted = receiver.url !== null && !event.isSuppressed && isSubscribed(receiver.subscriptions, event.type);
       if (!isWanted) return { id, deliveryId: null };
       const deliveryId = newId('delivery', event.createdAt.getTime());
       deliveries.push({
@@ -94,11 +96,13 @@ function envelope(id: string, receiver: Receiver, event: OutgoingEvent): string 
 async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): Promise<void> {
   await tx.query(sql`
     with new_events as (
-      insert into events (integration_id, id, type, created_at, body, is_suppressed)
-      select * from unnest(
+      insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery)
+      select integration_id, id, type, created_at, body, is_suppressed, has_delivery from unnest(
         ${events.map((row) => row.integrationId)}::text[], ${events.map((row) => row.id)}::text[],
         ${events.map((row) => row.type)}::text[], ${events.map((row) => row.createdAt)}::timestamptz[],
-        ${events.map((row) => row.body)}::text[], ${events.map((row) => row.isSuppressed)}::boolean[])
+        ${events.map((row) => row.body)}::text[], ${events.map((row) => row.isSuppressed)}::boolean[],
+        ${events.map((row) => row.hasDelivery)}::boolean[])
+        as rows (integration_id, id, type, created_at, body, is_suppressed, has_delivery)
     )
     insert into deliveries (integration_id, id, event_id, status, created_at, due_at)
     select integration_id, id, event_id, status, created_at, created_at from unnest(

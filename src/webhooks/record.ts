@@ -1,25 +1,29 @@
-import type { Database } from '../db/database.ts';
+import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import type { Claimed } from './claim.ts';
+import { healthOf } from './health.ts';
 import { GONE_LIMIT, waitAfter } from './schedule.ts';
 import type { AttemptResult } from './send.ts';
 
-export type Outcome = { delivery: Claimed; result: AttemptResult; endedAt: Date };
-
-const GONE = 410;
+/** How an attempt ended. The body is not kept: outcomes may have to wait for a database that is away. */
+export type Outcome = {
+  delivery: Pick<Claimed, 'integrationId' | 'id' | 'url' | 'attempts' | 'leaseToken'>;
+  result: AttemptResult;
+  endedAt: Date;
+};
 
 /**
- * Records how attempts ended, many at once. An outcome whose lease has passed to another worker is dropped: that worker
- * tells what became of the delivery.
+ * Records how attempts ended, many at once, in one statement. An outcome whose lease has passed to another worker is
+ * dropped: that worker tells what became of the delivery.
  */
-export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise<void> {
+export async function recordOutcomes(db: Queryable, outcomes: Outcome[]): Promise<void> {
   const rows = outcomes.map(rowOf);
   const health = healthOf(outcomes);
-  await db.transaction(async (tx) => {
-    await tx.query(sql`
+  await db.query(sql`
+    with recorded as (
       update deliveries d set
-        status = rows.status, attempts = rows.attempts, due_at = rows.due_at, lease_token = null, takeovers = 0,
-        last_attempt_at = rows.ended_at, last_response_code = rows.code, last_response_body = rows.body,
+        status = rows.status, attempts = rows.attempts, due_at = rows.due_at, lease_token = null, leased_until = null,
+        takeovers = 0, last_attempt_at = rows.ended_at, last_response_code = rows.code, last_response_body = rows.body,
         last_error = rows.error, finished_at = case when rows.status = 'succeeded' then rows.ended_at end
       from unnest(
         ${rows.map((row) => row.integrationId)}::text[], ${rows.map((row) => row.id)}::text[],
@@ -28,25 +32,30 @@ export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise
         ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
         ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
         as rows (integration_id, id, token, status, attempts, due_at, ended_at, code, body, error)
-      where d.integration_id = rows.integration_id and d.id = rows.id and d.lease_token = rows.token`);
-    await tx.query(sql`
-      update webhook_endpoints e set
-        last_success_at = greatest(e.last_success_at, rows.success_at),
-        last_failure_at = greatest(e.last_failure_at, rows.failure_at),
-        consecutive_failures = rows.failures + case when rows.success_at is null then e.consecutive_failures else 0 end,
-        consecutive_gone = rows.gone + case when rows.is_all_gone then e.consecutive_gone else 0 end,
-        is_enabled = e.is_enabled
-          and rows.gone + case when rows.is_all_gone then e.consecutive_gone else 0 end < ${GONE_LIMIT},
-        disabled_reason = case
-          when rows.gone + case when rows.is_all_gone then e.consecutive_gone else 0 end >= ${GONE_LIMIT}
-          then 'gone' else e.disabled_reason end
+      where d.integration_id = rows.integration_id and d.id = rows.id and d.lease_token = rows.token
+    ), receivers as materialized (
+      -- Locked in the order of their ids, so that two workers do not wait for each other. What an earlier URL answered
+      -- says nothing about the one of now.
+      select e.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.last_gone,
+        greatest(rows.longest_gone, rows.first_gone + e.consecutive_gone) >= ${GONE_LIMIT} as is_gone
       from unnest(
-        ${health.map((row) => row.integrationId)}::text[], ${health.map((row) => row.successAt)}::timestamptz[],
-        ${health.map((row) => row.failureAt)}::timestamptz[], ${health.map((row) => row.failures)}::integer[],
-        ${health.map((row) => row.gone)}::integer[], ${health.map((row) => row.isAllGone)}::boolean[])
-        as rows (integration_id, success_at, failure_at, failures, gone, is_all_gone)
-      where e.integration_id = rows.integration_id`);
-  });
+        ${health.map((row) => row.integrationId)}::text[], ${health.map((row) => row.url)}::text[],
+        ${health.map((row) => row.successAt)}::timestamptz[], ${health.map((row) => row.failureAt)}::timestamptz[],
+        ${health.map((row) => row.failures)}::integer[], ${health.map((row) => row.firstGone)}::integer[],
+        ${health.map((row) => row.longestGone)}::integer[], ${health.map((row) => row.lastGone)}::integer[],
+        ${health.map((row) => row.isAllGone)}::boolean[])
+        as rows (integration_id, url, success_at, failure_at, failures, first_gone, longest_gone, last_gone, is_all_gone)
+      join webhook_endpoints e on e.integration_id = rows.integration_id and e.url = rows.url
+      order by e.integration_id for update of e
+    )
+    update webhook_endpoints e set
+      last_success_at = greatest(e.last_success_at, r.success_at),
+      last_failure_at = greatest(e.last_failure_at, r.failure_at),
+      consecutive_failures = r.failures + case when r.success_at is null then e.consecutive_failures else 0 end,
+      consecutive_gone = r.last_gone + case when r.is_all_gone then e.consecutive_gone else 0 end,
+      is_enabled = e.is_enabled and not r.is_gone,
+      disabled_reason = case when r.is_gone then 'gone' else e.disabled_reason end
+    from receivers r where e.integration_id = r.integration_id`);
 }
 
 function rowOf({ delivery, result, endedAt }: Outcome) {
@@ -64,45 +73,4 @@ function rowOf({ delivery, result, endedAt }: Outcome) {
     body: result.responseBody,
     error: result.error,
   };
-}
-
-type Health = {
-  integrationId: string;
-  successAt: Date | null;
-  failureAt: Date | null;
-  /** Failures since the last success among these outcomes. */
-  failures: number;
-  /** 410 answers at the end of these outcomes, and whether they are nothing else. */
-  gone: number;
-  isAllGone: boolean;
-};
-
-/** What a batch of outcomes says about each receiver, in the order in which they ended; sorted, as rows are locked so. */
-function healthOf(outcomes: Outcome[]): Health[] {
-  const byReceiver = new Map<string, Health>();
-  for (const { delivery, result, endedAt } of outcomes) {
-    const { integrationId } = delivery;
-    const health = byReceiver.get(integrationId) ?? {
-      integrationId,
-      successAt: null,
-      failureAt: null,
-      failures: 0,
-      gone: 0,
-      isAllGone: true,
-    };
-    byReceiver.set(integrationId, health);
-    if (result.isSuccess) {
-      health.successAt = endedAt;
-      health.failures = 0;
-    } else {
-      health.failureAt = endedAt;
-      health.failures += 1;
-    }
-    if (result.responseCode === GONE) health.gone += 1;
-    else {
-      health.gone = 0;
-      health.isAllGone = false;
-    }
-  }
-  return [...byReceiver.values()].sort((a, b) => (a.integrationId < b.integrationId ? -1 : 1));
 }

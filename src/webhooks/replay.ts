@@ -1,6 +1,6 @@
-import { newId } from '../contract/ids.ts';
-import type { Database, Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { firstIdAt, newId } from '../contract/ids.ts';
+import type { Database, Queryable, Transaction } from '../db/database.ts';
+import { type Sql, sql } from '../db/sql.ts';
 
 /** What a mass replay sends again. */
 export type ReplayFilter = {
@@ -26,6 +26,7 @@ export type ReplayJob = {
 const BATCH_LIMIT = 50;
 /** A job pauses while this many deliveries of its receiver are due already. */
 const BACKLOG_LIMIT = 100;
+const JOB_LIMIT = 100;
 
 /** Requeues one delivery with a fresh attempt counter; false if it is not there or not replayable now. */
 export async function replayDelivery(
@@ -34,38 +35,26 @@ export async function replayDelivery(
   deliveryId: string,
   now: Date | null,
 ): Promise<boolean> {
-  const rows = await db.query(sql`
-    update deliveries set status = 'pending', attempts = 0, takeovers = 0, finished_at = null,
-      due_at = coalesce(${now}::timestamptz, clock_timestamp())
-    where integration_id = ${integrationId} and id = ${deliveryId} and lease_token is null
-      and status = any(${[...REPLAYABLE_STATUSES]}::text[]) returning id`);
-  return rows.length === 1;
+  return (await requeue(db, integrationId, [deliveryId], now)) === 1;
 }
 
 /** How many deliveries a filter matches: shown before a mass replay is started. */
 export async function countReplay(db: Queryable, integrationId: string, filter: ReplayFilter): Promise<number> {
   const [row] = await db.query<{ count: number }>(sql`
-    select count(*) as count from deliveries d
-    join events e on e.integration_id = d.integration_id and e.id = d.event_id
-    where d.integration_id = ${integrationId} and ${matches(filter)}`);
+    select count(*) as count from ${matching(integrationId, filter)}`);
   return row?.count ?? 0;
 }
 
 /** Starts a mass replay of what matches now; deliveries made later are not part of it. */
-export async function startReplay(
-  db: Database,
-  integrationId: string,
-  filter: ReplayFilter,
-  now: Date | null,
-): Promise<ReplayJob> {
-  const id = newId('job');
-  const total = await countReplay(db, integrationId, filter);
-  const [row] = await db.query<{ createdAt: Date }>(sql`
-    insert into replay_jobs (id, integration_id, since, until, types, statuses, total)
-    values (${id}, ${integrationId}, ${filter.since}, coalesce(${filter.until}, ${now}::timestamptz, clock_timestamp()),
-      ${filter.types}, ${filter.statuses}, ${total})
-    returning created_at as "createdAt"`);
-  return { id, status: 'running', done: 0, total, createdAt: row?.createdAt ?? new Date() };
+export async function startReplay(db: Queryable, integrationId: string, filter: ReplayFilter): Promise<ReplayJob> {
+  const { since, until, types, statuses } = filter;
+  const [job] = await db.query<ReplayJob>(sql`
+    insert into replay_jobs (id, integration_id, since, until, types, statuses, last_id, total)
+    select ${newId('job')}, ${integrationId}, ${since}, ${until}, ${types}, ${statuses}, coalesce(max(d.id), ''), count(*)
+    from ${matching(integrationId, filter)}
+    returning id, status, done, total, created_at as "createdAt"`);
+  if (job === undefined) throw new Error('an insert of one row returns it');
+  return job;
 }
 
 export async function cancelReplay(db: Queryable, integrationId: string, jobId: string): Promise<boolean> {
@@ -81,61 +70,58 @@ export async function listReplays(db: Queryable, integrationId: string, limit: n
     where integration_id = ${integrationId} order by created_at desc, id desc limit ${limit}`);
 }
 
-type JobRow = {
-  id: string;
-  integration_id: string;
-  since: Date | null;
-  until: Date;
-  types: string[] | null;
-  statuses: ReplayableStatus[];
-  position_at: Date | null;
-  position_id: string;
-};
+type JobRow = ReplayFilter & { integrationId: string; lastId: string; positionId: string };
 
 /** One step of every running replay; the position commits with what was requeued. Returns how many were. */
 export async function runReplays(db: Database, now: Date | null): Promise<number> {
   const jobs = await db.query<{ id: string }>(sql`
-    select id from replay_jobs where status = 'running' order by created_at limit 100`);
+    select id from replay_jobs where status = 'running' order by created_at limit ${JOB_LIMIT}`);
   let requeued = 0;
-  for (const { id } of jobs) requeued += await stepReplay(db, id, now);
+  for (const { id } of jobs) requeued += await db.transaction((tx) => stepReplay(tx, id, now));
   return requeued;
 }
 
-async function stepReplay(db: Database, jobId: string, now: Date | null): Promise<number> {
-  return await db.transaction(async (tx) => {
-    const [job] = await tx.query<JobRow>(sql`
-      select id, integration_id, since, until, types, statuses, position_at, position_id from replay_jobs
-      where id = ${jobId} and status = 'running' for update skip locked`);
-    if (job === undefined) return 0;
-    const backlog = await tx.query(sql`
-      select 1 from deliveries
-      where integration_id = ${job.integration_id} and status in ('pending', 'failed')
-        and due_at <= coalesce(${now}::timestamptz, clock_timestamp()) limit ${BACKLOG_LIMIT}`);
-    if (backlog.length === BACKLOG_LIMIT) return 0;
-    const rows = await tx.query<{ id: string; created_at: Date }>(sql`
-      select d.id, d.created_at from deliveries d
-      join events e on e.integration_id = d.integration_id and e.id = d.event_id
-      where d.integration_id = ${job.integration_id} and d.lease_token is null and ${matches(job)}
-        and (d.created_at, d.id) > (coalesce(${job.position_at}::timestamptz, '-infinity'), ${job.position_id})
-      order by d.created_at, d.id limit ${BATCH_LIMIT} for update of d`);
-    const last = rows.at(-1);
-    await tx.query(sql`
-      update deliveries set status = 'pending', attempts = 0, takeovers = 0, finished_at = null,
-        due_at = coalesce(${now}::timestamptz, clock_timestamp())
-      where integration_id = ${job.integration_id} and id = any(${rows.map((row) => row.id)}::text[])`);
-    await tx.query(sql`
-      update replay_jobs set done = done + ${rows.length},
-        position_at = ${last?.created_at ?? job.position_at}, position_id = ${last?.id ?? job.position_id},
-        status = case when ${rows.length < BATCH_LIMIT} then 'done' else 'running' end,
-        finished_at = case when ${rows.length < BATCH_LIMIT} then clock_timestamp() end
-      where id = ${jobId}`);
-    return rows.length;
-  });
+async function stepReplay(tx: Transaction, jobId: string, now: Date | null): Promise<number> {
+  const [job] = await tx.query<JobRow>(sql`
+    select integration_id as "integrationId", since, until, types, statuses, last_id as "lastId", position_id as "positionId"
+    from replay_jobs where id = ${jobId} and status = 'running' for update skip locked`);
+  if (job === undefined || (await hasBacklog(tx, job.integrationId, now))) return 0;
+  const rows = await tx.query<{ id: string }>(sql`
+    select d.id from ${matching(job.integrationId, job)} and d.id > ${job.positionId} and d.id <= ${job.lastId}
+    order by d.id limit ${BATCH_LIMIT}`);
+  const ids = rows.map((row) => row.id);
+  const requeued = await requeue(tx, job.integrationId, ids, now);
+  const status = ids.length < BATCH_LIMIT ? 'done' : 'running';
+  await tx.query(sql`
+    update replay_jobs set done = done + ${requeued}, position_id = ${ids.at(-1) ?? job.positionId}, status = ${status},
+      finished_at = case when ${status}::text = 'done' then now() end
+    where id = ${jobId}`);
+  return requeued;
 }
 
-function matches(filter: ReplayFilter) {
-  return sql`d.status = any(${filter.statuses}::text[])
-    and (${filter.since}::timestamptz is null or d.created_at >= ${filter.since}::timestamptz)
-    and (${filter.until}::timestamptz is null or d.created_at < ${filter.until}::timestamptz)
-    and (${filter.types}::text[] is null or e.type = any(${filter.types}::text[]))`;
+async function hasBacklog(db: Queryable, integrationId: string, now: Date | null): Promise<boolean> {
+  const rows = await db.query(sql`
+    select id from deliveries
+    where integration_id = ${integrationId} and status in ('pending', 'failed')
+      and due_at <= coalesce(${now}::timestamptz, clock_timestamp()) limit ${BACKLOG_LIMIT}`);
+  return rows.length === BACKLOG_LIMIT;
+}
+
+/** One that is being sent right now stays as it is: its outcome is not known yet. */
+async function requeue(db: Queryable, integrationId: string, ids: string[], now: Date | null): Promise<number> {
+  const rows = await db.query(sql`
+    update deliveries set status = 'pending', attempts = 0, takeovers = 0, finished_at = null,
+      due_at = coalesce(${now}::timestamptz, clock_timestamp())
+    where integration_id = ${integrationId} and id = any(${ids}::text[]) and lease_token is null
+      and status = any(${[...REPLAYABLE_STATUSES]}::text[]) returning id`);
+  return rows.length;
+}
+
+/** Ids are in the order of their making, so that a span of time is a span of the primary key. */
+function matching(integrationId: string, { since, until, types, statuses }: ReplayFilter): Sql {
+  return sql`deliveries d join events e on e.integration_id = d.integration_id and e.id = d.event_id
+    where d.integration_id = ${integrationId} and d.status = any(${statuses}::text[])
+      and (${types}::text[] is null or e.type = any(${types}::text[]))
+      and d.id >= ${firstIdAt('delivery', since?.getTime() ?? 0)}
+      ${until === null ? sql`` : sql`and d.id < ${firstIdAt('delivery', until.getTime())}`}`;
 }

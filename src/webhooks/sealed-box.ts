@@ -3,30 +3,22 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 /** Encrypts what must not lie in the database in the clear. The first secret key seals, any opens. */
 export type SealedBox = { seal(text: string): string; open(sealed: string): string };
 
+const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const PREFIX = 'v1.';
+const OPENED_LIMIT = 10_000;
 
 export function createSealedBox(secretKeys: readonly string[]): SealedBox {
   const keys = secretKeys.map((key) => createHash('sha256').update(`webhook secrets ${key}`).digest());
-  const [sealing = Buffer.alloc(32)] = keys;
+  const [sealingKey] = keys;
+  if (sealingKey === undefined) throw new Error('there is no secret key to seal with');
   // Opening costs a few microseconds, but the sender asks for the same few secrets with every delivery.
   const opened = new Map<string, string>();
-
-  function openWith(key: Buffer, bytes: Buffer): string | null {
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
-    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-    try {
-      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString();
-    } catch {
-      return null;
-    }
-  }
-
   return {
     seal(text) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealing, nonce);
+      const cipher = createCipheriv(CIPHER, sealingKey, nonce);
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
     },
@@ -45,4 +37,13 @@ export function createSealedBox(secretKeys: readonly string[]): SealedBox {
   };
 }
 
-const OPENED_LIMIT = 10_000;
+/** Null with another key than the one that sealed it, and for bytes that somebody altered. */
+function openWith(key: Buffer, bytes: Buffer): string | null {
+  try {
+    const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString();
+  } catch {
+    return null;
+  }
+}

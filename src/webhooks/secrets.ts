@@ -1,47 +1,61 @@
 import { randomBase62 } from '../contract/ids.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { EndpointError } from './endpoints.ts';
+import { EndpointError } from './endpoint-error.ts';
 import type { SealedBox } from './sealed-box.ts';
 
 const SECRET_LENGTH = 32;
+/** Each one is a signature in the header of every webhook. */
+const LIVE_SECRETS_LIMIT = 5;
+const HOUR_SECONDS = 3_600;
 export const GRACE_DEFAULT_HOURS = 24;
 export const GRACE_MAX_HOURS = 7 * 24;
 
-/** Makes a new signing secret and returns it. The old one signs along for the grace time, then no more. */
+/**
+ * Makes a new signing secret and returns it, or null if there is no such integration. Older ones sign along for the
+ * grace time at most, then no more: a grace of 0 ends them all at once.
+ */
 export async function rotateSecret(
   db: Database,
   box: SealedBox,
   integrationId: string,
   graceHours: number,
   now: Date | null,
-): Promise<string> {
+): Promise<string | null> {
   if (!Number.isFinite(graceHours) || graceHours < 0 || graceHours > GRACE_MAX_HOURS) {
-    throw new EndpointError(`the grace time must be from 0 to ${GRACE_MAX_HOURS} hours`);
+    throw new EndpointError(`The grace time must be from 0 to ${GRACE_MAX_HOURS} hours.`);
   }
-  const secret = `whsec_${randomBase62(SECRET_LENGTH)}`;
-  await db.transaction(async (tx) => {
-    // The endpoint's row orders two rotations at once: each sees the other's secret or is seen by it.
-    const rows = await tx.query(sql`
-      select integration_id from webhook_endpoints where integration_id = ${integrationId} for update`);
-    if (rows.length === 0) throw new EndpointError('there is no such integration');
+  return await db.transaction(async (tx) => {
+    if (!(await lockReceiver(tx, integrationId))) return null;
+    await tx.query(sql`
+      update webhook_secrets
+      set expires_at = least(expires_at,
+        coalesce(${now}::timestamptz, clock_timestamp()) + make_interval(secs => ${graceHours * HOUR_SECONDS}))
+      where integration_id = ${integrationId}`);
     await tx.query(sql`
       delete from webhook_secrets
       where integration_id = ${integrationId} and expires_at <= coalesce(${now}::timestamptz, clock_timestamp())`);
-    await tx.query(sql`
-      update webhook_secrets
-      set expires_at = coalesce(${now}::timestamptz, clock_timestamp()) + make_interval(secs => ${graceHours * 3600})
-      where integration_id = ${integrationId} and expires_at is null`);
-    await tx.query(sql`
-      insert into webhook_secrets (integration_id, ciphertext) values (${integrationId}, ${box.seal(secret)})`);
+    const older = await tx.query(sql`select id from webhook_secrets where integration_id = ${integrationId}`);
+    if (older.length >= LIVE_SECRETS_LIMIT) {
+      throw new EndpointError(
+        `${older.length} secrets sign along already; wait until one expires, or give no grace time.`,
+      );
+    }
+    return await makeSecret(tx, box, integrationId);
   });
+}
+
+/** A secret without an end; the caller holds the lock of the receiver and has given the others theirs. */
+export async function makeSecret(tx: Transaction, box: SealedBox, integrationId: string): Promise<string> {
+  const secret = `whsec_${randomBase62(SECRET_LENGTH)}`;
+  await tx.query(sql`
+    insert into webhook_secrets (integration_id, ciphertext) values (${integrationId}, ${box.seal(secret)})`);
   return secret;
 }
 
-/** The secret that signs now, made if there is none yet. */
-export async function currentSecret(db: Database, box: SealedBox, integrationId: string): Promise<string> {
-  const [row] = await db.query<{ ciphertext: string }>(sql`
-    select ciphertext from webhook_secrets where integration_id = ${integrationId} and expires_at is null
-    order by id desc limit 1`);
-  return row === undefined ? await rotateSecret(db, box, integrationId, 0, null) : box.open(row.ciphertext);
+/** Orders changes of one receiver's settings; false if there is none. */
+export async function lockReceiver(tx: Transaction, integrationId: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select integration_id from webhook_endpoints where integration_id = ${integrationId} for update`);
+  return rows.length === 1;
 }

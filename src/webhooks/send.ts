@@ -1,7 +1,6 @@
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { ForbiddenAddressError, type Guard } from './guard.ts';
-import { ATTEMPT_TIMEOUT_MS } from './schedule.ts';
 
 /** One attempt: what is posted where. */
 export type Attempt = { url: string; headers: Record<string, string>; body: string };
@@ -20,59 +19,38 @@ export type Sender = { send(attempt: Attempt): Promise<AttemptResult>; close(): 
 const READ_LIMIT_BYTES = 64 * 1024;
 const KEEP_LIMIT_BYTES = 1024;
 const HEADERS_LIMIT_BYTES = 16 * 1024;
-const IDLE_CONNECTION_MS = 30_000;
-
-export type SenderOptions = {
-  guard: Guard;
-  /** Connections to one receiver. */
-  connectionsPerReceiver: number;
-  timeoutMs?: number;
-};
+/** Some servers close sooner than they say; a connection that waits longer may be half dead when it is needed. */
+const IDLE_CONNECTION_MS = 4_000;
+const IDLE_CONNECTION_MAX_MS = 30_000;
+const MESSAGE_LIMIT = 200;
 
 /** Posts webhooks: kept-alive connections, no redirects, a bounded read, and one deadline for everything. */
-export function createSender({ guard, connectionsPerReceiver, timeoutMs = ATTEMPT_TIMEOUT_MS }: SenderOptions): Sender {
-  const connector = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, keepAlive: true });
+export function createSender({ guard, timeoutMs }: { guard: Guard; timeoutMs: number }): Sender {
+  // As many connections as there are attempts, which the engine limits: waiting for one would cost the deadline.
   const agent = new Agent({
-    connections: connectionsPerReceiver,
     pipelining: 1,
     keepAliveTimeout: IDLE_CONNECTION_MS,
-    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: IDLE_CONNECTION_MAX_MS,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxHeaderSize: HEADERS_LIMIT_BYTES,
-    connect(options, done) {
-      connector(options, (error, socket) => {
-        if (error !== null) return done(error, null);
-        // The last word is with the address that the connection really has, whatever the name resolved to.
-        const address = (socket as Socket).remoteAddress ?? '';
-        if (guard.isAllowed(address)) return done(null, socket);
-        socket.destroy();
-        return done(new ForbiddenAddressError(options.hostname), null);
-      });
-    },
+    allowH2: false,
+    connect: guardedConnector(guard, timeoutMs),
   });
 
   return {
     async send({ url, headers, body }) {
       const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(new Error('timed out')), timeoutMs);
+      const timer = setTimeout(() => deadline.abort(), timeoutMs);
       try {
-        const response = await request(url, {
-          method: 'POST',
-          headers,
-          body,
-          dispatcher: agent,
-          signal: deadline.signal,
-        });
+        const { signal } = deadline;
+        const response = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal });
         const responseBody = await readStart(response.body);
-        const { statusCode } = response;
-        const isSuccess = statusCode >= 200 && statusCode < 300;
-        return { isSuccess, responseCode: statusCode, responseBody, error: null };
+        const { statusCode: responseCode } = response;
+        return { isSuccess: responseCode >= 200 && responseCode < 300, responseCode, responseBody, error: null };
       } catch (error) {
-        const message = deadline.signal.aborted
-          ? `no complete response within ${timeoutMs / 1000} s`
-          : messageOf(error);
-        return { isSuccess: false, responseCode: null, responseBody: null, error: message };
+        if (deadline.signal.aborted) return failure(`no complete response within ${timeoutMs / 1000} s`);
+        return failure(messageOf(error));
       } finally {
         clearTimeout(timer);
       }
@@ -81,31 +59,54 @@ export function createSender({ guard, connectionsPerReceiver, timeoutMs = ATTEMP
   };
 }
 
+/** An attempt that ended without a response. */
+export function failure(message: string): AttemptResult {
+  return { isSuccess: false, responseCode: null, responseBody: null, error: storable(message.slice(0, MESSAGE_LIMIT)) };
+}
+
+/** Checks an address before anything is sent there, and has the last word on the one that a connection really has. */
+function guardedConnector(guard: Guard, timeoutMs: number): buildConnector.connector {
+  const connector = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, keepAlive: true, allowH2: false });
+  return (options, done) => {
+    // Only names are resolved, and so checked by the lookup.
+    if (isIP(options.hostname) !== 0 && !guard.isAllowed(options.hostname)) {
+      return done(new ForbiddenAddressError(options.hostname), null);
+    }
+    connector(options, (error, socket) => {
+      if (error !== null) return done(error, null);
+      const address = (socket as Socket).remoteAddress ?? '';
+      if (guard.isAllowed(address)) return done(null, socket);
+      socket.destroy();
+      return done(new ForbiddenAddressError(options.hostname), null);
+    });
+  };
+}
+
 /** Reads to the end, or to the limit; what comes after is not read and the connection is given up. */
-async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
+async function readStart(body: AsyncIterable<Buffer>): Promise<string | null> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   let readBytes = 0;
   for await (const chunk of body) {
     if (keptBytes < KEEP_LIMIT_BYTES) {
-      const part = chunk.subarray(0, KEEP_LIMIT_BYTES - keptBytes);
+      // A copy, since a slice would keep all of the chunk alive.
+      const part = Buffer.from(chunk.subarray(0, KEEP_LIMIT_BYTES - keptBytes));
       kept.push(part);
       keptBytes += part.length;
     }
     readBytes += chunk.length;
-    if (readBytes > READ_LIMIT_BYTES) {
-      body.destroy();
-      break;
-    }
+    // Leaving the loop destroys the body.
+    if (readBytes > READ_LIMIT_BYTES) break;
   }
-  // PostgreSQL's text takes no NUL, and the cut may have gone through a character.
-  return keptBytes === 0 ? null : Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
+  return keptBytes === 0 ? null : storable(Buffer.concat(kept).toString('utf8'));
 }
 
-const MESSAGE_LIMIT = 200;
+/** PostgreSQL's text takes no NUL. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\u{fffd}');
+}
 
 function messageOf(error: unknown): string {
   const { message = '', code = '' } = error as { message?: string; code?: string };
-  const text = [code, message].filter(Boolean).join(': ') || 'the connection failed';
-  return text.slice(0, MESSAGE_LIMIT);
+  return [code, message].filter(Boolean).join(': ') || 'the connection failed';
 }

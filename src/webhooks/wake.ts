@@ -11,16 +11,22 @@ const CHANNEL = 'crownwheel_events';
 const PAUSE_MS = 50;
 const RECONNECT_MS = 1_000;
 
-/** Tells the other nodes that there are new deliveries. */
+/** Tells the other nodes that there are new deliveries: the first at once, those that follow it together. */
 export function createNotifier(db: Database): () => void {
-  let isWaiting = false;
-  return () => {
-    if (isWaiting) return;
-    isWaiting = true;
+  let isPausing = false;
+  let isWanted = false;
+  function notify(): void {
+    isPausing = true;
+    isWanted = false;
+    db.query(sql`select pg_notify(${CHANNEL}, '')`).catch(() => {});
     setTimeout(() => {
-      isWaiting = false;
-      db.query(sql`select pg_notify(${CHANNEL}, '')`).catch(() => {});
+      isPausing = false;
+      if (isWanted) notify();
     }, PAUSE_MS).unref();
+  }
+  return () => {
+    if (isPausing) isWanted = true;
+    else notify();
   };
 }
 
@@ -31,20 +37,21 @@ export function listenForWake(db: Database, onWake: () => void): WakeListener {
   const stopping = new AbortController();
   let client: pg.Client | null = null;
 
-  async function connectOnce(): Promise<void> {
-    const connected = await db.connect();
-    client = connected;
-    const ended = new Promise<void>((resolve) => connected.once('end', resolve));
-    connected.on('notification', onWake);
-    await connected.query(`listen ${CHANNEL}`);
+  async function listenOnce(): Promise<void> {
+    client = await db.connect();
+    const ended = new Promise((resolve) => client?.once('end', resolve));
+    client.on('notification', onWake);
+    await client.query(`listen ${CHANNEL}`);
     // What was sent while nobody listened is found by looking.
     onWake();
-    await ended;
+    // The stop may have come before there was anything to end.
+    if (!stopping.signal.aborted) await ended;
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await connectOnce().catch(() => {});
+      await listenOnce().catch(() => {});
+      await client?.end().catch(() => {});
       client = null;
       await sleep(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => {});
     }
