@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../src/db/database.ts';
+import { sql } from '../../src/db/sql.ts';
+import type { Shop } from './shop.ts';
+
+const WAIT_LIMIT_MS = 20_000;
+const POLL_MS = 10;
+
+/** What a session of the test's own has locked, until it lets go. */
+export type Hold = { letGo(): Promise<void> };
+
+/** Runs a statement that locks something and keeps its transaction open. */
+export async function hold(db: Database, statement: string, values: unknown[]): Promise<Hold> {
+  const session = await db.connect();
+  await session.query('begin');
+  await session.query(statement, values);
+  return {
+    async letGo() {
+      await session.query('commit');
+      await session.end();
+    },
+  };
+}
+
+export function holdClock(db: Database, integrationId: string): Promise<Hold> {
+  return hold(db, 'select 1 from channel_clocks where integration_id = $1 for update', [integrationId]);
+}
+
+/** Waits until so many sessions of this database wait for a lock. */
+export async function untilBlocked(db: Database, sessions = 1): Promise<void> {
+  await until(async () => {
+    const rows = await db.query(sql`
+      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+    return rows.length >= sessions;
+  }, `${sessions} sessions never waited for a lock`);
+}
+
+/** Waits until the service has admitted requests of so many tokens since; they are counted when they are admitted. */
+export async function admissionCounter(shop: Shop): Promise<(tokens: number) => Promise<void>> {
+  const remaining = async () => Number((await shop.api.get('/v1/me')).headers['x-ratelimit-remaining']);
+  const start = await remaining();
+  let asked = 0;
+  return (tokens) =>
+    until(async () => {
+      asked += 1;
+      return start - (await remaining()) - asked >= tokens;
+    }, `requests of ${tokens} tokens never arrived`);
+}
+
+export async function until(condition: () => Promise<boolean>, complaint: string): Promise<void> {
+  const deadline = Date.now() + WAIT_LIMIT_MS;
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, complaint);
+    await sleep(POLL_MS);
+  }
+}
