@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { cloneDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -170,6 +171,17 @@ describe('the database', () => {
       assert.notEqual(await pidOf(db), pid);
     });
 
+    it('fails its query and nothing else when the server takes its leave in the packet that welcomes it', async () => {
+      const leaving = createServer((socket) => socket.on('data', () => socket.end(WELCOME_AND_GOODBYE)));
+      await new Promise<void>((resolve) => leaving.listen(0, '127.0.0.1', resolve));
+      const { port } = leaving.address() as AddressInfo;
+      const url = `postgres://nobody@127.0.0.1:${port}/nothing`;
+      const hopeless = openDatabase({ address: { url }, poolSize: 1, onIdleError: () => {} });
+      await assert.rejects(hopeless.query(sql`select 1`));
+      await hopeless.close();
+      leaving.close();
+    });
+
     it('is given up with the query whose caller waits no longer', async () => {
       const pid = await pidOf(db);
       await assert.rejects(db.query(sql`select pg_sleep(20)`, { timeoutMs: 50 }), /timeout/);
@@ -228,6 +240,20 @@ describe('the database', () => {
     }
   }
 });
+
+/** AuthenticationOk, ReadyForQuery and a fatal ErrorResponse, at once: no real server can be made to do so on demand. */
+const WELCOME_AND_GOODBYE = (() => {
+  const message = (type: string, body: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(body.length + 4);
+    return Buffer.concat([Buffer.from(type), length, body]);
+  };
+  return Buffer.concat([
+    message('R', Buffer.alloc(4)),
+    message('Z', Buffer.from('I')),
+    message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')),
+  ]);
+})();
 
 describe('the sql tag', () => {
   it('turns values into parameters, never into text', () => {

@@ -57,12 +57,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   const settings = connectionSettings(options);
   const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 30_000 });
   pool.on('error', options.onIdleError);
+  // Losing the server emits 'error' on a lent connection too, where the query in flight reports the same fault. Listened
+  // to from the very start: a server that is shutting down may take its leave in the packet that welcomes us.
+  pool.on('connect', (client) => client.on('error', ignore));
 
   /** Lends one connection; one that failed below SQL is thrown away instead of going back to the pool. */
   async function withConnection<Result>(use: (client: Lent) => Promise<Result>): Promise<Result> {
     const client = await pool.connect();
-    // Losing the server emits 'error' on a lent connection; the query in flight reports the same fault.
-    client.on('error', ignore);
     let isBroken = false;
     try {
       return await use(async (query) => {
@@ -74,7 +75,6 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
       });
     } finally {
-      client.off('error', ignore);
       client.release(isBroken);
     }
   }
