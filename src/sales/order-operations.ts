@@ -108,9 +108,18 @@ export async function dismissOrder(
   });
 }
 
-/** Cancels the completed sale: the order returns to the queue, matched to nothing, and its stock is free again. */
-export async function cancelSale(context: ChannelContext, organizationId: string, orderId: string): Promise<Order> {
+/**
+ * Cancels the completed sale: the order returns to the queue, matched to nothing, and its stock is free again. If a
+ * sale is named, it must still be one of the order's: meanwhile it may have been voided, and the order sold again.
+ */
+export async function cancelSale(
+  context: ChannelContext,
+  organizationId: string,
+  orderId: string,
+  saleId?: string,
+): Promise<Order> {
   return await asDealer(context, organizationId, orderId, (open) => {
+    if (saleId !== undefined && !open.lines.some((line) => line.saleId === saleId)) throw alreadyVoided();
     assertStatus(open.order, ['matched', 'fulfilled'], 'returned to the queue');
     for (const line of open.lines) {
       const item = open.items.get(line.itemId ?? '');
@@ -125,6 +134,10 @@ export async function cancelSale(context: ChannelContext, organizationId: string
     open.order.fulfilled_at = null;
     return true;
   });
+}
+
+export function alreadyVoided(): DealerError {
+  return new DealerError('already_voided', 'This sale was voided before.');
 }
 
 /** Cancels a received order and gives its stock back; also the client's own cancellation. */

@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
-import { cancelSale } from './order-operations.ts';
+import { alreadyVoided, cancelSale } from './order-operations.ts';
 
 /** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
 export async function sellUnits(
@@ -27,20 +27,20 @@ export async function sellUnits(
 
 /** Voids a sale: its units return to stock. The sale of a reported order takes the order back to the queue with it. */
 export async function voidSale(context: ChannelContext, organizationId: string, saleId: string): Promise<void> {
-  const [sale] = await context.db.query<{ item_id: string | null; units: number }>(sql`
-    select item_id, units from sales where id = ${saleId} and organization_id = ${organizationId}`);
+  const [sale] = await context.db.query<{ item_id: string | null; units: number; is_test: boolean }>(sql`
+    select item_id, units, is_test from sales where id = ${saleId} and organization_id = ${organizationId}`);
   if (sale === undefined) throw new DealerError('not_found', 'There is no such sale.');
   const [line] = await context.db.query<{ order_id: string }>(sql`
     select order_id from order_lines where sale_id = ${saleId}`);
   if (line !== undefined) {
-    await cancelSale(context, organizationId, line.order_id);
+    await cancelSale(context, organizationId, line.order_id, saleId);
     return;
   }
   const markVoided = sql`
     update sales set status = 'voided', voided_at = coalesce(${context.now()}::timestamptz, now())
     where id = ${saleId} and status = 'completed' returning id`;
-  if (sale.item_id === null) {
-    // The item was deleted meanwhile: there is nothing to give back to.
+  if (sale.item_id === null || sale.is_test) {
+    // The item was deleted meanwhile, or the sale was a test: there is nothing to give back.
     if ((await context.db.query(markVoided)).length === 0) throw alreadyVoided();
     return;
   }
@@ -54,8 +54,4 @@ export async function voidSale(context: ChannelContext, organizationId: string, 
     if (!(error instanceof DealerError && error.code === 'not_found')) throw error;
     await voidSale(context, organizationId, saleId);
   }
-}
-
-function alreadyVoided(): DealerError {
-  return new DealerError('already_voided', 'This sale was voided before.');
 }
