@@ -1,16 +1,13 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { ChannelContext } from '../channel/context.ts';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
-import type { Database } from '../db/database.ts';
-import type { PhotoGallery } from '../inventory/photo-gallery.ts';
+import type { AppOptions, Timeouts } from './app-options.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { photoRoutes } from './photos/routes.ts';
 import { publicRoutes } from './public/public-routes.ts';
-import type { RateLimitStore } from './public/rate-limit/store.ts';
 import { logRequest } from './request-log.ts';
 import { plainUrl } from './request-url.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -24,35 +21,6 @@ declare module 'fastify' {
     fault: ApiError | null;
   }
 }
-
-export type AppOptions = {
-  db: Database;
-  log: FastifyBaseLogger;
-  publicUrl: string;
-  /** What the operations on stock and orders are handed. */
-  channel: ChannelContext;
-  secretKeys: readonly string[];
-  /** How much memory the answers to reads may take. */
-  readCacheBytes: number;
-  rateLimits: RateLimitStore;
-  /** Which parts to serve. The docs are always there. */
-  hasApi: boolean;
-  /** Null serves no photos. */
-  gallery: PhotoGallery | null;
-  timeouts?: Partial<Timeouts>;
-  /** How long a write waits for another one with its key; tests shorten it. */
-  keyWaitMs?: number;
-};
-
-export type Timeouts = {
-  /** For a request's headers, and for the whole request, to arrive. */
-  headersMs: number;
-  requestMs: number;
-  /** For a connection on which nothing moves, such as a client that does not read its answer. */
-  idleMs: number;
-  /** How often late requests are looked for. */
-  checkEveryMs: number;
-};
 
 const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, idleMs: 60_000, checkEveryMs: 1_000 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setRateLimit } from '../../src/dealers/integrations.ts';
-import type { AppOptions } from '../../src/http/app.ts';
+import type { AppOptions } from '../../src/http/app-options.ts';
 import { type RawResponse, type RawSocket, rawSocket, sendRaw } from './raw-socket.ts';
 import { type Dealer, PUBLIC_URL, startWorld, type World } from './world.ts';
 

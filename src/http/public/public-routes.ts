@@ -1,23 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Cursors, createCursors } from '../../channel/cursors.ts';
-import { createDocumentReader, type DocumentReader } from '../../channel/read-documents.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createCursors } from '../../channel/cursors.ts';
+import { createDocumentReader } from '../../channel/read-documents.ts';
 import { ApiError } from '../../contract/errors.ts';
-import {
-  type BodyOf,
-  OPERATIONS,
-  type Operation,
-  type OperationId,
-  type ParamsOf,
-  type QueryOf,
-} from '../../contract/operations.ts';
+import { OPERATIONS, type Operation, type OperationId } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
-import type { AppOptions } from '../app.ts';
+import type { AppOptions } from '../app-options.ts';
 import { parseJsonBody } from '../json-body.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
-import { createKeyGate, type KeyGate } from './key-gate.ts';
-import { createOrderIntake, type OrderIntake } from './order-intake.ts';
-import { createReadCache, type ReadCache } from './read-cache.ts';
+import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
+import { createKeyGate } from './key-gate.ts';
+import { createOrderIntake } from './order-intake.ts';
+import { createReadCache } from './read-cache.ts';
 import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
 import { listEvents } from './routes/events.ts';
 import { getHealth } from './routes/health.ts';
@@ -26,31 +20,6 @@ import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
 import { cancelOrder, createOrder, getOrder, listOrders } from './routes/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
-
-/** What lives as long as the public API: its options, and the caches and codecs made from them. */
-export type PublicContext = AppOptions & {
-  reader: DocumentReader;
-  cursors: Cursors;
-  readCache: ReadCache;
-  keyGate: KeyGate;
-  orderIntake: OrderIntake;
-  /** The bytes of each body under way, for the fingerprint of a write. */
-  rawBodies: WeakMap<FastifyRequest, Buffer>;
-};
-
-/** What a handler is given, all of it checked: read downward, answer with the body to send. */
-export type Call<Op extends Operation = Operation> = {
-  context: PublicContext;
-  integration: AdmittedIntegration;
-  params: ParamsOf<Op>;
-  query: QueryOf<Op>;
-  body: BodyOf<Op>;
-  request: FastifyRequest;
-  reply: FastifyReply;
-};
-export type Handler<Op extends Operation = Operation> = (call: Call<Op>) => Promise<unknown>;
-/** An open operation knows no integration. */
-export type OpenHandler = (call: Pick<Call, 'context' | 'request' | 'reply'>) => Promise<unknown>;
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
 const handlers: {

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { Transaction } from '../../db/database.ts';
 import { writeFault } from './database-faults.ts';
+import type { Call } from './handler.ts';
 import {
   findRecords,
   fingerprintOf,
@@ -11,7 +12,6 @@ import {
   type Settled,
   type WriteRequest,
 } from './idempotency.ts';
-import type { Call } from './public-routes.ts';
 
 /** What an operation answers: a status and a body that is JSON text already. */
 export type WriteResult = { status: number; body: string };

@@ -5,7 +5,7 @@ import { lockCustomers, openCustomerBook, type Upserted } from '../../../custome
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
 import type { AdmittedIntegration } from '../admit.ts';
-import type { Handler } from '../public-routes.ts';
+import type { Handler } from '../handler.ts';
 import { writeOnce } from '../write.ts';
 
 export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (call) => {

@@ -3,8 +3,8 @@ import { EVENT_TYPES, type EventType } from '../../../contract/events.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { listEvents as findEvents } from '../../../webhooks/event-log.ts';
 import { reading } from '../database-faults.ts';
+import type { Handler } from '../handler.ts';
 import { listEnvelope, readListQuery } from '../list-query.ts';
-import type { Handler } from '../public-routes.ts';
 
 const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 

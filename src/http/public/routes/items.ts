@@ -5,8 +5,8 @@ import { isId } from '../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { AdmittedIntegration } from '../admit.ts';
 import { reading } from '../database-faults.ts';
+import type { Handler, PublicContext } from '../handler.ts';
 import { listEnvelope, parseChoices, readListQuery } from '../list-query.ts';
-import type { Handler, PublicContext } from '../public-routes.ts';
 
 type Kind = 'listing' | 'part';
 

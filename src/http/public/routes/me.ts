@@ -1,7 +1,7 @@
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { findIntegrationProfile } from '../../../dealers/integration-profile.ts';
 import { reading } from '../database-faults.ts';
-import type { Handler } from '../public-routes.ts';
+import type { Handler } from '../handler.ts';
 
 export const getMe: Handler<typeof OPERATIONS.getMe> = async ({ context, integration }) =>
   await reading(() => findIntegrationProfile(context.db, integration.integrationId));

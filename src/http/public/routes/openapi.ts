@@ -1,5 +1,5 @@
 import { openapiDocument } from '../../../contract/openapi.ts';
-import type { OpenHandler } from '../public-routes.ts';
+import type { OpenHandler } from '../handler.ts';
 
 /** Built once for each base URL: the endpoint is open to everyone, and building it takes milliseconds. */
 const texts = new Map<string, string>();

@@ -7,8 +7,8 @@ import { draftOrder } from '../../../sales/order-draft.ts';
 import { cancel } from '../../../sales/order-operations.ts';
 import { findOrder, listOrders as findOrders } from '../../../sales/read-orders.ts';
 import { reading } from '../database-faults.ts';
+import type { Handler } from '../handler.ts';
 import { listEnvelope, parseChoices, readListQuery } from '../list-query.ts';
-import type { Handler } from '../public-routes.ts';
 import { sendSettled, writeOnce, writeRequest } from '../write.ts';
 
 const STATUSES = valuesOf('order_status');

@@ -1,6 +1,6 @@
 import { recordPing } from '../../../channel/ping.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
-import type { Handler } from '../public-routes.ts';
+import type { Handler } from '../handler.ts';
 import { writeOnce } from '../write.ts';
 
 export const pingWebhook: Handler<typeof OPERATIONS.pingWebhook> = async (call) => {

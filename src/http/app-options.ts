@@ -1,0 +1,35 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { ChannelContext } from '../channel/context.ts';
+import type { Database } from '../db/database.ts';
+import type { PhotoGallery } from '../inventory/photo-gallery.ts';
+import type { RateLimitStore } from './public/rate-limit/store.ts';
+
+/** All that the HTTP side of the service is made from. */
+export type AppOptions = {
+  db: Database;
+  log: FastifyBaseLogger;
+  publicUrl: string;
+  /** What the operations on stock and orders are handed. */
+  channel: ChannelContext;
+  secretKeys: readonly string[];
+  /** How much memory the answers to reads may take. */
+  readCacheBytes: number;
+  rateLimits: RateLimitStore;
+  /** Which parts to serve. The docs are always there. */
+  hasApi: boolean;
+  /** Null serves no photos. */
+  gallery: PhotoGallery | null;
+  timeouts?: Partial<Timeouts>;
+  /** How long a write waits for another one with its key; tests shorten it. */
+  keyWaitMs?: number;
+};
+
+export type Timeouts = {
+  /** For a request's headers, and for the whole request, to arrive. */
+  headersMs: number;
+  requestMs: number;
+  /** For a connection on which nothing moves, such as a client that does not read its answer. */
+  idleMs: number;
+  /** How often late requests are looked for. */
+  checkEveryMs: number;
+};

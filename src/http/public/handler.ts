@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Cursors } from '../../channel/cursors.ts';
+import type { DocumentReader } from '../../channel/read-documents.ts';
+import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operations.ts';
+import type { AppOptions } from '../app-options.ts';
+import type { AdmittedIntegration } from './admit.ts';
+import type { KeyGate } from './key-gate.ts';
+import type { OrderIntake } from './order-intake.ts';
+import type { ReadCache } from './read-cache.ts';
+
+/** What lives as long as the public API: its options, and the caches and codecs made from them. */
+export type PublicContext = AppOptions & {
+  reader: DocumentReader;
+  cursors: Cursors;
+  readCache: ReadCache;
+  keyGate: KeyGate;
+  orderIntake: OrderIntake;
+  /** The bytes of each body under way, for the fingerprint of a write. */
+  rawBodies: WeakMap<FastifyRequest, Buffer>;
+};
+
+/** What a handler is given, all of it checked: read downward, answer with the body to send. */
+export type Call<Op extends Operation = Operation> = {
+  context: PublicContext;
+  integration: AdmittedIntegration;
+  params: ParamsOf<Op>;
+  query: QueryOf<Op>;
+  body: BodyOf<Op>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+export type Handler<Op extends Operation = Operation> = (call: Call<Op>) => Promise<unknown>;
+/** An open operation knows no integration. */
+export type OpenHandler = (call: Pick<Call, 'context' | 'request' | 'reply'>) => Promise<unknown>;
