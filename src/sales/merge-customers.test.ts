@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertRefused } from '../../test/harness/refusal.ts';
+import { addShop, faultOf, openShop, type Shop } from '../../test/harness/shop.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import { newId } from '../contract/ids.ts';
+import { mergeCustomers } from './merge-customers.ts';
+
+let world: World;
+before(async () => {
+  world = await startWorld();
+});
+after(() => world.stop());
+
+async function customer(shop: Shop, fields: object): Promise<string> {
+  const { status, body } = await shop.post('/v1/customers', fields);
+  assert.equal(status, 201);
+  return body.id;
+}
+
+describe('merging two customers', () => {
+  it('resolves a contact conflict: the same request passes afterwards', async () => {
+    const shop = await openShop(world);
+    const kept = await customer(shop, { external_id: 'c1', email: 'ana@example.ch', first_name: 'Ana' });
+    const merged = await customer(shop, { external_id: 'c2', phone: '+41227300000' });
+    const request = { external_id: 'c2', email: 'ana@example.ch', phone: '+41227300000' };
+    assert.equal(faultOf(await shop.post('/v1/customers', request)).code, 'customer_contact_conflict');
+    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    const { status, body } = await shop.post('/v1/customers', request);
+    assert.equal(status, 200);
+    assert.equal(body.id, kept);
+    assert.equal(body.external_id, 'c2');
+    assert.equal((await shop.post('/v1/customers', { external_id: 'c1' })).body.id, kept);
+  });
+
+  it('keeps what the kept one has and takes what it lacks', async () => {
+    const shop = await openShop(world);
+    const kept = await customer(shop, { email: 'kept@example.ch', first_name: 'Ana', company: 'Kept SA' });
+    const address = { line1: 'Rue 1', line2: null, city: 'Geneva', state: null, postal_code: '1201', country: 'CH' };
+    const merged = await customer(shop, {
+      email: 'merged@example.ch',
+      phone: '+41227300000',
+      first_name: 'Anna',
+      last_name: 'Berger',
+      address,
+    });
+    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    const { body } = await shop.post('/v1/customers', { email: 'KEPT@example.ch' });
+    assert.deepEqual(body, {
+      id: kept,
+      object: 'customer',
+      is_test: false,
+      external_id: null,
+      email: 'KEPT@example.ch',
+      phone: '+41227300000',
+      first_name: 'Ana',
+      last_name: 'Berger',
+      company: 'Kept SA',
+      address,
+      created_at: body.created_at,
+      updated_at: body.updated_at,
+    });
+    // The email that nobody has any more is free.
+    assert.equal((await shop.post('/v1/customers', { email: 'merged@example.ch' })).status, 201);
+  });
+
+  it('moves the orders, which read so from then on, of every integration', async () => {
+    const shop = await openShop(world);
+    const sibling = await addShop(world, shop);
+    const kept = await customer(shop, { email: 'kept@example.ch' });
+    const orders = [];
+    for (const one of [shop, sibling]) {
+      const { body } = await one.post('/v1/orders', {
+        channel_order_id: 'SO-1',
+        customer: { email: 'merged@example.ch' },
+      });
+      orders.push({ shop: one, before: body });
+    }
+    const merged = orders[0]?.before.customer_id;
+    assert.equal(orders[1]?.before.customer_id, merged);
+    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    for (const { shop: one, before } of orders) {
+      const order = (await one.api.get(`/v1/orders/${before.id}`)).body;
+      assert.deepEqual(order, { ...before, customer_id: kept, updated_at: order.updated_at });
+      assert.ok(order.updated_at > before.updated_at);
+      const changed = await one.api.get(`/v1/orders?updated_after=${before.updated_at}`);
+      assert.deepEqual(changed.body.data, [order]);
+    }
+  });
+
+  it('refuses one with itself, unknown ones, another dealer’s, and a test customer with a live one', async () => {
+    const shop = await openShop(world);
+    const stranger = await openShop(world);
+    const test = await addShop(world, shop, { isTestMode: true });
+    const own = await customer(shop, { email: 'a@b.ch' });
+    const foreign = await customer(stranger, { email: 'a@b.ch' });
+    const ofTest = await customer(test, { email: 'a@b.ch' });
+    const merge = (kept: string, merged: string) => mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    await assertRefused(merge(own, own), 'invalid_input', 'mergedId');
+    await assertRefused(merge(own, newId('customer')), 'not_found');
+    await assertRefused(merge(newId('customer'), own), 'not_found');
+    await assertRefused(merge(own, foreign), 'not_found');
+    await assertRefused(merge(foreign, own), 'not_found');
+    await assertRefused(merge(own, ofTest), 'wrong_kind', 'mergedId');
+    assert.equal((await shop.post('/v1/customers', { email: 'a@b.ch' })).body.id, own);
+    assert.equal((await stranger.post('/v1/customers', { email: 'a@b.ch' })).body.id, foreign);
+  });
+
+  it('goes well beside orders and upserts of the same people', async () => {
+    const shop = await openShop(world);
+    const kept = await customer(shop, { email: 'kept@example.ch' });
+    const merged = await customer(shop, { phone: '+41227300000' });
+    const writes = Array.from({ length: 20 }, (_, index) =>
+      shop.post('/v1/orders', {
+        channel_order_id: `SO-${index}`,
+        customer: index % 2 === 0 ? { email: 'kept@example.ch' } : { phone: '+41227300000' },
+      }),
+    );
+    const upserts = Array.from({ length: 10 }, () => shop.post('/v1/customers', { phone: '+41227300000' }));
+    await Promise.all([...writes, ...upserts, mergeCustomers(world.channel, shop.organizationId, kept, merged)]);
+    const { data } = (await shop.api.get('/v1/orders')).body;
+    assert.equal(data.length, 20);
+    for (const order of data) assert.equal(order.customer_id, kept);
+  });
+});

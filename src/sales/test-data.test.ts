@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertRefused } from '../../test/harness/refusal.ts';
+import { addShop, freshKey, openShop, type Shop } from '../../test/harness/shop.ts';
+import { publishNew, watch } from '../../test/harness/stock.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import { sql } from '../db/sql.ts';
+import { cancelSale, confirmOrder } from './order-operations.ts';
+import { deleteTestData } from './test-data.ts';
+
+let world: World;
+before(async () => {
+  world = await startWorld();
+});
+after(() => world.stop());
+
+function goLive(shop: Shop): Promise<object[]> {
+  return world.db.query(sql`update integrations set is_test_mode = false where id = ${shop.integrationId}`);
+}
+
+describe('deleting test data', () => {
+  it('takes the orders, their sales and the customers of the tests, and nothing that is live', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const listingId = await publishNew(world, shop, watch());
+    const order = (id: string) =>
+      shop.post('/v1/orders', {
+        channel_order_id: id,
+        customer: { external_id: 'c1', email: 'a@b.ch' },
+        lines: [{ listing_id: listingId }],
+      });
+    const [first, second] = [(await order('SO-1')).body, (await order('SO-2')).body];
+    await confirmOrder(world.channel, shop.organizationId, first.id);
+    await confirmOrder(world.channel, shop.organizationId, second.id);
+    await cancelSale(world.channel, shop.organizationId, second.id);
+    await goLive(shop);
+    const live = (await order('SO-3')).body;
+    assert.notEqual(live.customer_id, first.customer_id);
+    await shop.api.get('/v1/orders');
+
+    const deleted = await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    assert.deepEqual(deleted, { orders: 2, customers: 1 });
+    assert.deepEqual((await shop.api.get('/v1/orders')).body.data, [live]);
+    assert.equal((await shop.api.get(`/v1/orders/${first.id}`)).status, 404);
+    const sales = await world.db.query(sql`select id from sales where organization_id = ${shop.organizationId}`);
+    assert.deepEqual(sales, []);
+    assert.equal((await shop.post('/v1/customers', { external_id: 'c1' })).body.id, live.customer_id);
+  });
+
+  it('frees the channel_order_ids and the keys of the tests, and keeps those of live writes', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const writes: [string, object][] = [
+      ['/v1/orders', { channel_order_id: 'SO-1' }],
+      ['/v1/customers', { email: 'a@b.ch' }],
+      ['/v1/customers/bulk', { customers: [{ email: 'c@d.ch' }] }],
+    ];
+    const tests = [];
+    for (const [path, body] of writes) {
+      const key = freshKey();
+      tests.push({ path, body, key, answer: await shop.api.post(path, body, key) });
+    }
+    await goLive(shop);
+    const key = freshKey();
+    const live = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, key);
+    await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    for (const { path, body, key, answer } of tests) {
+      const again = await shop.api.post(path, body, key);
+      assert.equal(again.status, answer.status);
+      assert.equal(again.headers['idempotent-replay'], undefined, path);
+      assert.notEqual(again.text, answer.text);
+    }
+    const replay = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, key);
+    assert.equal(replay.text, live.text);
+  });
+
+  it('is one integration’s: the others of the dealer keep theirs, and the customers they know', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const sibling = await addShop(world, shop, { isTestMode: true });
+    const shared = (await shop.post('/v1/customers', { external_id: 'c1', email: 'shared@b.ch' })).body.id;
+    await sibling.post('/v1/customers', { external_id: 'd1', email: 'shared@b.ch' });
+    const bought = (await sibling.post('/v1/orders', { channel_order_id: 'SO-1', customer: { email: 'x@b.ch' } })).body;
+    await shop.post('/v1/customers', { external_id: 'c2', email: 'own@b.ch' });
+    await shop.post('/v1/orders', { channel_order_id: 'SO-1', customer: { email: 'shared@b.ch' } });
+    const deleted = await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    assert.deepEqual(deleted, { orders: 1, customers: 1 });
+    assert.deepEqual((await sibling.api.get(`/v1/orders/${bought.id}`)).body, bought);
+    assert.equal((await sibling.post('/v1/customers', { external_id: 'd1' })).body.id, shared);
+    assert.equal((await shop.post('/v1/customers', { external_id: 'c1', email: 'new@b.ch' })).status, 201);
+  });
+
+  it('refuses an integration of another dealer', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const stranger = await openShop(world, { isTestMode: true });
+    await stranger.post('/v1/orders', { channel_order_id: 'SO-1' });
+    await assertRefused(deleteTestData(world.channel, shop.organizationId, stranger.integrationId), 'not_found');
+    assert.equal((await stranger.api.get('/v1/orders')).body.data.length, 1);
+  });
+
+  it('goes well beside reports that are still coming in', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const reports = Array.from({ length: 30 }, (_, index) =>
+      shop.post('/v1/orders', { channel_order_id: `SO-${index}`, customer: { email: `c${index % 3}@b.ch` } }),
+    );
+    const deletions = [1, 2, 3].map(() => deleteTestData(world.channel, shop.organizationId, shop.integrationId));
+    for (const { status } of await Promise.all(reports)) assert.equal(status, 201);
+    const gone = (await Promise.all(deletions)).reduce((sum, deleted) => sum + deleted.orders, 0);
+    const { data } = (await shop.api.get('/v1/orders')).body;
+    assert.equal(gone + data.length, 30);
+    const orphans = await world.db.query(sql`
+      select o.id from orders o where o.integration_id = ${shop.integrationId}
+        and (o.document::jsonb ->> 'customer_id') is distinct from o.customer_id`);
+    assert.deepEqual(orphans, []);
+  });
+});
