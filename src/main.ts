@@ -67,9 +67,6 @@ async function serve({ config, db, embedded }: Connection, log: Logger): Promise
   await migrate(db, say);
   const dataDir = embedded === null ? null : config.dataDir;
   const photoFiles = await openPhotoFiles(config);
-  const demo = config.isDemoWanted
-    ? await prepareDemo(db, { liveKey: config.demoApiKey, dataDir, onNotice: say })
-    : null;
   // Whoever sends events is told of new ones: the engine in this process, and those of other nodes.
   const wakers = config.databaseUrl === null ? [] : [createNotifier(db)];
   const channel: ChannelContext = {
@@ -84,6 +81,9 @@ async function serve({ config, db, embedded }: Connection, log: Logger): Promise
       photoFiles.remove(photoIds).catch((error: unknown) => log.warn({ err: error }, 'files of photos remain'));
     },
   };
+  const demo = config.isDemoWanted
+    ? await prepareDemo(channel, { liveKey: config.demoApiKey, dataDir, photoFiles, onNotice: say })
+    : null;
   const app = await buildApp({
     db,
     log,

@@ -3,6 +3,9 @@ import { join, resolve } from 'node:path';
 import { adopt } from '../db/data-folder.ts';
 import { StartError } from '../db/start-error.ts';
 
+export const DEMO_EMAIL = 'demo@crownwheel.example';
+export const LIVE_NAME = 'Main website';
+
 /** What was made as demo data, kept so that every start can show it. Only its owner may read it: it holds keys. */
 export type DemoFile = {
   email: string;

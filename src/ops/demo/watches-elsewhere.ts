@@ -548,7 +548,7 @@ export const PARIS_SAXONY_JAPAN_AND_ELSEWHERE: readonly WatchSpec[] = [
       date: 'none',
       subdials: [
         { hour: 6, shows: 'calendar' },
-        { hour: 11, shows: 'reserve' },
+        { hour: 9, shows: 'reserve' },
       ],
     },
     rest: { crystal_type: 'mineral', gender: 'unisex' },

@@ -1,7 +1,7 @@
 import type { WatchAttributes } from '../../../contract/resources/listing.ts';
 import { type Metal, metalOf, STRAPS } from './colors.ts';
 import type { Look } from './look.ts';
-import { CANVAS_PX, group, linear, MIDDLE, n, path, rect } from './shapes.ts';
+import { group, linear, MIDDLE, n, path, rect } from './shapes.ts';
 
 export type BandFrame = {
   /** Width at the case, and how far from the middle the band begins. */
@@ -187,5 +187,3 @@ function stitches({ width }: BandFrame, bottom: number, color: string): string {
   const data = `M${n(MIDDLE - near)} ${n(bottom)}L${n(MIDDLE - far)} -10M${n(MIDDLE + near)} ${n(bottom)}L${n(MIDDLE + far)} -10`;
   return path(data, { stroke: color, width: 4, cap: 'round', extra: 'stroke-dasharray="15 11"' });
 }
-
-export const BAND_REACH = CANVAS_PX;

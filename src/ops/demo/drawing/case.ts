@@ -1,5 +1,5 @@
 import type { WatchAttributes } from '../../../contract/resources/listing.ts';
-import { type Metal, metalOf } from './colors.ts';
+import { isDark, type Metal, metalOf } from './colors.ts';
 import { arcLettering, lettering } from './lettering.ts';
 import type { Look } from './look.ts';
 import { at, circle, group, linear, MIDDLE, n, pair, path, polygon, rect, rotated, spokes, toothed } from './shapes.ts';
@@ -269,8 +269,7 @@ function inlaid(look: Look, frame: Frame, watch: WatchAttributes): string {
 
 function scale(look: Look, radius: number, width: number): string {
   const [upper] = look.inlay;
-  const isLight = /^#[d-f]/.test(upper);
-  const color = isLight ? '#24272b' : '#f4f4f0';
+  const color = isDark(upper) ? '#f4f4f0' : '#24272b';
   const text = (value: string, angle: number, height: number) =>
     rotated(lettering(value, MIDDLE, MIDDLE - radius, { height, color, weight: 0.13 }), angle);
   if (look.bezel === 'diver') {
@@ -285,7 +284,9 @@ function scale(look: Look, radius: number, width: number): string {
       const bar = rect(MIDDLE - 5, MIDDLE - radius - width * 0.3, 10, width * 0.6, 2, { fill: color });
       return rotated(bar, 30 + index * 60);
     }).join('');
-    const fine = Array.from({ length: 15 }, (_, index) => index * 6).filter((angle) => angle % 30 !== 0);
+    const fine = Array.from({ length: 15 }, (_, index) => index * 6).filter(
+      (angle) => angle % 30 !== 0 && Math.abs(angle - 60) > 12,
+    );
     const minutes = path(
       fine
         .map((angle) => `M${pair(at(angle, radius - width * 0.3))}L${pair(at(angle, radius + width * 0.3))}`)

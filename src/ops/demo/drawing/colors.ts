@@ -81,3 +81,9 @@ export const STRAPS: Record<ValueOf<'bracelet_color'>, { base: string; dark: str
 export const LUME = '#eef3df';
 export const VINTAGE_LUME = '#e9d6a6';
 export const BLUED_STEEL = '#1f3f8f';
+
+/** Whether white print reads better on it than black. */
+export function isDark(color: string): boolean {
+  const [red = 0, green = 0, blue = 0] = (color.match(/[0-9a-f]{2}/gi) ?? []).map((part) => Number.parseInt(part, 16));
+  return red * 0.3 + green * 0.59 + blue * 0.11 < 140;
+}

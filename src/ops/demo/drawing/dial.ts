@@ -1,6 +1,6 @@
 import type { WatchAttributes } from '../../../contract/resources/listing.ts';
 import type { Frame } from './case.ts';
-import { BLUED_STEEL, DIALS, type DialColor, metalOf } from './colors.ts';
+import { DIALS, type DialColor, metalOf } from './colors.ts';
 import { lettering, widthOf } from './lettering.ts';
 import type { Look } from './look.ts';
 import {
@@ -59,11 +59,11 @@ export function drawDial(watch: WatchAttributes, look: Look, frame: Frame): { de
   const content =
     outline('url(#dial)') +
     onDial +
-    outline('url(#dial-shade)') +
+    (look.shape === 'rectangle' ? '' : outline('url(#dial-shade)')) +
     indices(watch, look, frame, color) +
     texts(watch, look, frame, color) +
     subdials.content +
-    dateWindow(look, frame, color);
+    dateWindow(look, frame);
   return { defs, content };
 }
 
@@ -124,7 +124,7 @@ function coveredHours(look: Look): Set<number> {
   const hours = new Set(look.subdials.map((subdial) => subdial.hour % 12));
   if (look.date === 'three') hours.add(3);
   if (look.date === 'six') hours.add(6);
-  if (look.date === 'large') hours.add(12);
+  if (look.date === 'large' || look.date === 'day-date') hours.add(0);
   if (look.date === 'day-date') hours.add(3);
   return hours;
 }
@@ -266,9 +266,9 @@ function texts(watch: WatchAttributes, look: Look, frame: Frame, color: DialColo
   const isBusyAbove = look.subdials.some((subdial) => subdial.hour % 12 === 0) || look.date === 'large';
   const isBusyBelow = look.subdials.some((subdial) => subdial.hour === 6) || look.date === 'six';
   const name = watch.brand.toUpperCase();
-  const room = frame.dial * (look.shape === 'rectangle' ? 0.75 : 0.78);
+  const room = frame.dial * (isBusyAbove ? 0.5 : look.shape === 'rectangle' ? 0.75 : 0.78);
   const height = Math.min(9 * unit, (9 * unit * room) / widthOf(name, 9 * unit, 1.3));
-  const nameY = MIDDLE - (isBusyAbove ? 16 : look.shape === 'rectangle' ? 56 : 45) * unit;
+  const nameY = MIDDLE - (isBusyAbove ? 24 : look.shape === 'rectangle' ? 56 : 45) * unit;
   let content = lettering(name, MIDDLE, nameY, { height, color: color.print, weight: 0.15, spacing: 1.3 });
   const isAutomatic = watch.movement === 'automatic';
   if (!isBusyBelow) {
@@ -303,7 +303,8 @@ function texts(watch: WatchAttributes, look: Look, frame: Frame, color: DialColo
   return content + foot;
 }
 
-function dateWindow(look: Look, frame: Frame, color: DialColor): string {
+function dateWindow(look: Look, frame: Frame): string {
+  const hasNumerals = ['arabic', 'roman', 'pilot'].includes(look.indices);
   const unit = frame.dial / 100;
   const window = (x: number, y: number, text: string, width: number, turn = 0) =>
     rotated(
@@ -316,7 +317,7 @@ function dateWindow(look: Look, frame: Frame, color: DialColor): string {
     case 'three':
       return window(MIDDLE + frame.dial - 24 * unit, MIDDLE, '28', 20 * unit);
     case 'four': {
-      const [x, y] = at(135, frame.dial - 26 * unit);
+      const [x, y] = at(135, frame.dial - (hasNumerals ? 44 : 26) * unit);
       return window(x, y, '28', 17 * unit);
     }
     case 'six':
@@ -329,12 +330,14 @@ function dateWindow(look: Look, frame: Frame, color: DialColor): string {
     case 'day-date':
       return (
         window(MIDDLE + frame.dial - 24 * unit, MIDDLE, '28', 20 * unit) +
-        window(MIDDLE, MIDDLE - frame.dial + 30 * unit, 'SATURDAY', 58 * unit)
+        window(
+          MIDDLE,
+          MIDDLE - frame.dial + 30 * unit,
+          hasNumerals ? 'SAT' : 'SATURDAY',
+          (hasNumerals ? 27 : 58) * unit,
+        )
       );
     case 'none':
       return '';
   }
-  return color.print;
 }
-
-export const BLUED = BLUED_STEEL;

@@ -1,6 +1,6 @@
 import type { WatchAttributes } from '../../../contract/resources/listing.ts';
 import type { Frame } from './case.ts';
-import type { DialColor } from './colors.ts';
+import { type DialColor, isDark } from './colors.ts';
 import { lettering } from './lettering.ts';
 import type { Look, Subdial } from './look.ts';
 import { at, circle, line, n, type Point, path, polygon, radial, rotated, spokes, toothed } from './shapes.ts';
@@ -33,12 +33,12 @@ export function drawSubdials(
 
 function draw(subdial: Subdial, center: Point, radius: number, color: DialColor, watch: WatchAttributes): string {
   const ground = subdial.color ?? color.edge;
-  const isDark = isDarkColor(ground);
-  const print = isDark ? '#f4f4f1' : '#23262b';
+  const isDarkGround = isDark(ground);
+  const print = isDarkGround ? '#f4f4f1' : '#23262b';
   const dish =
-    circle(center, radius, { fill: ground, stroke: isDark ? '#ffffff3a' : '#00000040', width: 2 }) +
+    circle(center, radius, { fill: ground, stroke: isDarkGround ? '#ffffff3a' : '#00000040', width: 2 }) +
     [0.9, 0.78, 0.66]
-      .map((share) => circle(center, radius * share, { stroke: isDark ? '#ffffff12' : '#00000014', width: 2 }))
+      .map((share) => circle(center, radius * share, { stroke: isDarkGround ? '#ffffff12' : '#00000014', width: 2 }))
       .join('');
   switch (subdial.shows) {
     case 'moon':
@@ -161,9 +161,4 @@ function tourbillon(center: Point, radius: number): string {
     [0, 120, 240].map((angle) => arm(angle + 20)).join('') +
     circle(center, radius * 0.1, { fill: '#b3263a', stroke: '#e9d9a5', width: 4 })
   );
-}
-
-function isDarkColor(color: string): boolean {
-  const [r = 0, g = 0, b = 0] = (color.match(/[0-9a-f]{2}/gi) ?? []).map((part) => Number.parseInt(part, 16));
-  return r * 0.3 + g * 0.59 + b * 0.11 < 140;
 }

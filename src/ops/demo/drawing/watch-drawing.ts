@@ -66,7 +66,7 @@ export function drawWatch(watch: WatchAttributes, given: Partial<Look> = {}): st
 /** Falls to the lower right: the light comes from the upper left. */
 export function shadow(look: Look, frame: Frame): string {
   const { outer, band, halfWidth, halfHeight } = frame;
-  const stripe = rect(MIDDLE - band / 2, -20, band + 70, 1240, 0, { fill: 'url(#drop-band)' });
+  const stripe = rect(MIDDLE - band * 0.3, -20, band * 0.8 + 66, 1240, 0, { fill: 'url(#drop-band)' });
   if (look.shape === 'rectangle') {
     return stripe + ellipse([MIDDLE + 34, MIDDLE + 40], halfWidth * 1.5, halfHeight * 1.2, { fill: 'url(#drop)' });
   }
