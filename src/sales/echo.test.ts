@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
+import { part, publishNew, watch } from '../../test/harness/stock.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import { sql } from '../db/sql.ts';
+import { setPublished } from '../inventory/publications.ts';
+import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './order-operations.ts';
+import { sellUnits } from './sell.ts';
+
+/**
+ * Who hears of what. One dealer, two websites with webhooks: the reporter, whose order it is, and the other one. A
+ * client never hears of its own writes; everybody else does, and the dealer can see what was withheld.
+ */
+let world: World;
+let reporter: Shop;
+let other: Shop;
+before(async () => {
+  world = await startWorld();
+  reporter = await openShop(world);
+  other = await addShop(world, reporter);
+  await world.db.query(sql`update webhook_endpoints set url = 'https://receiver.example/hook'`);
+});
+after(() => world.stop());
+
+/** What a cause finds: a listing of one unit and a part of five on both channels, and the reporter's order, if any. */
+type Scene = { listingId: string; partId: string; orderId: string };
+type Heard = { told?: string[]; withheld?: string[] };
+
+let ordersMade = 0;
+async function report(lines: object[], channelOrderId?: string): Promise<string> {
+  ordersMade += 1;
+  const { body } = await reporter.post('/v1/orders', { channel_order_id: channelOrderId ?? `SO-${ordersMade}`, lines });
+  return body.id;
+}
+const dealer = () => [world.channel, reporter.organizationId] as const;
+const confirm = ({ orderId }: Scene) => confirmOrder(...dealer(), orderId);
+const fulfil = ({ orderId }: Scene) => fulfilOrder(...dealer(), orderId);
+
+const ofListing = ({ listingId }: Scene) => [{ listing_id: listingId }];
+const ofPart = ({ partId }: Scene) => [{ part_id: partId, quantity: 2 }];
+
+type Cause = {
+  what: string;
+  /** The reporter's order, and what happened to it before. */
+  order?: (scene: Scene) => object[];
+  earlier?: ((scene: Scene) => Promise<unknown>)[];
+  act: (scene: Scene) => Promise<unknown>;
+  reporter: Heard;
+  other: Heard;
+};
+
+const causes: Cause[] = [
+  {
+    what: 'the API reports an order of the last unit of a listing',
+    act: (scene) => report(ofListing(scene)),
+    reporter: { withheld: ['listing.updated'] },
+    other: { told: ['listing.updated'] },
+  },
+  {
+    what: 'the API reports an order of some units of a part',
+    act: (scene) => report(ofPart(scene)),
+    reporter: { withheld: ['part.in_stock'] },
+    other: { told: ['part.in_stock'] },
+  },
+  {
+    what: 'the API reports an order of the last units of a part',
+    act: ({ partId }) => report([{ part_id: partId, quantity: 5 }]),
+    reporter: { withheld: ['part.sold_out'] },
+    other: { told: ['part.sold_out'] },
+  },
+  {
+    what: 'the API reports an order of both at once',
+    act: (scene) => report([...ofListing(scene), ...ofPart(scene)]),
+    reporter: { withheld: ['listing.updated', 'part.in_stock'] },
+    other: { told: ['listing.updated', 'part.in_stock'] },
+  },
+  {
+    what: 'the API reports an order that matches nothing',
+    act: () => report([{ title: 'Something' }]),
+    reporter: {},
+    other: {},
+  },
+  {
+    what: 'the API reports an order whose id is taken',
+    earlier: [() => report([], 'taken')],
+    act: (scene) => report(ofListing(scene), 'taken'),
+    reporter: {},
+    other: {},
+  },
+  {
+    what: 'the API cancels an order of a listing',
+    order: ofListing,
+    act: ({ orderId }) => reporter.post(`/v1/orders/${orderId}/cancel`),
+    reporter: { withheld: ['listing.updated'] },
+    other: { told: ['listing.updated'] },
+  },
+  {
+    what: 'the API cancels an order of a part',
+    order: ofPart,
+    act: ({ orderId }) => reporter.post(`/v1/orders/${orderId}/cancel`),
+    reporter: { withheld: ['part.in_stock'] },
+    other: { told: ['part.in_stock'] },
+  },
+  {
+    what: 'the API cancels an order a second time',
+    order: ofListing,
+    earlier: [({ orderId }) => reporter.post(`/v1/orders/${orderId}/cancel`)],
+    act: ({ orderId }) => reporter.post(`/v1/orders/${orderId}/cancel`),
+    reporter: {},
+    other: {},
+  },
+  {
+    what: 'the dealer confirms an order of a listing',
+    order: ofListing,
+    act: confirm,
+    reporter: { withheld: ['listing.sold'] },
+    other: { told: ['listing.sold'] },
+  },
+  {
+    what: 'the dealer confirms an order of a part, whose units were gone already',
+    order: ofPart,
+    act: confirm,
+    reporter: {},
+    other: {},
+  },
+  {
+    what: 'the dealer fulfils an order',
+    order: ofListing,
+    earlier: [confirm],
+    act: fulfil,
+    reporter: { told: ['order.fulfilled'] },
+    other: {},
+  },
+  {
+    what: 'the dealer dismisses an order',
+    order: (scene) => [...ofListing(scene), ...ofPart(scene)],
+    act: ({ orderId }) => dismissOrder(...dealer(), orderId, null),
+    reporter: { told: ['listing.updated', 'order.cancelled', 'part.in_stock'] },
+    other: { told: ['listing.updated', 'part.in_stock'] },
+  },
+  {
+    what: 'the dealer cancels the sale of an order',
+    order: ofListing,
+    earlier: [confirm, fulfil],
+    act: ({ orderId }) => cancelSale(...dealer(), orderId),
+    reporter: { told: ['listing.in_stock'] },
+    other: { told: ['listing.in_stock'] },
+  },
+  {
+    what: 'the dealer matches a line by hand',
+    order: () => [],
+    act: ({ orderId, listingId }) => matchLine(...dealer(), orderId, { lineId: null, itemId: listingId, units: 1 }),
+    reporter: { told: ['listing.updated'] },
+    other: { told: ['listing.updated'] },
+  },
+  {
+    what: 'the dealer sells over the counter',
+    act: ({ listingId }) => sellUnits(...dealer(), listingId, 1),
+    reporter: { told: ['listing.sold'] },
+    other: { told: ['listing.sold'] },
+  },
+  {
+    what: 'the API pings',
+    act: () => reporter.post('/v1/test/webhook_ping'),
+    reporter: { told: ['integration.test_event'] },
+    other: {},
+  },
+  {
+    what: 'the API upserts customers',
+    act: async () => {
+      await reporter.post('/v1/customers', { email: 'echo@example.ch' });
+      await reporter.post('/v1/customers', { email: 'echo@example.ch', first_name: 'Echo' });
+      await reporter.post('/v1/customers/bulk', { customers: [{ email: 'echo@example.ch' }, { email: 'b@c.ch' }] });
+    },
+    reporter: {},
+    other: {},
+  },
+];
+
+async function eventsOf(shop: Shop): Promise<Map<string, { type: string; isWithheld: boolean; deliveries: number }>> {
+  const rows = await world.db.query<{ id: string; type: string; is_suppressed: boolean; deliveries: number }>(sql`
+    select e.id, e.type, e.is_suppressed,
+      (select count(*) from deliveries d where d.integration_id = e.integration_id and d.event_id = e.id) as deliveries
+    from events e where e.integration_id = ${shop.integrationId}`);
+  return new Map(rows.map((row) => [row.id, { ...row, isWithheld: row.is_suppressed }]));
+}
+
+async function listedIds(shop: Shop): Promise<string[]> {
+  return (await shop.api.get('/v1/events?limit=250')).body.data.map((event: { id: string }) => event.id);
+}
+
+/** What one client was told of, what was withheld from it, and that no list and no delivery says otherwise. */
+async function heardBy(shop: Shop, known: Set<string>): Promise<Required<Heard>> {
+  const fresh = [...(await eventsOf(shop))].filter(([id]) => !known.has(id));
+  const listed = new Set(await listedIds(shop));
+  for (const [id, event] of fresh) {
+    assert.equal(listed.has(id), !event.isWithheld, `${event.type} in the list`);
+    assert.equal(event.deliveries, event.isWithheld ? 0 : 1, `deliveries of ${event.type}`);
+  }
+  const types = (isWithheld: boolean) =>
+    fresh.flatMap(([, event]) => (event.isWithheld === isWithheld ? [event.type] : [])).sort();
+  return { told: types(false), withheld: types(true) };
+}
+
+async function setScene({ order, earlier = [] }: Cause): Promise<Scene> {
+  const listingId = await publishNew(world, reporter, watch());
+  const partId = await publishNew(world, reporter, part({ units: 5 }));
+  await setPublished(world.channel, other.organizationId, other.integrationId, [listingId, partId], true);
+  const scene = { listingId, partId, orderId: '' };
+  if (order !== undefined) scene.orderId = await report(order(scene));
+  for (const step of earlier) await step(scene);
+  return scene;
+}
+
+describe('echo suppression', () => {
+  for (const cause of causes) {
+    it(`when ${cause.what}`, async () => {
+      const scene = await setScene(cause);
+      const known = await Promise.all([reporter, other].map(async (shop) => new Set((await eventsOf(shop)).keys())));
+      await cause.act(scene);
+      const [byReporter, byOther] = [
+        await heardBy(reporter, known[0] ?? new Set()),
+        await heardBy(other, known[1] ?? new Set()),
+      ];
+      assert.deepEqual(byReporter, { told: [], withheld: [], ...cause.reporter }, 'the reporter');
+      assert.deepEqual(byOther, { told: [], withheld: [], ...cause.other }, 'the other one');
+    });
+  }
+
+  it('withholds nothing of a test order, because it does nothing', async () => {
+    const scene = await setScene({ what: '', act: async () => {}, reporter: {}, other: {} });
+    const test = await addShop(world, reporter, { isTestMode: true });
+    await setPublished(world.channel, test.organizationId, test.integrationId, [scene.listingId], true);
+    const shops = [reporter, other, test];
+    const known = await Promise.all(shops.map(async (shop) => new Set((await eventsOf(shop)).keys())));
+    const { body } = await test.post('/v1/orders', { channel_order_id: 'SO-1', lines: ofListing(scene) });
+    await confirmOrder(world.channel, test.organizationId, body.id);
+    await cancelSale(world.channel, test.organizationId, body.id);
+    for (const [index, shop] of shops.entries()) {
+      assert.deepEqual(await heardBy(shop, known[index] ?? new Set()), { told: [], withheld: [] });
+    }
+  });
+});
