@@ -2,6 +2,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import type { ImageFormat } from '../channel/documents.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { ROUNDINGS, type Rounding } from '../channel/pricing.ts';
+import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
@@ -17,6 +18,16 @@ export type PresentationSettings = {
   rounding: Rounding;
   imageFormat: ImageFormat;
 };
+
+export type Presentation = PresentationSettings & { integrationId: string; organizationId: string | null };
+
+export async function findPresentation(db: Queryable, integrationId: string): Promise<Presentation | null> {
+  const [row] = await db.query<Presentation>(sql`
+    select id as "integrationId", organization_id as "organizationId", currency,
+      markup_basis_points as "markupBasisPoints", rounding, image_format as "imageFormat"
+    from integrations where id = ${integrationId}`);
+  return row ?? null;
+}
 
 /** Changes how a channel shows every item; a job carries it into the documents. */
 export async function changePresentation(

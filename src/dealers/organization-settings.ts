@@ -3,7 +3,7 @@ import { enqueueJob } from '../channel/job-queue.ts';
 import { valuesOf } from '../contract/catalogue.ts';
 import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
-import type { Transaction } from '../db/database.ts';
+import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
@@ -60,6 +60,13 @@ function assertAddress(address: Address): void {
   if (address.country !== null && !/^[A-Z]{2}$/.test(address.country)) {
     throw new DealerError('invalid_input', 'The country must be a code of two capital letters.', 'address.country');
   }
+}
+
+/** The currency of the dealer's own prices; null if there is no such organization. */
+export async function currencyOf(db: Queryable, organizationId: string): Promise<string | null> {
+  const [row] = await db.query<{ currency: string }>(sql`
+    select currency from organizations where id = ${organizationId}`);
+  return row?.currency ?? null;
 }
 
 /** Asks for every channel of an organization to be projected anew. */

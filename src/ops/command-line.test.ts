@@ -250,7 +250,7 @@ describe("the operator's command line", () => {
         .filter((name) => name !== 'help');
     };
     const nouns = await helpOf();
-    assert.deepEqual(nouns, ['organization', 'user', 'integration', 'migrate', 'doctor']);
+    assert.deepEqual(nouns, ['organization', 'user', 'integration', 'rates', 'jobs', 'migrate', 'generate', 'doctor']);
     for (const noun of nouns) {
       for (const verb of await helpOf(noun)) await helpOf(noun, verb);
     }

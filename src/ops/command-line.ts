@@ -2,14 +2,17 @@ import { Command, CommanderError } from 'commander';
 import { StartError } from '../db/start-error.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addGenerate } from './commands/generate.ts';
 import { addIntegration } from './commands/integration.ts';
+import { addJobs } from './commands/jobs.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addOrganization } from './commands/organization.ts';
+import { addRates } from './commands/rates.ts';
 import { addUser } from './commands/user.ts';
 import { createShell, type Surroundings } from './shell.ts';
 
 /** Every noun adds its own verbs; a new one needs its file in commands/ and its line here. */
-const NOUNS = [addOrganization, addUser, addIntegration, addMigrate, addDoctor];
+const NOUNS = [addOrganization, addUser, addIntegration, addRates, addJobs, addMigrate, addGenerate, addDoctor];
 
 const EXAMPLES = `
 Examples:

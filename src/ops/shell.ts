@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import type { ChannelContext } from '../channel/context.ts';
 import type { Config } from '../config.ts';
+import { VERSIONS } from '../contract/versions.ts';
 import type { Database } from '../db/database.ts';
 import { assertSameHistory, migrate, migrationState } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
@@ -20,6 +22,12 @@ export type Surroundings = {
 /** What a command has to say: to a program, and to a person. */
 export type Answer = { json: Record<string, unknown>; text: string; isFailure?: boolean };
 
+export type CommandChannel = {
+  context: ChannelContext;
+  /** Who carries a mass change into the documents. A command ends long before. */
+  jobNote: string;
+};
+
 /** What every command is given. */
 export type Shell = {
   readSettings: () => Config;
@@ -29,6 +37,8 @@ export type Shell = {
   run<Args extends unknown[]>(command: Command, work: (...args: Args) => Promise<Answer>): void;
   /** A database that answers and has this release's schema. */
   withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result>;
+  /** The same with what changes of channels need, and what to say of the jobs that they ask for. */
+  withChannel<Result>(work: (channel: CommandChannel) => Promise<Result>): Promise<Result>;
   /** The same without looking at the schema. */
   withConnection<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
   exitCode(): number;
@@ -79,8 +89,25 @@ export function createShell(surroundings: Surroundings, isJson: boolean): Shell 
         await assertMigrated(connection, onProgress);
         return await work(connection.db);
       }),
+    withChannel: (work) =>
+      withConnection(async (connection) => {
+        await assertMigrated(connection, onProgress);
+        return await work({ context: contextOf(connection), jobNote: jobNoteOf(connection) });
+      }),
     exitCode: () => exitCode,
   };
+}
+
+/** Nobody is woken: events and jobs are found by the next look of a worker. */
+function contextOf({ db, config }: Connection): ChannelContext {
+  return { db, now: () => null, publicUrl: config.publicUrl, versions: VERSIONS, onEvents: () => {} };
+}
+
+function jobNoteOf({ embedded }: Connection): string {
+  const watch = '"jobs list" shows how far it is.';
+  if (embedded === null) return `A service with the role worker carries it into the documents; ${watch}`;
+  if (embedded.isShared) return `The running service carries it into the documents; ${watch}`;
+  return 'No service runs on this folder: the documents change when one is started.';
 }
 
 /** A database of our own is brought up to date, as the service would; one that others use too is left as it is. */

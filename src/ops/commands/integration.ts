@@ -17,6 +17,7 @@ import {
 import type { ListPage } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
+import { addPresentation, addRoll } from './integration-channel.ts';
 import { listPage, pageOptions } from './list-page.ts';
 
 const EXAMPLES = `
@@ -35,7 +36,7 @@ const ID_HELP = 'the integration, int_…';
 export function addIntegration(program: Command, shell: Shell): void {
   const noun = program
     .command('integration')
-    .description("websites' connections: keys, limits, on and off")
+    .description("websites' connections: keys, limits, prices and photos, on and off")
     .addHelpText('after', EXAMPLES);
   addCreate(noun, shell);
   addList(noun, shell);
@@ -73,6 +74,8 @@ export function addIntegration(program: Command, shell: Shell): void {
     line: 'The rate limit is set.',
     change: (db, id, limit) => setRateLimit(db, id, limit === 'default' ? null : Number(limit)),
   });
+  addPresentation(noun, shell, ID_HELP);
+  addRoll(noun, shell, ID_HELP);
   addRegenerateKey(noun, shell);
   addDelete(noun, shell);
 }

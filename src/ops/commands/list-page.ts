@@ -8,10 +8,12 @@ const LIMIT_MAX = 1_000;
 /** The options of every list: how many, and from where on. */
 export function pageOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option('--limit <n>', `how many to show, 1 to ${LIMIT_MAX}`).default(LIMIT_DEFAULT).argParser(parseLimit),
-    )
+    .addOption(limitOption())
     .option('--after <id>', 'only those after this id (lists are ordered by id, oldest first)');
+}
+
+export function limitOption(): Option {
+  return new Option('--limit <n>', `how many to show, 1 to ${LIMIT_MAX}`).default(LIMIT_DEFAULT).argParser(parseLimit);
 }
 
 /** Reads one row more than is shown, to know whether more are there. */

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { part, publishNew, watch } from '../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
+import { runJobs } from '../channel/run-jobs.ts';
+import { type Config, readConfig } from '../config.ts';
+import { newId } from '../contract/ids.ts';
+import { CURRENT_VERSION } from '../contract/versions.ts';
+import { createIntegration } from '../dealers/integrations.ts';
+import { runCommandLine } from './command-line.ts';
+
+describe('commands that change channels', () => {
+  let world: World;
+  let settings: Config;
+  let dealer: Dealer;
+
+  before(async () => {
+    world = await startWorld();
+    const { socketDir, user, database } = world.database.address as Record<string, string>;
+    settings = readConfig({
+      DATABASE_URL: `postgresql:///${database}?host=${encodeURIComponent(socketDir ?? '')}&user=${user}`,
+      SECRET_KEYS: 'a-secret-key-of-at-least-thirty-two-characters',
+      PUBLIC_URL: world.channel.publicUrl,
+    });
+  });
+  beforeEach(async () => {
+    dealer = await world.dealer();
+  });
+  after(() => world.stop());
+
+  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    let [out, err] = ['', ''];
+    const code = await runCommandLine(args, {
+      readSettings: () => settings,
+      writeOut: (text) => {
+        out += text;
+      },
+      writeErr: (text) => {
+        err += text;
+      },
+      readInput: async () => '',
+      stop: new AbortController().signal,
+    });
+    return { code, out, err };
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever was really printed.
+  async function json(...args: string[]): Promise<any> {
+    const { code, out, err } = await run(...args, '--json');
+    assert.equal(code, 0, err);
+    return JSON.parse(out);
+  }
+
+  async function refusal(...args: string[]): Promise<string> {
+    const { code, out, err } = await run(...args);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /^crownwheel: [^\n]+\n$/);
+    return err;
+  }
+
+  it('"rates" makes a channel in another currency readable, and unreadable again', async () => {
+    const { id: integrationId, apiKey } = await createIntegration(world.db, {
+      organizationId: dealer.organizationId,
+      userId: null,
+      name: 'Abroad',
+      currency: 'EUR',
+      isTestMode: false,
+    });
+    const abroad = { ...dealer, integrationId, api: world.client(apiKey) };
+    const id = await publishNew(world, abroad, watch({ priceAmount: 1_000_000 }));
+    for (const path of [`/v1/listings/${id}`, '/v1/listings']) {
+      const { status, body } = await abroad.api.get(path);
+      assert.deepEqual([status, body.error.code], [500, 'query_failed']);
+    }
+
+    assert.deepEqual(await json('rates', 'set', 'usd', 'EUR', '0.920'), {
+      object: 'rate',
+      base: 'USD',
+      quote: 'EUR',
+      rate: '0.92',
+    });
+    const { data } = await json('rates', 'list');
+    assert.deepEqual(data, [{ object: 'rate', base: 'USD', quote: 'EUR', rate: '0.92' }]);
+    assert.match((await run('rates', 'list')).out, /^BASE +QUOTE +RATE\nUSD +EUR +0\.92\n$/);
+    await runJobs(world.channel);
+    assert.deepEqual((await abroad.api.get(`/v1/listings/${id}`)).body.price, {
+      amount: 920_000,
+      amount_formatted: '€9,200.00',
+      currency: 'EUR',
+    });
+
+    assert.match((await run('rates', 'remove', 'USD', 'EUR')).out, /is gone\.\nA service with the role worker carries/);
+    await runJobs(world.channel);
+    assert.equal((await abroad.api.get('/v1/listings')).body.error.code, 'query_failed');
+    assert.match(await refusal('rates', 'remove', 'USD', 'EUR'), /no rate from USD to EUR/);
+    assert.match(await refusal('rates', 'set', 'USD', 'XXQ', '1'), /not a currency/);
+    assert.match(await refusal('rates', 'set', 'USD', 'EUR', '0'), /positive decimal/);
+    assert.match(await refusal('rates', 'set', 'USD', 'usd', '1'), /no rate to itself/);
+  });
+
+  it('"integration presentation" shows how a channel shows things, changes it, and "jobs list" tells how far it is', async () => {
+    const listing = await publishNew(world, dealer, watch({ priceAmount: 1_000_000 }));
+    await publishNew(world, dealer, part());
+    const shown = {
+      object: 'presentation',
+      integration_id: dealer.integrationId,
+      currency: 'USD',
+      markup_basis_points: 0,
+      rounding: 'none',
+      image_format: 'jpeg',
+    };
+    assert.deepEqual(await json('integration', 'presentation', dealer.integrationId), shown);
+    const jobs = async () => (await json('jobs', 'list', '--organization', dealer.organizationId)).data;
+    assert.deepEqual(await jobs(), []);
+    assert.match((await run('jobs', 'list', '--organization', dealer.organizationId)).out, /^No jobs/);
+
+    const changed = await json(
+      'integration',
+      'presentation',
+      dealer.integrationId,
+      '--markup',
+      '-2.5',
+      '--rounding',
+      'to_10',
+      '--image-format',
+      'avif',
+    );
+    assert.deepEqual(changed, { ...shown, markup_basis_points: -250, rounding: 'to_10', image_format: 'avif' });
+    const [waiting, ...none] = await jobs();
+    assert.deepEqual(none, []);
+    assert.deepEqual(
+      { ...waiting, id: 'job_' },
+      {
+        object: 'job',
+        id: 'job_',
+        integration_id: dealer.integrationId,
+        kind: 'refresh',
+        reasons: ['markupBasisPoints, rounding, imageFormat'],
+        status: 'pending',
+        done: 0,
+        total: 2,
+        error: null,
+      },
+    );
+    assert.match((await run('jobs', 'list', '--organization', dealer.organizationId)).out, /0 of 2 \(0 %\)/);
+    await runJobs(world.channel);
+    const [finished] = await jobs();
+    assert.deepEqual([finished.status, finished.done], ['done', 2]);
+    assert.match((await run('jobs', 'list', '--organization', dealer.organizationId)).out, /done +2, all/);
+    assert.equal((await dealer.api.get(`/v1/listings/${listing}`)).body.price.amount, 975_000);
+
+    const { integrationId } = dealer;
+    assert.match(await refusal('integration', 'presentation', integrationId, '--markup', '1,5'), /percentage/);
+    assert.match(
+      await refusal('integration', 'presentation', integrationId, '--markup', '2000'),
+      /from -99 % to 1000 %/,
+    );
+    assert.match(await refusal('integration', 'presentation', integrationId, '--rounding', 'up'), /Allowed choices/);
+    assert.match(await refusal('integration', 'presentation', integrationId, '--currency', 'ABC'), /not a currency/);
+    assert.match(
+      await refusal('integration', 'presentation', newId('integration'), '--currency', 'EUR'),
+      /no integration/,
+    );
+    assert.match(await refusal('jobs', 'list', '--organization', newId('organization')), /no organization/);
+  });
+
+  it('"integration roll" knows the versions there are', async () => {
+    const { integrationId } = dealer;
+    assert.deepEqual(await json('integration', 'roll', integrationId, CURRENT_VERSION), {
+      object: 'integration',
+      id: integrationId,
+      api_version: CURRENT_VERSION,
+      rolling_to_version: null,
+    });
+    assert.match((await run('integration', 'roll', integrationId, CURRENT_VERSION)).out, /is on 2026-05-07 already/);
+    assert.match(await refusal('integration', 'roll', integrationId, '2020-01-01'), /no version 2020-01-01/);
+    assert.match(await refusal('integration', 'roll', newId('integration'), CURRENT_VERSION), /no integration/);
+  });
+
+  it('"generate" makes a dealer or uses one, and says where the listings are', async () => {
+    const made = await json('generate', '--listings', '3');
+    const listed = await world.client(made.api_key).get('/v1/listings');
+    assert.equal(listed.body.data.length, 3);
+
+    const channel = ['--organization', dealer.organizationId, '--integration', dealer.integrationId];
+    const text = (await run('generate', '--listings', '2', ...channel)).out;
+    assert.match(text, /^2 listings are published/);
+    assert.doesNotMatch(text, /svc_/);
+    assert.equal((await dealer.api.get('/v1/listings')).body.data.length, 2);
+    await json('generate', '--listings', '1', ...channel);
+    assert.equal((await dealer.api.get('/v1/listings')).body.data.length, 3);
+
+    const other = await world.dealer();
+    const wrong = ['--organization', other.organizationId, '--integration', dealer.integrationId];
+    assert.match(await refusal('generate', '--listings', '1', ...wrong), /no integration/);
+    assert.match(
+      await refusal('generate', '--listings', '1', '--organization', newId('organization')),
+      /no organization/,
+    );
+    assert.match(await refusal('generate', '--listings', '0'), /whole number from 1/);
+  });
+});
