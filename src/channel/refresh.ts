@@ -23,7 +23,7 @@ import {
   type StoredDocument,
   writeDocuments,
 } from './stored-documents.ts';
-import { type Change, transition } from './transitions.ts';
+import { type Change, type EventDraft, type Projected, transition } from './transitions.ts';
 
 /**
  * The heart: recomputes what clients can read of some items and, where that differs from what is stored, writes the
@@ -38,6 +38,11 @@ export type RefreshRequest = {
   change: Pick<Change, 'isQuantityEdit'>;
   /** Whether an event is an echo for its receiver: recorded, never sent. */
   isSuppressed: (integrationId: string, type: EventType) => boolean;
+  /**
+   * The units of items as they were before the caller changed them. What differed already then, as a new price that a
+   * mass change has not come to, is nobody's echo and is told.
+   */
+  unitsBefore?: Map<string, Units>;
   /** Clocks that the caller has locked already; these are then all the integrations that are refreshed. */
   clocks?: Map<string, Date>;
   /** Integrations to stamp in any case: something else of theirs changes in this transaction. */
@@ -45,6 +50,8 @@ export type RefreshRequest = {
   /** Only the bytes change, as under a new base URL: documents keep their stamps and nobody is told. */
   isQuiet?: boolean;
 };
+
+export type Units = Pick<ItemSource, 'units' | 'reservedUnits'>;
 
 export type RefreshResult = {
   /** Documents that got a new stamp. */
@@ -132,14 +139,13 @@ type Projection = {
 
 /** Projects one item onto one channel: the pinned version decides and tells, the one of a roll follows it. */
 function projectItem(projection: Projection, writes: Writes): void {
-  const { request, sources, channel, itemId, stamp, isQuiet } = projection;
+  const { sources, channel, itemId, stamp, isQuiet } = projection;
   const { integrationId, receiver } = channel;
   const storedIn = (version: string) => sources.stored.get(pairKey(integrationId, version, itemId)) ?? null;
   const before = storedIn(receiver.apiVersion);
   const after = renderIn(projection, receiver.apiVersion);
-  const isDeleted = !sources.items.has(pairKey(channel.organizationId, itemId));
-  const outcome = transition(before && projectedOf(before), after, { ...request.change, isDeleted });
-  const isTold = outcome.isChanged && !(isQuiet && before !== null && after !== null);
+  const { isChanged, events } = tellingOf(projection, before && projectedOf(before), after);
+  const isTold = isChanged && !(isQuiet && before !== null && after !== null);
 
   for (const version of channel.versions) {
     const place = { integrationId, version, itemId };
@@ -159,22 +165,40 @@ function projectItem(projection: Projection, writes: Writes): void {
   if (!isTold) return;
   writes.stamps.set(integrationId, stamp);
   writes.changed += 1;
-  for (const { type, extra, previous } of outcome.events) {
-    writes.outbox.add(receiver, {
-      type,
-      object: { id: itemId, object: (after ?? before)?.kind, ...extra },
-      previous,
-      createdAt: stamp,
-      isSuppressed: request.isSuppressed(integrationId, type),
-    });
+  for (const { type, extra, previous, isSuppressed } of events) {
+    const object = { id: itemId, object: (after ?? before)?.kind, ...extra };
+    writes.outbox.add(receiver, { type, object, previous, createdAt: stamp, isSuppressed });
   }
 }
 
-function renderIn({ context, sources, channel, itemId }: Projection, version: string): Rendering | null {
+type Telling = { isChanged: boolean; events: (EventDraft & { isSuppressed: boolean })[] };
+
+/** The events that a change is, and which of them are echoes for their receiver. */
+function tellingOf(projection: Projection, before: Projected | null, after: Rendering | null): Telling {
+  const { request, sources, channel, itemId } = projection;
+  const isDeleted = !sources.items.has(pairKey(channel.organizationId, itemId));
+  const change = { ...request.change, isDeleted };
+  const { isChanged, events } = transition(before, after, change);
+  const isEcho = ({ type }: EventDraft) => request.isSuppressed(channel.integrationId, type);
+  const units = request.unitsBefore?.get(itemId);
+  if (units === undefined || !events.some(isEcho)) {
+    return { isChanged, events: events.map((event) => ({ ...event, isSuppressed: isEcho(event) })) };
+  }
+  // Two steps: what differed without the caller, then what the caller did.
+  const between = renderIn(projection, channel.receiver.apiVersion, units);
+  const told = transition(before, between, change).events.map((event) => ({ ...event, isSuppressed: false }));
+  const own = transition(between, after, change).events.map((event) => ({ ...event, isSuppressed: isEcho(event) }));
+  return { isChanged, events: [...told, ...own] };
+}
+
+function renderIn(projection: Projection, version: string, stock?: Units): Rendering | null {
+  const { context, sources, channel, itemId } = projection;
   const item = sources.items.get(pairKey(channel.organizationId, itemId));
   const publication = sources.publications.get(pairKey(channel.integrationId, itemId)) ?? null;
   if (item === undefined) return null;
-  return render(item, channel, publication, presenter(context.versions, version), sources.now.getTime());
+  const { units, reservedUnits } = stock ?? item;
+  const present = presenter(context.versions, version);
+  return render({ ...item, units, reservedUnits }, channel, publication, present, sources.now.getTime());
 }
 
 function documentOf(place: Place, rendering: Rendering, stamp: Date): StoredDocument {

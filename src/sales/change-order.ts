@@ -109,6 +109,7 @@ export async function changeOrder(
     clocks,
     stampAlso: [integrationId],
     change: NO_CHANGE,
+    unitsBefore: before,
     isSuppressed: (id, type) => options.isSuppressed?.(id, type, integrationId) ?? false,
   });
   const stamp = stampOf(stamps, integrationId);

@@ -4,6 +4,7 @@ import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
+import { changePresentation } from '../dealers/integration-settings.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './order-operations.ts';
 import { sellUnits } from './sell.ts';
@@ -227,6 +228,25 @@ describe('echo suppression', () => {
       assert.deepEqual(byOther, { told: [], withheld: [], ...cause.other }, 'the other one');
     });
   }
+
+  it('withholds its own part only from a client whose order meets a change of the dealer’s that it was not told of', async () => {
+    const scene = await setScene({ what: '', act: async () => {}, reporter: {}, other: {} });
+    const shops = [reporter, other];
+    const known = await Promise.all(shops.map(async (shop) => new Set((await eventsOf(shop)).keys())));
+    // The mass change that would tell of the new prices has not come to these two items yet.
+    for (const { organizationId, integrationId } of shops) {
+      await changePresentation(world.channel, organizationId, integrationId, { markupBasisPoints: 1_000 });
+    }
+    await report([...ofListing(scene), ...ofPart(scene)]);
+    assert.deepEqual(await heardBy(reporter, known[0] ?? new Set()), {
+      told: ['listing.updated', 'part.updated'],
+      withheld: ['listing.updated', 'part.in_stock'],
+    });
+    assert.deepEqual(await heardBy(other, known[1] ?? new Set()), {
+      told: ['listing.updated', 'part.in_stock', 'part.updated'],
+      withheld: [],
+    });
+  });
 
   it('withholds nothing of a test order, because it does nothing', async () => {
     const scene = await setScene({ what: '', act: async () => {}, reporter: {}, other: {} });

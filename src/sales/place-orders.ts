@@ -34,7 +34,7 @@ export async function placeOrders(
   // All locks first, in the one order that holds everywhere: customers, stock, clocks.
   if (drafts.some((draft) => draft.customer !== null)) await lockCustomers(tx, scope.organizationId);
   const shelf = await openShelf(tx, scope, drafts);
-  const otherChannels = shelf.itemIds.length === 0 || scope.isTest ? [] : await integrationsOf(tx, shelf.itemIds);
+  const otherChannels = shelf.items.size === 0 || scope.isTest ? [] : await integrationsOf(tx, [...shelf.items.keys()]);
   const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...otherChannels])].sort());
 
   const taken = await takenOrderIds(tx, scope, drafts);
@@ -56,6 +56,7 @@ export async function placeOrders(
     clocks,
     stampAlso: [scope.integrationId],
     change: NO_CHANGE,
+    unitsBefore: shelf.items,
     // The client's own writes are not echoed to it.
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });
@@ -73,7 +74,8 @@ type OrderRow = { draft: OrderDraft; id: string; lines: MatchedLine[]; customer:
 
 /** The stock that the orders ask for, its rows locked; taking from it happens in memory and is written at once. */
 type Shelf = {
-  itemIds: string[];
+  /** As they were found. */
+  items: Map<string, ShelfItem>;
   /** Takes units of an item this client can know; null if it is unknown, taken or too few are left. */
   take(itemId: string, kind: 'listing' | 'part', units: number): { remaining: number } | null;
   touched(): string[];
@@ -91,13 +93,13 @@ async function openShelf(tx: Transaction, scope: OrderScope, drafts: OrderDraft[
     }
   }
   const ids = [...wanted];
-  const items = ids.length === 0 ? [] : await readShelf(tx, scope, ids);
-  const byId = new Map(items.map((item) => [item.id, item]));
+  const found = ids.length === 0 ? [] : await readShelf(tx, scope, ids);
+  const items = new Map(found.map((item) => [item.id, item]));
   const taken = new Map<string, number>();
   return {
-    itemIds: items.map((item) => item.id),
+    items,
     take(itemId, kind, units) {
-      const item = byId.get(itemId);
+      const item = items.get(itemId);
       if (item === undefined || item.kind !== kind) return null;
       const available = item.units - item.reservedUnits - (scope.isTest ? 0 : (taken.get(itemId) ?? 0));
       if (available < units) return null;
