@@ -1,8 +1,13 @@
 import { benchReads } from './reads.ts';
+import { benchWebhooks } from './webhooks.ts';
 import { benchWrites } from './writes.ts';
 
 /** `npm run bench <name>`: figures as ratios against the bare limit of the same machine in the same run. */
-const benches: Record<string, (args: string[]) => Promise<void>> = { reads: benchReads, writes: benchWrites };
+const benches: Record<string, (args: string[]) => Promise<void>> = {
+  reads: benchReads,
+  writes: benchWrites,
+  webhooks: benchWebhooks,
+};
 
 const [name = '', ...args] = process.argv.slice(2);
 const bench = benches[name];

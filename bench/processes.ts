@@ -14,6 +14,10 @@ export type Stage = {
     env?: Record<string, string>,
   ): Promise<{ port: number; process: ChildProcess; env: Record<string, string> }>;
   startBareServer(bodies: Record<string, string>): Promise<{ port: number; pid: number | undefined }>;
+  /** Starts a script of this folder; resolves when it says a first line. */
+  startScript(file: string, args: string[]): Promise<ChildProcess>;
+  /** Runs a script of this folder to its end; its output is one line of JSON. */
+  runScript<Result>(file: string, args: string[]): Promise<Result>;
   load(job: LoadJob): Promise<LoadResult>;
   end(): Promise<void>;
 };
@@ -31,6 +35,16 @@ export async function openStage(): Promise<Stage> {
     });
     children.push(child);
     return child;
+  }
+
+  async function runScript<Result>(file: string, args: string[]): Promise<Result> {
+    const child = start(`bench/${file}`, args);
+    let output = '';
+    child.stdout?.on('data', (chunk) => {
+      output += String(chunk);
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+    return JSON.parse(output);
   }
 
   return {
@@ -58,16 +72,16 @@ export async function openStage(): Promise<Stage> {
       await until(async () => (await fetch(`http://127.0.0.1:${port}/none`)).status === 404);
       return { port, pid: child.pid };
     },
+    async startScript(file, args) {
+      const child = start(`bench/${file}`, args);
+      await new Promise((resolve) => child.stdout?.once('data', resolve));
+      return child;
+    },
+    runScript,
     async load(job) {
       const file = join(dir, 'job.json');
       await writeFile(file, JSON.stringify(job));
-      const child = start('bench/load-generator.ts', [file]);
-      let output = '';
-      child.stdout?.on('data', (chunk) => {
-        output += String(chunk);
-      });
-      await new Promise((resolve) => child.once('exit', resolve));
-      return JSON.parse(output);
+      return await runScript<LoadResult>('load-generator.ts', [file]);
     },
     async end() {
       for (const child of children) {
@@ -91,7 +105,7 @@ export async function cpuSeconds(pid: number | undefined): Promise<number> {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   return await new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number };

@@ -9,8 +9,8 @@ export type Claimed = {
   type: string;
   body: string;
   url: string;
-  /** Encrypted secrets that are valid now, newest first. */
-  secrets: string[];
+  /** Encrypted secrets that are valid now, newest first, separated by spaces; null if there is none. */
+  secrets: string | null;
   /** Attempts that have ended; this one is the next. */
   attempts: number;
   /** How often it was sent before, whether or not the outcome was recorded. */
@@ -36,6 +36,8 @@ export type Claim = {
   claimed: Claimed[];
   /** Receivers that have deliveries waiting but are off: these are to be held. */
   stopped: string[];
+  /** Whether more might have been claimed if there had been places for it. */
+  isLimited: boolean;
   /** The database's time. */
   now: Date;
   /** Where the next claim goes on; null when the last receiver has been looked at. */
@@ -69,17 +71,21 @@ export async function claimDue(db: Queryable, request: ClaimRequest): Promise<Cl
         order by integration_id limit 1) next
       where hops.hop < ${RECEIVER_LIMIT}
     ), receivers as materialized (
-      select hops.integration_id, r.url, r.is_sending, ${request.perReceiver} - coalesce(busy.in_flight, 0) as room
+      select hops.integration_id, r.url, r.is_sending, ${request.perReceiver} - coalesce(busy.in_flight, 0) as room,
+        (select string_agg(s.ciphertext, ' ' order by s.id desc) from webhook_secrets s
+         where s.integration_id = hops.integration_id
+           and (s.expires_at is null or s.expires_at > (select now from clock))) as secrets
       from hops
       join webhook_receivers r on r.integration_id = hops.integration_id
       left join unnest(${busy.map(([id]) => id)}::text[], ${busy.map(([, count]) => count)}::integer[])
         as busy (integration_id, in_flight) on busy.integration_id = hops.integration_id
       order by hops.hop
     ), due as (
-      select due.integration_id, due.id, receivers.url from receivers cross join lateral (
-        select d.integration_id, d.id from deliveries d, clock
-        where d.status in ('pending', 'failed') and d.integration_id = receivers.integration_id and d.due_at <= clock.now
-          and (d.leased_until is null or d.leased_until <= clock.now)
+      select due.integration_id, due.id, receivers.url, receivers.secrets from receivers cross join lateral (
+        select d.integration_id, d.id from deliveries d
+        where d.status in ('pending', 'failed') and d.integration_id = receivers.integration_id
+          and d.due_at <= (select now from clock)
+          and (d.leased_until is null or d.leased_until <= (select now from clock))
         order by d.due_at limit greatest(receivers.room, 0) for update of d skip locked) due
       where receivers.is_sending and receivers.room > 0
       limit ${request.limit}
@@ -89,14 +95,12 @@ export async function claimDue(db: Queryable, request: ClaimRequest): Promise<Cl
         takeovers = case when d.lease_token is null then 0 else d.takeovers + 1 end, dispatches = d.dispatches + 1
       from due, clock
       where d.integration_id = due.integration_id and d.id = due.id
-      returning d.integration_id, d.id, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, due.url
+      returning d.integration_id, d.id, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, due.url,
+        due.secrets
     )
     select looked.now, looked.last_hop as "lastHop", looked.hop_count as "hopCount", looked.stopped,
       c.integration_id as "integrationId", c.id, c.event_id as "eventId", ev.type, ev.body, c.url,
-      c.attempts, c.dispatches, c.takeovers, ${request.leaseToken}::bigint as "leaseToken",
-      array(select s.ciphertext from webhook_secrets s, clock
-        where s.integration_id = c.integration_id and (s.expires_at is null or s.expires_at > clock.now)
-        order by s.id desc) as secrets
+      c.attempts, c.dispatches, c.takeovers, c.secrets, ${request.leaseToken}::bigint as "leaseToken"
     from (
       select (select now from clock) as now, max(integration_id) as last_hop, count(*) as hop_count,
         array_agg(integration_id) filter (where not is_sending) as stopped
@@ -107,7 +111,19 @@ export async function claimDue(db: Queryable, request: ClaimRequest): Promise<Cl
   const claimed = rows.filter((row) => row.id !== null);
   const [looked] = rows;
   if (looked === undefined) throw new Error('a claim always answers with one row at least');
-  return { claimed, stopped: looked.stopped ?? [], now: looked.now, next: nextAfter(request, claimed, looked) };
+  return {
+    claimed,
+    stopped: looked.stopped ?? [],
+    isLimited: claimed.length === request.limit || isAnyFull(busy, claimed, request.perReceiver),
+    now: looked.now,
+    next: nextAfter(request, claimed, looked),
+  };
+}
+
+function isAnyFull(busy: [string, number][], claimed: Claimed[], perReceiver: number): boolean {
+  const counts = new Map(busy);
+  for (const { integrationId } of claimed) counts.set(integrationId, (counts.get(integrationId) ?? 0) + 1);
+  return counts.values().some((count) => count >= perReceiver);
 }
 
 function nextAfter(request: ClaimRequest, claimed: Claimed[], looked: Looked): string | null {

@@ -86,7 +86,8 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   /** Claims once; true while receivers of this round have not been looked at. */
   async function claim(): Promise<boolean> {
     const { limit, perReceiver } = places.room();
-    isRoomWanted = limit === 0;
+    // Also for places that become free while the claim is made.
+    isRoomWanted = true;
     // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
     if (limit === 0 || isRecordingBehind || outcomes.length > UNRECORDED_LIMIT) return false;
     const { claimed, next, ...seen } = await claimDue(db, {
@@ -102,7 +103,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     skewMs = seen.now.getTime() - Date.now();
     for (const integrationId of seen.stopped) stopped.add(integrationId);
     for (const delivery of claimed) void attempt(delivery);
-    isRoomWanted = places.inFlight.values().some((count) => count >= perReceiver);
+    isRoomWanted = seen.isLimited;
     return next !== null;
   }
 

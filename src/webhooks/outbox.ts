@@ -93,6 +93,7 @@ function envelope(id: string, receiver: Receiver, event: OutgoingEvent): string 
   return `${head.slice(0, -1)},"data":{"object":${object}${previous}}}`;
 }
 
+/** A stamp can be ahead of the time by some milliseconds, but no delivery waits for that. */
 async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): Promise<void> {
   await tx.query(sql`
     with new_events as (
@@ -105,7 +106,7 @@ async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryR
         as rows (integration_id, id, type, created_at, body, is_suppressed, has_delivery)
     )
     insert into deliveries (integration_id, id, event_id, status, created_at, due_at)
-    select integration_id, id, event_id, status, created_at, created_at from unnest(
+    select integration_id, id, event_id, status, created_at, least(created_at, now()) from unnest(
       ${deliveries.map((row) => row.integrationId)}::text[], ${deliveries.map((row) => row.id)}::text[],
       ${deliveries.map((row) => row.eventId)}::text[], ${deliveries.map((row) => row.status)}::text[],
       ${deliveries.map((row) => row.createdAt)}::timestamptz[])

@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net';
-import { Agent, buildConnector, request } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { ForbiddenAddressError, type Guard } from './guard.ts';
 
 /** One attempt: what is posted where. */
@@ -31,30 +31,14 @@ export function createSender({ guard, timeoutMs }: { guard: Guard; timeoutMs: nu
     pipelining: 1,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MAX_MS,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
     maxHeaderSize: HEADERS_LIMIT_BYTES,
     allowH2: false,
     connect: guardedConnector(guard, timeoutMs),
   });
-
   return {
-    async send({ url, headers, body }) {
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), timeoutMs);
-      try {
-        const { signal } = deadline;
-        const response = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal });
-        const responseBody = await readStart(response.body);
-        const { statusCode: responseCode } = response;
-        return { isSuccess: responseCode >= 200 && responseCode < 300, responseCode, responseBody, error: null };
-      } catch (error) {
-        if (deadline.signal.aborted) return failure(`no complete response within ${timeoutMs / 1000} s`);
-        return failure(messageOf(error));
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    send: (attempt) => new Promise((resolve) => post(agent, attempt, timeoutMs, resolve)),
     close: () => agent.destroy(),
   };
 }
@@ -62,6 +46,70 @@ export function createSender({ guard, timeoutMs }: { guard: Guard; timeoutMs: nu
 /** An attempt that ended without a response. */
 export function failure(message: string): AttemptResult {
   return { isSuccess: false, responseCode: null, responseBody: null, error: storable(message.slice(0, MESSAGE_LIMIT)) };
+}
+
+/**
+ * The exchange itself, on the client's callbacks: streams and signals for each attempt cost twice the time. Whichever
+ * comes first ends it: the response's end, more of it than is read, a fault, or the deadline.
+ */
+function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result: AttemptResult) => void): void {
+  let controller: Dispatcher.DispatchController | null = null;
+  let responseCode = 0;
+  let readBytes = 0;
+  let keptBytes = 0;
+  const kept: Buffer[] = [];
+  let isOver = false;
+
+  const deadline = setTimeout(() => {
+    end(failure(`no complete response within ${timeoutMs / 1000} s`));
+    controller?.abort(new Error('the time is up'));
+  }, timeoutMs);
+
+  function end(result: AttemptResult): void {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(deadline);
+    onEnd(result);
+  }
+
+  function answered(): AttemptResult {
+    const isSuccess = responseCode >= 200 && responseCode < 300;
+    const responseBody = keptBytes === 0 ? null : storable(Buffer.concat(kept).toString('utf8'));
+    return { isSuccess, responseCode, responseBody, error: null };
+  }
+
+  try {
+    const { origin, pathname, search } = new URL(attempt.url);
+    const { headers, body } = attempt;
+    agent.dispatch(
+      { origin, path: `${pathname}${search}`, method: 'POST', headers, body },
+      {
+        onRequestStart(started) {
+          controller = started;
+          if (isOver) started.abort(new Error('the time is up'));
+        },
+        onResponseStart(_, statusCode) {
+          responseCode = statusCode;
+        },
+        onResponseData(started, chunk) {
+          readBytes += chunk.length;
+          if (keptBytes < KEEP_LIMIT_BYTES) {
+            // A copy, since a slice would keep all of the chunk alive.
+            const part = Buffer.from(chunk.subarray(0, KEEP_LIMIT_BYTES - keptBytes));
+            kept.push(part);
+            keptBytes += part.length;
+          }
+          if (readBytes <= READ_LIMIT_BYTES) return;
+          end(answered());
+          started.abort(new Error('enough was read'));
+        },
+        onResponseEnd: () => end(answered()),
+        onResponseError: (_, error) => end(failure(messageOf(error))),
+      },
+    );
+  } catch (error) {
+    end(failure(messageOf(error)));
+  }
 }
 
 /** Checks an address before anything is sent there, and has the last word on the one that a connection really has. */
@@ -80,25 +128,6 @@ function guardedConnector(guard: Guard, timeoutMs: number): buildConnector.conne
       return done(new ForbiddenAddressError(options.hostname), null);
     });
   };
-}
-
-/** Reads to the end, or to the limit; what comes after is not read and the connection is given up. */
-async function readStart(body: AsyncIterable<Buffer>): Promise<string | null> {
-  const kept: Buffer[] = [];
-  let keptBytes = 0;
-  let readBytes = 0;
-  for await (const chunk of body) {
-    if (keptBytes < KEEP_LIMIT_BYTES) {
-      // A copy, since a slice would keep all of the chunk alive.
-      const part = Buffer.from(chunk.subarray(0, KEEP_LIMIT_BYTES - keptBytes));
-      kept.push(part);
-      keptBytes += part.length;
-    }
-    readBytes += chunk.length;
-    // Leaving the loop destroys the body.
-    if (readBytes > READ_LIMIT_BYTES) break;
-  }
-  return keptBytes === 0 ? null : storable(Buffer.concat(kept).toString('utf8'));
 }
 
 /** PostgreSQL's text takes no NUL. */

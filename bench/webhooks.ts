@@ -1,0 +1,276 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PgBoss } from 'pg-boss';
+import type { Database } from '../src/db/database.ts';
+import { rawSql, sql } from '../src/db/sql.ts';
+import { createIntegration } from '../src/dealers/integrations.ts';
+import { createOrganization } from '../src/dealers/organizations.ts';
+import { setUrl } from '../src/webhooks/endpoints.ts';
+import { createGuard } from '../src/webhooks/guard.ts';
+import { openOutbox, type Receiver } from '../src/webhooks/outbox.ts';
+import { createSealedBox } from '../src/webhooks/sealed-box.ts';
+import { createNotifier } from '../src/webhooks/wake.ts';
+import { QUEUE, type WebhookJob } from './job-queue.ts';
+import { cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
+import { median, openBackDoor } from './shop.ts';
+import type { Arrivals } from './sink.ts';
+import { printTable } from './table.ts';
+
+const RECEIVERS = 8;
+const ROUNDS = 3;
+const ROUND_EVENTS = 30_000;
+const DRAIN_EVENTS = 100_000;
+const FINISHED_ROWS = 1_000_000;
+const JOB_EVENTS = 30_000;
+const LIVE_EVENTS_PER_SECOND = 200;
+const LIVE_SECONDS = 10;
+/** The worker's first claims are made while it wakes up; figures begin after this share of the webhooks. */
+const WARM_UP_SHARE = 0.1;
+
+/** A worker of the real service, a sink, and a back door to the database in which events are made. */
+type Scene = {
+  stage: Stage;
+  db: Database;
+  receivers: Receiver[];
+  databaseUrl: string;
+  worker: ChildProcess;
+  sink: string;
+};
+
+/** Webhooks: the engine against a bare loop that signs and posts the same bodies to the same sink in the same run. */
+export async function benchWebhooks(args: string[]): Promise<void> {
+  const stage = await openStage();
+  try {
+    const scene = await setScene(stage);
+    await compareWithBare(scene);
+    await measureDelay(scene);
+    const drained = await drain(scene, DRAIN_EVENTS);
+    const rows = [['100,000 queued', '0', perSecond(drained), '']];
+    if (args.includes('--large')) {
+      console.log('Making a million finished deliveries …');
+      await makeFinished(scene);
+      const large = await drain(scene, DRAIN_EVENTS);
+      rows.push(['100,000 queued', '1,000,000', perSecond(large), `${(drained / large).toFixed(2)} slower (≤ 1.2)`]);
+    }
+    printTable('Draining a queue', ['what', 'finished rows beside it', 'webhooks /s', ''], rows);
+    await compareWithJobs(scene, drained);
+  } finally {
+    await stage.end();
+  }
+}
+
+async function setScene(stage: Stage): Promise<Scene> {
+  const keys = { SECRET_KEYS: randomBytes(32).toString('hex') };
+  const service = await stage.startService({ ROLES: 'api', ...keys });
+  const { link } = await openBackDoor(service);
+  const address = link.embedded?.address;
+  if (address === undefined || 'url' in address) throw new Error('the service brings its own database');
+  const { socketDir, user, database } = address;
+  const databaseUrl = `postgresql:///${database}?host=${encodeURIComponent(socketDir)}&user=${user}`;
+  const { process: worker } = await stage.startService({
+    ROLES: 'api,worker',
+    DATABASE_URL: databaseUrl,
+    WEBHOOK_PRIVATE_TARGETS: 'on',
+    ...keys,
+  });
+  const port = await freePort();
+  await stage.startScript('sink.ts', [String(port)]);
+  const sink = `http://127.0.0.1:${port}`;
+  const receivers = await makeReceivers(link.db, createSealedBox([keys.SECRET_KEYS]), `${sink}/hook`);
+  return { stage, db: link.db, receivers, databaseUrl, worker, sink };
+}
+
+async function makeReceivers(db: Database, box: ReturnType<typeof createSealedBox>, url: string): Promise<Receiver[]> {
+  const organization = await createOrganization(db, { name: 'Bench', hasPlan: true });
+  const receivers: Receiver[] = [];
+  for (let index = 0; index < RECEIVERS; index++) {
+    const { id: integrationId } = await createIntegration(db, {
+      organizationId: organization.id,
+      userId: null,
+      name: 'Bench',
+      currency: 'USD',
+      isTestMode: false,
+    });
+    await setUrl(db, { guard: createGuard(true), box }, integrationId, url);
+    receivers.push({
+      integrationId,
+      apiVersion: '2026-05-07',
+      isTestMode: false,
+      url,
+      subscriptions: ['*'],
+      isSending: true,
+    });
+  }
+  return receivers;
+}
+
+async function compareWithBare(scene: Scene): Promise<void> {
+  const bare: number[] = [];
+  const ours: number[] = [];
+  let cpuMicroseconds = 0;
+  // Alternating rounds, so that a busy moment of the machine hits both.
+  for (let round = 0; round < ROUNDS; round++) {
+    bare.push(await postBare(scene));
+    const before = await cpuSeconds(scene.worker.pid);
+    ours.push(await drain(scene, ROUND_EVENTS));
+    cpuMicroseconds = (((await cpuSeconds(scene.worker.pid)) - before) / ROUND_EVENTS) * 1e6;
+  }
+  printTable(
+    `Sustained, ${RECEIVERS} receivers, bodies of ${(await bodies(scene.db, 1))[0]?.length} bytes`,
+    ['bare undici /s', 'engine /s', 'ratio', 'wanted', "worker's CPU a webhook"],
+    [
+      [
+        perSecond(median(bare)),
+        perSecond(median(ours)),
+        (median(ours) / median(bare)).toFixed(2),
+        '≥ 0.4',
+        `${cpuMicroseconds.toFixed(0)} µs`,
+      ],
+    ],
+  );
+}
+
+async function postBare(scene: Scene): Promise<number> {
+  const file = join(scene.stage.dir, 'bodies');
+  const some = await bodies(scene.db, ROUND_EVENTS);
+  if (some.length < ROUND_EVENTS) await queueEvents(scene, ROUND_EVENTS);
+  await writeFile(file, (await bodies(scene.db, ROUND_EVENTS)).join('\n'));
+  await settle(scene);
+  await scene.stage.runScript('bare-poster.ts', [`${scene.sink}/hook`, file]);
+  return rateOf(await arrivals(scene));
+}
+
+/** Queues events while the worker stands still, lets it go, and measures at the sink. */
+async function drain(scene: Scene, count: number): Promise<number> {
+  await settle(scene);
+  scene.worker.kill('SIGSTOP');
+  await queueEvents(scene, count);
+  scene.worker.kill('SIGCONT');
+  while ((await counted(scene)) < count) await sleep(20);
+  return rateOf(await arrivals(scene));
+}
+
+/** From the commit to the sink, with events coming one at a time, evenly. */
+async function measureDelay(scene: Scene): Promise<void> {
+  await settle(scene);
+  const notify = createNotifier(scene.db);
+  const committed = new Map<string, number>();
+  const startedAt = performance.now();
+  const count = LIVE_EVENTS_PER_SECOND * LIVE_SECONDS;
+  const commits: Promise<void>[] = [];
+  for (let index = 0; index < count; index++) {
+    await sleep(Math.max(0, startedAt + (index * 1000) / LIVE_EVENTS_PER_SECOND - performance.now()));
+    commits.push(commitOne(scene, index, committed).then(notify));
+  }
+  await Promise.all(commits);
+  while ((await counted(scene)) < count) await sleep(20);
+  const { ids, times } = await arrivals(scene);
+  const delays = ids.map((id, index) => (times[index] ?? 0) - (committed.get(id) ?? 0)).sort((a, b) => a - b);
+  const quantile = (q: number) => `${(delays[Math.floor(delays.length * q)] ?? 0).toFixed(1)} ms`;
+  printTable(
+    `From the commit to the receiver, ${LIVE_EVENTS_PER_SECOND} events/s, through another node's NOTIFY`,
+    ['p50', 'p99', 'longest'],
+    [[quantile(0.5), quantile(0.99), quantile(0.9999)]],
+  );
+}
+
+async function commitOne(scene: Scene, index: number, committed: Map<string, number>): Promise<void> {
+  const outbox = openOutbox();
+  const { id } = addEvent(outbox, scene.receivers[index % RECEIVERS] as Receiver);
+  await scene.db.transaction((tx) => outbox.write(tx));
+  committed.set(id, performance.timeOrigin + performance.now());
+}
+
+/** The same bodies as jobs of a job library, which knows nothing of receivers, leases or outcomes. */
+async function compareWithJobs(scene: Scene, ours: number): Promise<void> {
+  await settle(scene);
+  const boss = new PgBoss({ connectionString: scene.databaseUrl, supervise: false, schedule: false });
+  await boss.start();
+  await boss.createQueue(QUEUE);
+  const some = await bodies(scene.db, JOB_EVENTS);
+  for (let from = 0; from < some.length; from += 1_000) {
+    const jobs = some.slice(from, from + 1_000).map((body) => ({ data: { eventId: 'evt_job', body } as WebhookJob }));
+    await boss.insert(QUEUE, jobs);
+  }
+  await boss.stop({ graceful: false });
+  await scene.db.query(rawSql('analyze'));
+  await scene.stage.runScript('job-poster.ts', [scene.databaseUrl, `${scene.sink}/hook`, String(JOB_EVENTS)]);
+  const jobs = rateOf(await arrivals(scene));
+  printTable(
+    'The deliveries table as the queue, against a job library',
+    ['pg-boss, without deliveries or attempts /s', 'engine /s', 'ratio'],
+    [[perSecond(jobs), perSecond(ours), (ours / jobs).toFixed(2)]],
+  );
+}
+
+async function queueEvents(scene: Scene, count: number): Promise<void> {
+  for (let made = 0; made < count; made += 1_000) {
+    const outbox = openOutbox();
+    for (let index = 0; index < 1_000; index++) addEvent(outbox, scene.receivers[index % RECEIVERS] as Receiver);
+    await scene.db.transaction((tx) => outbox.write(tx));
+  }
+}
+
+function addEvent(outbox: ReturnType<typeof openOutbox>, receiver: Receiver) {
+  return outbox.add(receiver, {
+    type: 'listing.updated',
+    object: { id: 'lst_01h455vb4pex5vsknk084sn02q', object: 'listing' },
+    previous: {},
+    createdAt: new Date(),
+    isSuppressed: false,
+  });
+}
+
+/** Copies of finished rows, older than those that the drain makes. */
+async function makeFinished({ db, receivers }: Scene): Promise<void> {
+  const copies = FINISHED_ROWS / RECEIVERS;
+  for (const { integrationId } of receivers) {
+    for (let from = 0; from < copies; from += 25_000) {
+      await db.query(sql`
+        with made as (
+          insert into events (integration_id, id, type, created_at, body, has_delivery)
+          select ${integrationId}, 'evt_' || lpad((${from}::integer + n)::text, 26, '0'), 'listing.updated',
+            now() - interval '1 day', ${'x'.repeat(280)}, true from generate_series(1, 25000) n)
+        insert into deliveries (integration_id, id, event_id, status, attempts, dispatches, created_at, finished_at,
+          last_attempt_at, last_response_code, last_response_body)
+        select ${integrationId}, 'dlv_' || lpad((${from}::integer + n)::text, 26, '0'),
+          'evt_' || lpad((${from}::integer + n)::text, 26, '0'), 'succeeded', 1, 1, now() - interval '1 day',
+          now() - interval '1 day', now() - interval '1 day', 200, 'ok' from generate_series(1, 25000) n`);
+    }
+  }
+  await db.query(rawSql('analyze events')).then(() => db.query(rawSql('analyze deliveries')));
+}
+
+async function bodies(db: Database, count: number): Promise<string[]> {
+  const rows = await db.query<{ body: string }>(sql`
+    select body from events where created_at > now() - interval '1 hour' limit ${count}`);
+  return rows.map((row) => row.body);
+}
+
+/** Waits until nothing is on its way, and forgets what has come. */
+async function settle(scene: Scene): Promise<void> {
+  const waiting = async () =>
+    (await scene.db.query(sql`select id from deliveries where status in ('pending', 'failed') limit 1`)).length;
+  while ((await waiting()) > 0) await sleep(50);
+  await arrivals(scene);
+}
+
+async function counted({ sink }: Scene): Promise<number> {
+  return Number(await (await fetch(`${sink}/count`)).text());
+}
+
+async function arrivals({ sink }: Scene): Promise<Arrivals> {
+  return (await (await fetch(`${sink}/arrivals`)).json()) as Arrivals;
+}
+
+function rateOf({ times }: Arrivals): number {
+  const steady = times.slice(Math.floor(times.length * WARM_UP_SHARE));
+  return (steady.length - 1) / (((steady.at(-1) ?? 0) - (steady[0] ?? 0)) / 1000);
+}
+
+function perSecond(rate: number): string {
+  return Math.round(rate).toLocaleString('en-US');
+}
