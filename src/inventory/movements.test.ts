@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { ApiClient } from '../../test/harness/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
+import { openShop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
@@ -126,6 +127,25 @@ describe('movements of stock', () => {
       await assertRefused(release(id, 2), 'not_enough_units');
     });
     assert.deepEqual([seen.types, seen.changed], [[], []]);
+  });
+
+  it('lets go of what the dealer holds, and not of what an order does', async () => {
+    const shop = await openShop(world);
+    const id = await createItem(world.channel, shop.organizationId, part({ units: 3 }));
+    await setPublished(world.channel, shop.organizationId, shop.integrationId, [id], true);
+    const quantity = async () => (await shop.api.get(`/v1/parts/${id}`)).body.quantity;
+    const { body: order } = await shop.post('/v1/orders', {
+      channel_order_id: 'SO-1',
+      lines: [{ part_id: id, quantity: 1 }],
+    });
+    await reserveUnits(world.channel, shop.organizationId, id, 1);
+    assert.equal(await quantity(), 1);
+    await assertRefused(releaseUnits(world.channel, shop.organizationId, id, 2), 'not_enough_units', 'units');
+    await releaseUnits(world.channel, shop.organizationId, id, 1);
+    await assertRefused(releaseUnits(world.channel, shop.organizationId, id, 1), 'not_enough_units', 'units');
+    assert.equal(await quantity(), 2);
+    assert.equal((await shop.post(`/v1/orders/${order.id}/cancel`)).status, 200);
+    assert.equal(await quantity(), 3);
   });
 
   it('refuses to fit a watch', async () => {

@@ -45,6 +45,7 @@ export async function reserveUnits(
   });
 }
 
+/** Lets go of units that the dealer held back. What orders hold only they give back, when they are cancelled. */
 export async function releaseUnits(
   context: ChannelContext,
   organizationId: string,
@@ -53,6 +54,12 @@ export async function releaseUnits(
 ): Promise<void> {
   assertUnits(units);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    const [row] = await tx.query<{ held: number }>(sql`
+      select coalesce(sum(units), 0)::integer as held from order_lines where item_id = ${itemId} and is_holding`);
+    const releasable = item.reservedUnits - (row?.held ?? 0);
+    if (units > releasable) {
+      throw new DealerError('not_enough_units', `Only ${releasable} units are reserved by hand.`, 'units');
+    }
     await changeReserved(tx, item, -units);
   });
 }
@@ -65,10 +72,9 @@ export async function changeUnits(tx: Transaction, item: LockedItem, difference:
 }
 
 /** Adds to what is held back, or gives back. The item's row is locked. */
-export async function changeReserved(tx: Transaction, item: LockedItem, difference: number): Promise<void> {
+async function changeReserved(tx: Transaction, item: LockedItem, difference: number): Promise<void> {
   const reserved = item.reservedUnits + difference;
   if (reserved > item.units) throw notEnough(item.units - item.reservedUnits);
-  if (reserved < 0) throw new DealerError('not_enough_units', `Only ${item.reservedUnits} units are reserved.`);
   await tx.query(sql`update items set reserved_units = ${reserved} where id = ${item.id}`);
 }
 

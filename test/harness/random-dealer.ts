@@ -1,0 +1,143 @@
+import { DealerError } from '../../src/dealers/dealer-error.ts';
+import { changePresentation } from '../../src/dealers/integration-settings.ts';
+import { changeOrganization } from '../../src/dealers/organization-settings.ts';
+import { createItem, deleteItem, editItem, setHidden } from '../../src/inventory/items.ts';
+import { moveUnits, releaseUnits, reserveUnits } from '../../src/inventory/movements.ts';
+import { createBusinessUnit, createLocation, renameLocation } from '../../src/inventory/places.ts';
+import { changePromotion, endPromotion, startPromotion } from '../../src/inventory/promotions.ts';
+import { setPublished } from '../../src/inventory/publications.ts';
+import { sellUnits, voidSale } from '../../src/sales/sell.ts';
+import type { Shop } from './shop.ts';
+import { part, watch } from './stock.ts';
+import type { World } from './world.ts';
+
+/** Numbers that look random and are the same for the same seed. */
+export type Dice = {
+  /** A whole number from 0 to below `sides`. */
+  roll(sides: number): number;
+  pick<Value>(values: readonly Value[]): Value;
+};
+
+export function dice(seed: number): Dice {
+  let state = seed >>> 0;
+  // mulberry32
+  const roll = (sides: number) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
+  };
+  return { roll, pick: (values) => values[roll(values.length)] as never };
+}
+
+/** A dealer with stock on several channels, who does one thing after the other; several writers may act at once. */
+export type RandomDealer = {
+  /** Does one random thing. What the dealer may not do is refused and is no fault. */
+  act(random: Dice): Promise<void>;
+};
+
+/** Promotions of a run end while it goes on, or not before everybody has gone home. */
+const SOON_MS = 500;
+const LATER_MS = 3_600_000;
+
+export async function openRandomDealer(world: World, shops: Shop[], stock: number): Promise<RandomDealer> {
+  const { channel } = world;
+  const organizationId = shops[0]?.organizationId ?? '';
+  const unitId = await createBusinessUnit(world.db, organizationId, 'Geneva');
+  const locationId = await createLocation(world.db, organizationId, unitId, 'Showroom');
+  const items: string[] = [];
+  const sales: string[] = [];
+  const promotions: string[] = [];
+  const orders: { shop: Shop; id: string }[] = [];
+
+  async function create(random: Dice): Promise<string> {
+    const common = { locationId: random.roll(3) === 0 ? locationId : null };
+    const item = random.roll(2) === 0 ? watch({ ...common, units: 1 + random.roll(2) }) : part(common);
+    const id = await createItem(channel, organizationId, item);
+    items.push(id);
+    return id;
+  }
+  const publish = (random: Dice, ids: string[], isOn: boolean) =>
+    setPublished(channel, organizationId, random.pick(shops).integrationId, ids, isOn);
+  const several = (random: Dice) => Array.from({ length: 1 + random.roll(6) }, () => random.pick(items));
+  const isOften = (random: Dice) => random.roll(3) > 0;
+  function promotion(random: Dice) {
+    const now = Date.now();
+    const startsAt = new Date(random.pick([now - 1_000, now - 1_000, now + random.roll(SOON_MS)]));
+    const endsAt = random.pick([null, new Date(now + SOON_MS + random.roll(300)), new Date(now + LATER_MS)]);
+    return { priceAmount: 1_000 + random.roll(1_000), startsAt, endsAt };
+  }
+  async function order(random: Dice): Promise<void> {
+    const shop = random.pick(shops);
+    const id = random.pick(items);
+    const line = id.startsWith('lst_') ? { listing_id: id } : { part_id: id };
+    const reported = { channel_order_id: `SO-${Math.random()}`, lines: [{ ...line, quantity: 1, unit_amount: 100 }] };
+    const { status, body } = await shop.post('/v1/orders', reported);
+    if (status !== 201) throw new Error(`POST /v1/orders answers ${status} ${JSON.stringify(body)}`);
+    orders.push({ shop, id: body.id });
+  }
+  async function cancelOrder(random: Dice): Promise<void> {
+    if (orders.length === 0) return;
+    const { shop, id } = random.pick(orders);
+    const { status, body } = await shop.post(`/v1/orders/${id}/cancel`);
+    if (status !== 200) throw new Error(`the cancel of ${id} answers ${status} ${JSON.stringify(body)}`);
+  }
+
+  type Action = (random: Dice) => Promise<unknown>;
+  /** Each with how often it comes. */
+  const actions: [number, Action][] = [
+    [8, (random) => editItem(channel, organizationId, random.pick(items), { title: `Title ${random.roll(1e6)}` })],
+    [4, (random) => editItem(channel, organizationId, random.pick(items), { priceAmount: random.roll(1e6) })],
+    [2, (random) => editItem(channel, organizationId, random.pick(items), { units: random.roll(4) })],
+    [3, async (random) => publish(random, [await create(random)], true)],
+    [6, (random) => publish(random, several(random), isOften(random))],
+    [4, (random) => publish(random, several(random), false)],
+    [3, (random) => setHidden(channel, organizationId, several(random), random.roll(2) === 0)],
+    [2, (random) => deleteItem(channel, organizationId, random.pick(items))],
+    [4, async (random) => sales.push(await sellUnits(channel, organizationId, random.pick(items), 1))],
+    [2, async (random) => sales.length > 0 && voidSale(channel, organizationId, random.pick(sales))],
+    [2, (random) => reserveUnits(channel, organizationId, random.pick(items), 1)],
+    [2, (random) => releaseUnits(channel, organizationId, random.pick(items), 1)],
+    [
+      4,
+      (random) => moveUnits(channel, organizationId, random.pick(items), random.pick(['restock', 'fit', 'remove']), 1),
+    ],
+    [
+      4,
+      async (random) =>
+        promotions.push(await startPromotion(channel, organizationId, random.pick(items), promotion(random))),
+    ],
+    [
+      2,
+      async (random) =>
+        promotions.length > 0 && changePromotion(channel, organizationId, random.pick(promotions), promotion(random)),
+    ],
+    [1, async (random) => promotions.length > 0 && endPromotion(channel, organizationId, random.pick(promotions))],
+    [
+      1,
+      (random) =>
+        changePresentation(channel, organizationId, random.pick(shops).integrationId, {
+          markupBasisPoints: random.roll(5_000),
+        }),
+    ],
+    [1, (random) => changeOrganization(channel, organizationId, { name: `Dealer ${random.roll(1e6)}` })],
+    [1, (random) => renameLocation(channel, organizationId, locationId, `Room ${random.roll(1e6)}`)],
+    [3, order],
+    [1, cancelOrder],
+  ];
+  const wheel = actions.flatMap(([weight, action]) => Array<Action>(weight).fill(action));
+
+  const setUp = dice(1);
+  for (let index = 0; index < stock; index++) await create(setUp);
+  for (const shop of shops) await setPublished(channel, organizationId, shop.integrationId, items, true);
+
+  return {
+    async act(random) {
+      try {
+        await random.pick(wheel)(random);
+      } catch (error) {
+        if (!(error instanceof DealerError)) throw error;
+      }
+    },
+  };
+}
