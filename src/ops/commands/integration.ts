@@ -5,7 +5,6 @@ import { StartError } from '../../db/start-error.ts';
 import { notFound, RATE_LIMIT_OVERRIDE_MIN } from '../../dealers/input-rules.ts';
 import {
   createIntegration,
-  deleteIntegration,
   findIntegration,
   type IntegrationSummary,
   listIntegrations,
@@ -15,6 +14,7 @@ import {
   setRateLimit,
 } from '../../dealers/integrations.ts';
 import type { ListPage } from '../../dealers/organizations.ts';
+import { removeIntegration } from '../../sales/remove-integration.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { addPresentation, addRoll } from './integration-channel.ts';
@@ -179,7 +179,7 @@ function addDelete(noun: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration delete int_… --yes');
   shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
     if (yes !== true) throw new StartError(`this deletes ${id} for good; add --yes if you mean it`);
-    const isDeleted = await shell.withDatabase((db) => deleteIntegration(db, id));
+    const isDeleted = await shell.withDatabase((db) => removeIntegration(db, id));
     if (!isDeleted) throw notFound('integration', id);
     return {
       json: { object: 'integration', id, deleted: true },
