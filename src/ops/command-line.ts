@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { StartError } from '../db/start-error.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
+import { EndpointError } from '../webhooks/endpoint-error.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addGenerate } from './commands/generate.ts';
 import { addIntegration } from './commands/integration.ts';
@@ -8,11 +9,24 @@ import { addJobs } from './commands/jobs.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addOrganization } from './commands/organization.ts';
 import { addRates } from './commands/rates.ts';
+import { addReplays } from './commands/replays.ts';
 import { addUser } from './commands/user.ts';
+import { addWebhooks } from './commands/webhooks.ts';
 import { createShell, type Surroundings } from './shell.ts';
 
 /** Every noun adds its own verbs; a new one needs its file in commands/ and its line here. */
-const NOUNS = [addOrganization, addUser, addIntegration, addRates, addJobs, addMigrate, addGenerate, addDoctor];
+const NOUNS = [
+  addOrganization,
+  addUser,
+  addIntegration,
+  addWebhooks,
+  addReplays,
+  addRates,
+  addJobs,
+  addMigrate,
+  addGenerate,
+  addDoctor,
+];
 
 const EXAMPLES = `
 Examples:
@@ -64,7 +78,8 @@ function messageOf(error: unknown): string {
     if (error.code === 'commander.help') return 'name a command; --help lists them';
     return oneLine(error.message.replace(/^error: /, ''));
   }
-  if (error instanceof StartError || error instanceof DealerError) return oneLine(error.message);
+  if (error instanceof StartError || error instanceof DealerError || error instanceof EndpointError)
+    return oneLine(error.message);
   return `the command failed: ${oneLine(error instanceof Error ? error.message : String(error))}`;
 }
 

@@ -24,6 +24,8 @@ export type Answer = { json: Record<string, unknown>; text: string; isFailure?: 
 
 export type CommandChannel = {
   context: ChannelContext;
+  /** The settings with the secret keys, which may lie beside the embedded database. */
+  config: Config;
   /** Who carries a mass change into the documents. A command ends long before. */
   jobNote: string;
 };
@@ -92,7 +94,11 @@ export function createShell(surroundings: Surroundings, isJson: boolean): Shell 
     withChannel: (work) =>
       withConnection(async (connection) => {
         await assertMigrated(connection, onProgress);
-        return await work({ context: contextOf(connection), jobNote: jobNoteOf(connection) });
+        return await work({
+          context: contextOf(connection),
+          config: connection.config,
+          jobNote: jobNoteOf(connection),
+        });
       }),
     exitCode: () => exitCode,
   };

@@ -1,0 +1,125 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { EVENT_TYPES } from '../../contract/events.ts';
+import { parseTimestamp } from '../../contract/timestamps.ts';
+import { DealerError } from '../../dealers/dealer-error.ts';
+import {
+  cancelReplay,
+  countReplay,
+  listReplays,
+  REPLAYABLE_STATUSES,
+  type ReplayableStatus,
+  type ReplayFilter,
+  type ReplayJob,
+  startReplay,
+} from '../../webhooks/replay.ts';
+import { table } from '../plain-text.ts';
+import type { Shell } from '../shell.ts';
+
+const LIST_LIMIT = 50;
+
+const EXAMPLES = `
+Examples:
+  $ npm run -s crownwheel -- replays start int_… --status dead_letter
+  $ npm run -s crownwheel -- replays start int_… --since 2026-05-01 --type listing.sold --yes
+  $ npm run -s crownwheel -- replays list int_…
+  $ npm run -s crownwheel -- replays cancel int_… job_…`;
+
+type Options = { since?: Date; until?: Date; type?: string[]; status?: ReplayableStatus[]; yes?: boolean };
+
+/** Many deliveries sent again, slower than live ones. */
+export function addReplays(program: Command, shell: Shell): void {
+  const noun = program.command('replays').description('send many webhooks again').addHelpText('after', EXAMPLES);
+
+  const start = noun
+    .command('start')
+    .description('count the deliveries that match; with --yes, send them again')
+    .argument('<integration>', 'id, int_…')
+    .option('--since <time>', 'made at this time or later (ISO 8601)', timestamp)
+    .option('--until <time>', 'made before this time (ISO 8601)', timestamp)
+    .option('--type <names>', 'event names, separated by commas', oneOrMore(Object.keys(EVENT_TYPES)))
+    .option(
+      '--status <names>',
+      `of ${REPLAYABLE_STATUSES.join(', ')}; failed and dead_letter unless told`,
+      oneOrMore(REPLAYABLE_STATUSES),
+    )
+    .option('--yes', 'start it')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays start int_… --status dead_letter --yes');
+  shell.run(start, async (integrationId: string, options: Options) =>
+    shell.withDatabase(async (db) => {
+      const filter: ReplayFilter = {
+        since: options.since ?? null,
+        until: options.until ?? null,
+        types: options.type ?? null,
+        statuses: options.status ?? ['failed', 'dead_letter'],
+      };
+      if (options.yes !== true) {
+        const count = await countReplay(db, integrationId, filter);
+        return {
+          json: { object: 'replay_count', count },
+          text: `${count} deliveries match; add --yes to send them again.`,
+        };
+      }
+      const job = await startReplay(db, integrationId, filter);
+      return { json: jobJson(job), text: `${job.id} sends ${job.total} deliveries again, while a worker runs.` };
+    }),
+  );
+
+  const list = noun
+    .command('list')
+    .description('show the newest replays and how far they are')
+    .argument('<integration>', 'id, int_…')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays list int_… --json');
+  shell.run(list, async (integrationId: string) =>
+    shell.withDatabase(async (db) => {
+      const jobs = await listReplays(db, integrationId, LIST_LIMIT);
+      const rows = jobs.map((job) => [job.id, job.status, `${job.done} of ${job.total}`, job.createdAt.toISOString()]);
+      return {
+        json: { object: 'list', data: jobs.map(jobJson) },
+        text: jobs.length === 0 ? 'No replays yet.' : table(['REPLAY', 'STATUS', 'DONE', 'STARTED'], rows),
+      };
+    }),
+  );
+
+  const cancel = noun
+    .command('cancel')
+    .description('stop a replay; what it queued already is sent')
+    .argument('<integration>', 'id, int_…')
+    .argument('<replay>', 'id, job_…')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays cancel int_… job_…');
+  shell.run(cancel, async (integrationId: string, jobId: string) =>
+    shell.withDatabase(async (db) => {
+      if (!(await cancelReplay(db, integrationId, jobId))) {
+        throw new DealerError('not_found', `There is no running replay ${jobId} of ${integrationId}.`);
+      }
+      return { json: { object: 'replay', id: jobId, status: 'cancelled' }, text: `${jobId} is cancelled.` };
+    }),
+  );
+}
+
+function timestamp(text: string): Date {
+  try {
+    return new Date(parseTimestamp(text, 'The time'));
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+function oneOrMore<Name extends string>(allowed: readonly Name[]): (text: string) => Name[] {
+  return (text) => {
+    const names = text.split(',').map((name) => name.trim());
+    const known = allowed.filter((name) => names.includes(name));
+    if (known.length === new Set(names).size) return known;
+    throw new InvalidArgumentError(`It must name some of ${allowed.join(', ')}.`);
+  };
+}
+
+function jobJson(job: ReplayJob): Record<string, unknown> {
+  return {
+    object: 'replay',
+    id: job.id,
+    status: job.status,
+    done: job.done,
+    total: job.total,
+    created_at: job.createdAt.toISOString(),
+  };
+}
