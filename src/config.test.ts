@@ -121,6 +121,24 @@ describe('settings', () => {
     assert.throws(() => withSecretKeys(readConfig({ DATA_DIR: dataDir })), /holds no key; restore it from the backup/);
   });
 
+  it('of a bucket for photos count only with PHOTO_STORAGE=s3, and are checked then', () => {
+    const bucket = { PHOTO_S3_BUCKET: 'photos', PHOTO_S3_ENDPOINT: 'http://127.0.0.1:9000' };
+    assert.equal(readConfig({ ...bucket, PHOTO_S3_ACCESS_KEY_ID: 'id' }).photoBucket, null);
+    assert.deepEqual(readConfig({ ...bucket, PHOTO_STORAGE: 's3' }).photoBucket, {
+      bucket: 'photos',
+      region: 'us-east-1',
+      endpoint: 'http://127.0.0.1:9000',
+      credentials: null,
+      isPathStyle: true,
+      prefix: '',
+    });
+    const wrong = { PHOTO_STORAGE: 's3', PHOTO_S3_ACCESS_KEY_ID: 'id', PHOTO_S3_PREFIX: '../x' };
+    assert.throws(() => readConfig(wrong), {
+      message:
+        /^PHOTO_S3_BUCKET is required .*\nPHOTO_S3_ACCESS_KEY_ID and PHOTO_S3_SECRET_ACCESS_KEY belong .*\nPHOTO_S3_PREFIX must be a path .*$/,
+    });
+  });
+
   it('are all in the table of the README, and no other', async () => {
     const asked = new Set<string>();
     // Some settings are looked at only where another one asks for them.

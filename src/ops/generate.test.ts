@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts';
 import { editItem } from '../inventory/items.ts';
 import { generateListings } from './generate.ts';
 
-const COUNT = 1_203;
+const COUNT = 603;
 
 describe('generated listings', () => {
   let world: World;

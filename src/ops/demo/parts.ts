@@ -127,7 +127,7 @@ const SPECS: readonly PartSpec[] = [
     units: 1,
     fits: [['Rolex', 'Datejust 36', '16234', '3135']],
     about: 'From a watch that got diamonds. Light traces on the flutes, measures exactly as new.',
-    look: { metal: 'white_gold', color: '#b9bab9' },
+    look: { metal: 'white_gold', isFluted: true },
   },
   {
     title: 'Jubilee bracelet 20 mm, steel',
