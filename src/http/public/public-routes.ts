@@ -70,7 +70,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
   });
   // A body that was not sent at all is the same as an empty one.
   app.addHook('preValidation', async (request) => {
-    request.body ??= {};
+    if (request.body === undefined) request.body = {};
   });
 
   app.addHook('onRequest', async (request, reply) => {

@@ -115,6 +115,7 @@ describe('cancelling an order', () => {
     });
     const json = { ...freshKey(), 'content-type': 'application/json' };
     assert.deepEqual(faultOf(await shop.api.post(path, '{', json)), { status: 400, code: 'invalid_json' });
+    assert.deepEqual(faultOf(await shop.api.post(path, 'null', json)), { status: 400, code: 'invalid_request' });
     const large = `{}${' '.repeat(1_048_575)}`;
     assert.deepEqual(faultOf(await shop.api.post(path, large, json)), { status: 413, code: 'request_too_large' });
     assert.equal((await shop.api.post(path, large.slice(1), json)).body.error.code, 'invalid_json');

@@ -347,7 +347,7 @@ describe('the body of a report', () => {
   it('that is missing or of another type lacks the id, or is no object', async () => {
     const nothing = await shop.api.post('/v1/orders', undefined, freshKey());
     assert.deepEqual(faultOf(nothing), { status: 400, code: 'invalid_request', param: 'channel_order_id' });
-    for (const body of ['[]', '"SO-1"', '7', 'true']) {
+    for (const body of ['[]', '"SO-1"', '7', 'true', 'null']) {
       assert.deepEqual(faultOf(await send(body)), { status: 400, code: 'invalid_request' });
     }
   });
