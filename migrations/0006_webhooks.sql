@@ -17,7 +17,7 @@ alter table deliveries
   add column finished_at timestamptz(3);
 
 create index deliveries_due on deliveries (integration_id, due_at) where status in ('pending', 'failed');
-create index deliveries_held on deliveries (integration_id) where status = 'held';
+create index deliveries_held on deliveries (integration_id, due_at) where status = 'held';
 create index deliveries_finished on deliveries (finished_at) where status = 'succeeded';
 
 -- Room on each page for the version that a claim writes.

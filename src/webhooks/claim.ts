@@ -1,5 +1,6 @@
-import type { Queryable } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { byIndex } from './by-index.ts';
 
 /** A delivery that this worker holds for the length of the lease. */
 export type Claimed = {
@@ -55,34 +56,35 @@ type ClaimRow = Looked & (Claimed | { [Column in keyof Claimed]: null });
  * reads of each no more rows than are in flight and may be taken: a receiver with a million rows waiting costs as much as
  * one with ten, and one that has all its places in flight is not looked at at all.
  */
-export async function claimDue(db: Queryable, request: ClaimRequest): Promise<Claim> {
+export async function claimDue(db: Database, request: ClaimRequest): Promise<Claim> {
   const busy = [...request.inFlight];
-  const rows = await db.query<ClaimRow>(sql`
+  const rows = await byIndex<ClaimRow>(
+    db,
+    sql`
     with recursive clock as (
       select coalesce(${request.now}::timestamptz, clock_timestamp()) as now
     ), hops as (
       (select integration_id, 1 as hop from deliveries
        where status in ('pending', 'failed') and integration_id > ${request.after}
-       order by integration_id limit 1)
+       order by integration_id, due_at limit 1)
       union all
       select next.integration_id, hops.hop + 1 from hops cross join lateral (
         select integration_id from deliveries
         where status in ('pending', 'failed') and integration_id > hops.integration_id
-        order by integration_id limit 1) next
+        order by integration_id, due_at limit 1) next
       where hops.hop < ${RECEIVER_LIMIT}
     ), receivers as materialized (
-      select hops.integration_id, r.url, r.is_sending, ${request.perReceiver} - coalesce(busy.in_flight, 0) as room,
+      select hops.integration_id, r.url, r.is_sending,
+        ${request.perReceiver} - coalesce((${JSON.stringify(Object.fromEntries(busy))}::jsonb ->> hops.integration_id)::integer, 0) as room,
         (select string_agg(s.ciphertext, ' ' order by s.id desc) from webhook_secrets s
          where s.integration_id = hops.integration_id
            and (s.expires_at is null or s.expires_at > (select now from clock))) as secrets
-      from hops
-      join webhook_receivers r on r.integration_id = hops.integration_id
-      left join unnest(${busy.map(([id]) => id)}::text[], ${busy.map(([, count]) => count)}::integer[])
-        as busy (integration_id, in_flight) on busy.integration_id = hops.integration_id
+      from hops cross join lateral (
+        select url, is_sending from webhook_receivers where integration_id = hops.integration_id limit 1) r
       order by hops.hop
     ), due as (
-      select due.integration_id, due.id, receivers.url, receivers.secrets from receivers cross join lateral (
-        select d.integration_id, d.id from deliveries d
+      select due.row, receivers.url, receivers.secrets from receivers cross join lateral (
+        select d.ctid as row from deliveries d
         where d.status in ('pending', 'failed') and d.integration_id = receivers.integration_id
           and d.due_at <= (select now from clock)
           and (d.leased_until is null or d.leased_until <= (select now from clock))
@@ -93,21 +95,22 @@ export async function claimDue(db: Queryable, request: ClaimRequest): Promise<Cl
       update deliveries d set
         lease_token = ${request.leaseToken}, leased_until = clock.now + make_interval(secs => ${request.leaseMs / 1000}),
         takeovers = case when d.lease_token is null then 0 else d.takeovers + 1 end, dispatches = d.dispatches + 1
-      from due, clock
-      where d.integration_id = due.integration_id and d.id = due.id
+      from due, clock where d.ctid = due.row
       returning d.integration_id, d.id, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, due.url,
         due.secrets
     )
     select looked.now, looked.last_hop as "lastHop", looked.hop_count as "hopCount", looked.stopped,
-      c.integration_id as "integrationId", c.id, c.event_id as "eventId", ev.type, ev.body, c.url,
+      c.integration_id as "integrationId", c.id, c.event_id as "eventId", event.type, event.body, c.url,
       c.attempts, c.dispatches, c.takeovers, c.secrets, ${request.leaseToken}::bigint as "leaseToken"
     from (
       select (select now from clock) as now, max(integration_id) as last_hop, count(*) as hop_count,
         array_agg(integration_id) filter (where not is_sending) as stopped
       from receivers) looked
     left join claimed c on true
-    left join events ev on ev.integration_id = c.integration_id and ev.id = c.event_id
-    order by c.integration_id`);
+    left join lateral (
+      select e.type, e.body from events e where e.integration_id = c.integration_id and e.id = c.event_id limit 1) event on true
+    order by c.integration_id`,
+  );
   const claimed = rows.filter((row) => row.id !== null);
   const [looked] = rows;
   if (looked === undefined) throw new Error('a claim always answers with one row at least');

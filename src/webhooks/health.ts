@@ -17,6 +17,7 @@ export type Health = {
 
 const GONE = 410;
 
+/** In the order of the receivers' ids. */
 export function healthOf(outcomes: Outcome[]): Health[] {
   const byReceiver = new Map<string, Health>();
   for (const { delivery, result, endedAt } of outcomes) {
@@ -36,7 +37,7 @@ export function healthOf(outcomes: Outcome[]): Health[] {
     health.longestGone = Math.max(health.longestGone, health.lastGone);
     if (health.isAllGone) health.firstGone = health.lastGone;
   }
-  return [...byReceiver.values()];
+  return [...byReceiver.values()].sort((one, other) => (one.integrationId < other.integrationId ? -1 : 1));
 }
 
 function unknownHealth(integrationId: string, url: string): Health {

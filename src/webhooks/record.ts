@@ -1,5 +1,6 @@
-import type { Queryable } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { byIndex } from './by-index.ts';
 import type { Claimed } from './claim.ts';
 import { healthOf } from './health.ts';
 import { GONE_LIMIT, waitAfter } from './schedule.ts';
@@ -16,15 +17,14 @@ export type Outcome = {
  * Records how attempts ended, many at once, in one statement. An outcome whose lease has passed to another worker is
  * dropped: that worker tells what became of the delivery.
  */
-export async function recordOutcomes(db: Queryable, outcomes: Outcome[]): Promise<void> {
+export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise<void> {
   const rows = outcomes.map(rowOf);
   const health = healthOf(outcomes);
-  await db.query(sql`
-    with recorded as (
-      update deliveries d set
-        status = rows.status, attempts = rows.attempts, due_at = rows.due_at, lease_token = null, leased_until = null,
-        takeovers = 0, last_attempt_at = rows.ended_at, last_response_code = rows.code, last_response_body = rows.body,
-        last_error = rows.error, finished_at = case when rows.status = 'succeeded' then rows.ended_at end
+  await byIndex(
+    db,
+    sql`
+    with ours as materialized (
+      select d.row, rows.token, rows.status, rows.attempts, rows.due_at, rows.ended_at, rows.code, rows.body, rows.error
       from unnest(
         ${rows.map((row) => row.integrationId)}::text[], ${rows.map((row) => row.id)}::text[],
         ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
@@ -32,11 +32,20 @@ export async function recordOutcomes(db: Queryable, outcomes: Outcome[]): Promis
         ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
         ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
         as rows (integration_id, id, token, status, attempts, due_at, ended_at, code, body, error)
-      where d.integration_id = rows.integration_id and d.id = rows.id and d.lease_token = rows.token
+      cross join lateral (
+        select d.ctid as row from deliveries d
+        where d.integration_id = rows.integration_id and d.id = rows.id and d.lease_token = rows.token limit 1) d
+    ), recorded as (
+      update deliveries d set
+        status = ours.status, attempts = ours.attempts, due_at = ours.due_at, lease_token = null, leased_until = null,
+        takeovers = 0, last_attempt_at = ours.ended_at, last_response_code = ours.code, last_response_body = ours.body,
+        last_error = ours.error, finished_at = case when ours.status = 'succeeded' then ours.ended_at end
+      -- The token is asked again: the row may have been taken over since it was found.
+      from ours where d.ctid = ours.row and d.lease_token = ours.token
     ), receivers as materialized (
       -- Locked in the order of their ids, so that two workers do not wait for each other. What an earlier URL answered
       -- says nothing about the one of now.
-      select e.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.last_gone,
+      select rows.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.last_gone,
         greatest(rows.longest_gone, rows.first_gone + e.consecutive_gone) >= ${GONE_LIMIT} as is_gone
       from unnest(
         ${health.map((row) => row.integrationId)}::text[], ${health.map((row) => row.url)}::text[],
@@ -45,8 +54,9 @@ export async function recordOutcomes(db: Queryable, outcomes: Outcome[]): Promis
         ${health.map((row) => row.longestGone)}::integer[], ${health.map((row) => row.lastGone)}::integer[],
         ${health.map((row) => row.isAllGone)}::boolean[])
         as rows (integration_id, url, success_at, failure_at, failures, first_gone, longest_gone, last_gone, is_all_gone)
-      join webhook_endpoints e on e.integration_id = rows.integration_id and e.url = rows.url
-      order by e.integration_id for update of e
+      cross join lateral (
+        select e.consecutive_gone from webhook_endpoints e
+        where e.integration_id = rows.integration_id and e.url = rows.url limit 1 for update) e
     )
     update webhook_endpoints e set
       last_success_at = greatest(e.last_success_at, r.success_at),
@@ -55,7 +65,8 @@ export async function recordOutcomes(db: Queryable, outcomes: Outcome[]): Promis
       consecutive_gone = r.last_gone + case when r.is_all_gone then e.consecutive_gone else 0 end,
       is_enabled = e.is_enabled and not r.is_gone,
       disabled_reason = case when r.is_gone then 'gone' else e.disabled_reason end
-    from receivers r where e.integration_id = r.integration_id`);
+    from receivers r where e.integration_id = r.integration_id`,
+  );
 }
 
 function rowOf({ delivery, result, endedAt }: Outcome) {

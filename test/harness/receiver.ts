@@ -1,8 +1,19 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAccepted, type SignedRequest, signersAmong } from './verify-signature.ts';
 
-export type Received = { headers: IncomingHttpHeaders; body: string; at: number };
+/** A webhook as it came over the wire. */
+export type Received = SignedRequest & {
+  headers: IncomingHttpHeaders;
+  body: string;
+  eventId: string;
+  type: string;
+  deliveryId: string;
+  attempt: number;
+  path: string;
+  at: number;
+};
 
 /** A webhook receiver on a real port that records everything it gets. */
 export type Receiver = {
@@ -10,6 +21,8 @@ export type Receiver = {
   received: Received[];
   /** How the next requests are answered; 200 at first. */
   answer: (response: ServerResponse, request: Received) => void;
+  /** The same with a status and nothing else. */
+  answerWith(status: number): void;
   /** Waits until so many have come, or fails. */
   until(count: number, timeoutMs?: number): Promise<Received[]>;
   stop(): Promise<void>;
@@ -21,7 +34,7 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const entry = { headers: request.headers, body: Buffer.concat(chunks).toString(), at: Date.now() };
+      const entry = receivedOf(request.headers, request.url ?? '', Buffer.concat(chunks));
       received.push(entry);
       receiver.answer(response, entry);
     });
@@ -33,11 +46,14 @@ export async function startReceiver(): Promise<Receiver> {
     url: `http://127.0.0.1:${port}/hook`,
     received,
     answer: (response) => response.writeHead(200).end('ok'),
+    answerWith(status) {
+      receiver.answer = (response) => response.writeHead(status).end();
+    },
     async until(count, timeoutMs = 15_000) {
       const deadline = Date.now() + timeoutMs;
       while (received.length < count) {
         if (Date.now() > deadline) throw new Error(`only ${received.length} of ${count} webhooks came`);
-        await sleep(10);
+        await sleep(5);
       }
       return received;
     },
@@ -47,4 +63,30 @@ export async function startReceiver(): Promise<Receiver> {
     },
   };
   return receiver;
+}
+
+/** How many of the webhooks a receiver refuses that knows this secret, at a time that each was signed for. */
+export async function countRefused(received: Received[], secret: string, now?: Date): Promise<number> {
+  const isFine = await Promise.all(
+    received.map(async (webhook) => {
+      const { strangers } = await signersAmong(webhook, [secret]);
+      return strangers === 0 && (await isAccepted(webhook, secret, (now?.getTime() ?? webhook.at) / 1000));
+    }),
+  );
+  return isFine.filter((fine) => !fine).length;
+}
+
+function receivedOf(headers: IncomingHttpHeaders, path: string, rawBody: Buffer): Received {
+  return {
+    headers,
+    path,
+    rawBody,
+    body: rawBody.toString(),
+    signature: String(headers['x-svc-signature']),
+    eventId: String(headers['x-svc-event-id']),
+    type: String(headers['x-svc-event-type']),
+    deliveryId: String(headers['x-svc-delivery-id']),
+    attempt: Number(headers['x-svc-delivery-attempt']),
+    at: Date.now(),
+  };
 }

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { countRefused, type Receiver } from '../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../test/harness/shop.ts';
+import { publishNew, watch } from '../../test/harness/stock.ts';
+import {
+  box,
+  connectReceiver,
+  deliveriesOf,
+  guard,
+  ping,
+  queueEvents,
+  startEngine,
+  type TestEngine,
+} from '../../test/harness/webhooks.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import { sql } from '../db/sql.ts';
+import { setEnabled, setOrganization } from '../dealers/integrations.ts';
+import { setPlan, setProvisioned } from '../dealers/organizations.ts';
+import { setUrl, setWebhooksEnabled } from './endpoints.ts';
+
+const START = new Date('2031-03-01T12:00:00.000Z');
+
+describe('deliveries while their receiver is off', () => {
+  let world: World;
+  let engine: TestEngine;
+  const receivers: Receiver[] = [];
+
+  before(async () => {
+    world = await startWorld();
+    world.setTime(START);
+    engine = startEngine(world, { pollMs: 20 });
+  });
+  after(async () => {
+    await engine.stop();
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    await world.stop();
+    assert.deepEqual(engine.faults, []);
+  });
+
+  async function connect(shop: Shop) {
+    const receiver = await connectReceiver(world, shop);
+    receivers.push(receiver);
+    return receiver;
+  }
+
+  const setArchived = (shop: Shop, isArchived: boolean) =>
+    world.db.query(sql`
+      update organizations set archived_at = case when ${isArchived} then now() end where id = ${shop.organizationId}`);
+
+  const switches: [name: string, turn: (shop: Shop, isOn: boolean, url: string) => Promise<unknown>][] = [
+    ['its webhooks are off', (shop, isOn) => setWebhooksEnabled(world.db, shop.integrationId, isOn)],
+    ['the integration is disabled', (shop, isOn) => setEnabled(world.db, shop.integrationId, isOn)],
+    ['the plan is missing', (shop, isOn) => setPlan(world.db, shop.organizationId, isOn)],
+    ['the organization is not provisioned', (shop, isOn) => setProvisioned(world.db, shop.organizationId, isOn)],
+    ['the organization is archived', (shop, isOn) => setArchived(shop, !isOn)],
+    [
+      'the integration is detached',
+      (shop, isOn) => setOrganization(world.db, shop.integrationId, isOn ? shop.organizationId : null),
+    ],
+    [
+      'the URL is removed',
+      (shop, isOn, url) => setUrl(world.db, { guard, box }, shop.integrationId, isOn ? url : null),
+    ],
+  ];
+  for (const [name, turn] of switches) {
+    it(`are held while ${name}, and due at once when it is on again, with their counters kept`, async () => {
+      const shop = await openShop(world);
+      const receiver = await connect(shop);
+      receiver.answerWith(500);
+      await ping(shop);
+      await receiver.until(1);
+      await engine.settled();
+      await turn(shop, false, receiver.url);
+      await engine.settled();
+      const [held] = await deliveriesOf(world, shop);
+      assert.deepEqual([held?.status, held?.attempts], ['held', 1]);
+      await sleep(60);
+      assert.equal(receiver.received.length, 1);
+
+      receiver.answerWith(200);
+      await turn(shop, true, receiver.url);
+      await receiver.until(2);
+      await engine.settled();
+      const [sent] = await deliveriesOf(world, shop);
+      assert.deepEqual([sent?.status, sent?.attempts], ['succeeded', 2]);
+      assert.equal(receiver.received[1]?.attempt, 2);
+    });
+  }
+
+  it('are held from their making, and carry their own ids when they are sent', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await publishNew(world, shop, watch());
+    const [made] = await deliveriesOf(world, shop);
+    assert.equal(made?.status, 'held');
+    const answer = await shop.post('/v1/test/webhook_ping');
+    assert.deepEqual([answer.body.enqueued, answer.body.delivery_id], [false, null]);
+    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    const [webhook] = await receiver.until(1);
+    assert.deepEqual([webhook?.deliveryId, webhook?.attempt], [made?.id, 1]);
+  });
+
+  it('go to the URL of the moment in which they are sent', async () => {
+    const shop = await openShop(world);
+    const old = await connect(shop);
+    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await queueEvents(world, shop, 3);
+    const moved = await connect(shop);
+    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await moved.until(3);
+    await engine.settled();
+    assert.deepEqual([old.received.length, moved.received.length], [0, 3]);
+    assert.equal(await countRefused(moved.received, old.secret, START), 0);
+  });
+
+  it('are all held and all released, however many they are', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await setEnabled(world.db, shop.integrationId, false);
+    await world.db.query(sql`update integrations set is_enabled = true where id = ${shop.integrationId}`);
+    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await queueEvents(world, shop, 2_500);
+    await world.db.query(sql`update deliveries set status = 'pending' where integration_id = ${shop.integrationId}`);
+    await engine.settled();
+    const statuses = new Set((await deliveriesOf(world, shop)).map(({ status }) => status));
+    assert.deepEqual([...statuses], ['held']);
+    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await receiver.until(2_500);
+    await engine.settled();
+    assert.equal(new Set(receiver.received.map(({ eventId }) => eventId)).size, 2_500);
+    assert.equal(receiver.received.length, 2_500);
+  });
+
+  it('that fail while it is switched off are held too', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    let finish = () => {};
+    receiver.answer = (response) => {
+      finish = () => response.writeHead(500).end();
+    };
+    await ping(shop);
+    await receiver.until(1);
+    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await sleep(60);
+    finish();
+    await engine.settled();
+    const [held] = await deliveriesOf(world, shop);
+    assert.deepEqual([held?.status, held?.attempts], ['held', 1]);
+  });
+});

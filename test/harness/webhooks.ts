@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '../../src/contract/events.ts';
+import { CURRENT_VERSION } from '../../src/contract/versions.ts';
+import { sql } from '../../src/db/sql.ts';
+import { setUrl } from '../../src/webhooks/endpoints.ts';
+import { type EngineLimits, startWebhookEngine, type WebhookEngine } from '../../src/webhooks/engine.ts';
+import { createGuard } from '../../src/webhooks/guard.ts';
+import { openOutbox } from '../../src/webhooks/outbox.ts';
+import { createSealedBox } from '../../src/webhooks/sealed-box.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import type { Shop } from './shop.ts';
+import type { Dealer, World } from './world.ts';
+
+/** Receivers on this machine are allowed, as the development setting does. */
+export const guard = createGuard(true);
+export const SECRET_KEY = 'a secret key for tests, long enough to be one';
+export const box = createSealedBox([SECRET_KEY]);
+
+/** A real engine on the world's database and clock. */
+export type TestEngine = WebhookEngine & {
+  /** Waits until nothing is due or on its way, at the time that the world has. */
+  settled(): Promise<void>;
+  /** What it complained about. */
+  faults: unknown[];
+};
+
+export function startEngine(world: World, limits: Partial<EngineLimits> = {}): TestEngine {
+  const faults: unknown[] = [];
+  const engine = startWebhookEngine({
+    db: world.db,
+    box,
+    guard,
+    now: world.channel.now,
+    onFault: (error) => faults.push(error),
+    limits: { pollMs: 50, tidyMs: 20, attemptTimeoutMs: 2_000, ...limits },
+  });
+  world.channel.onEvents = engine.wake;
+  return {
+    ...engine,
+    faults,
+    async settled() {
+      engine.wake();
+      for (let round = 0; round < 1_000; round++) {
+        const [row] = await world.db.query<{ waiting: number }>(sql`
+          select count(*) as waiting from deliveries d join webhook_receivers r on r.integration_id = d.integration_id
+          where d.status in ('pending', 'failed')
+            and (d.lease_token is not null or not r.is_sending
+              or d.due_at <= coalesce(${world.channel.now()}::timestamptz, clock_timestamp()))
+            or d.status = 'held' and r.is_sending`);
+        if (row?.waiting === 0) return;
+        await sleep(10);
+      }
+      throw new Error('the engine does not come to rest');
+    },
+  };
+}
+
+/** A receiver for a dealer's webhooks, and the secret that signs them. */
+export async function connectReceiver(
+  world: World,
+  { integrationId }: Pick<Dealer, 'integrationId'>,
+): Promise<Receiver & { secret: string }> {
+  const receiver = await startReceiver();
+  const made = await setUrl(world.db, { guard, box }, integrationId, receiver.url);
+  return Object.assign(receiver, { secret: made?.secret ?? '' });
+}
+
+export type DeliveryRow = {
+  id: string;
+  event_id: string;
+  status: string;
+  attempts: number;
+  due_at: Date | null;
+  finished_at: Date | null;
+  last_attempt_at: Date | null;
+  last_response_code: number | null;
+  last_response_body: string | null;
+  last_error: string | null;
+};
+
+/** The deliveries of an integration, oldest first. */
+export async function deliveriesOf(world: World, { integrationId }: Pick<Dealer, 'integrationId'>) {
+  return await world.db.query<DeliveryRow>(sql`
+    select id, event_id, status, attempts, due_at, finished_at, last_attempt_at, last_response_code, last_response_body,
+      last_error
+    from deliveries where integration_id = ${integrationId} order by id`);
+}
+
+export async function deliveryOf(world: World, dealer: Pick<Dealer, 'integrationId'>): Promise<DeliveryRow> {
+  const [row] = (await deliveriesOf(world, dealer)).slice(-1);
+  if (row === undefined) throw new Error('there is no delivery');
+  return row;
+}
+
+/** Fires a test event and returns the id of its delivery. */
+export async function ping(shop: Pick<Shop, 'post'>): Promise<string> {
+  const { body } = await shop.post('/v1/test/webhook_ping');
+  return body.delivery_id;
+}
+
+/** Deliveries in any number, without the stock that would cause them; they are of one commit and of one moment. */
+export async function queueEvents(
+  world: World,
+  { integrationId }: Pick<Dealer, 'integrationId'>,
+  count: number,
+  { type = 'listing.updated', createdAt }: { type?: EventType; createdAt?: Date } = {},
+): Promise<string[]> {
+  const [endpoint] = await world.db.query<{ url: string | null; is_sending: boolean }>(sql`
+    select url, is_sending from webhook_receivers where integration_id = ${integrationId}`);
+  const outbox = openOutbox();
+  const recorded = Array.from({ length: count }, () =>
+    outbox.add(
+      {
+        integrationId,
+        apiVersion: CURRENT_VERSION,
+        isTestMode: false,
+        url: endpoint?.url ?? null,
+        subscriptions: ['*'],
+        isSending: endpoint?.is_sending ?? false,
+      },
+      {
+        type,
+        object: { id: 'lst_01h455vb4pex5vsknk084sn02q', object: 'listing' },
+        previous: {},
+        createdAt: createdAt ?? world.channel.now() ?? new Date(),
+        isSuppressed: false,
+      },
+    ),
+  );
+  await world.db.transaction((tx) => outbox.write(tx));
+  world.channel.onEvents([integrationId]);
+  return recorded.map(({ deliveryId }) => deliveryId ?? '');
+}
