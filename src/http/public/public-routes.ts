@@ -20,6 +20,7 @@ import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
 import { cancelOrder, createOrder, getOrder, listOrders } from './routes/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
+import { createTurns } from './turns.ts';
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
 const handlers: {
@@ -57,6 +58,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     readCache: createReadCache(options.readCacheBytes / 2),
     cursors: createCursors(options.secretKeys),
     keyGate: createKeyGate(options.keyWaitMs),
+    turns: createTurns(),
     orderIntake: createOrderIntake(options),
     rawBodies: new WeakMap(),
   };

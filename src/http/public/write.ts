@@ -16,6 +16,13 @@ import {
 /** What an operation answers: a status and a body that is JSON text already. */
 export type WriteResult = { status: number; body: string };
 
+export type Write = {
+  /** The code of a fault in the work or in its commit. */
+  failure: ErrorCode;
+  /** Writes of the same name need the same lock, so they take turns. */
+  turn: string;
+};
+
 type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
 
 /**
@@ -25,12 +32,12 @@ type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
  */
 export async function writeOnce(
   call: WriteCall,
-  failure: ErrorCode,
+  { failure, turn }: Write,
   work: (tx: Transaction) => Promise<WriteResult>,
 ): Promise<FastifyReply> {
   const { context } = call;
   const request = writeRequest(call);
-  const settled = await context.keyGate.pass(request, async () => {
+  const run = async (): Promise<Settled> => {
     const now = context.channel.now();
     let step: ErrorCode = 'lookup_failed';
     try {
@@ -47,7 +54,8 @@ export async function writeOnce(
     } catch (error) {
       throw writeFault(step, error);
     }
-  });
+  };
+  const settled = await context.keyGate.pass(request, () => context.turns(turn, run));
   return await sendSettled(call.reply, settled);
 }
 

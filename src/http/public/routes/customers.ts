@@ -12,7 +12,7 @@ export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (
   const { context, integration, body } = call;
   const draft = draftCustomer(body, integration.country, '');
   const scope = scopeOf(integration);
-  return await writeOnce(call, 'upsert_failed', async (tx) => {
+  return await writeOnce(call, { failure: 'upsert_failed', turn: turnOf(scope) }, async (tx) => {
     await lockCustomers(tx, scope.organizationId);
     const book = await openCustomerBook(tx, scope, [draft], nowOf(context.channel.now(), integration));
     const outcome = accepted(book.upsert(draft), undefined);
@@ -30,7 +30,7 @@ export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async
     draftCustomer(customer, integration.country, `customers[${index}].`),
   );
   const scope = scopeOf(integration);
-  return await writeOnce(call, 'bulk_upsert_failed', async (tx) => {
+  return await writeOnce(call, { failure: 'bulk_upsert_failed', turn: turnOf(scope) }, async (tx) => {
     await lockCustomers(tx, scope.organizationId);
     const book = await openCustomerBook(tx, scope, drafts, nowOf(context.channel.now(), integration));
     const outcomes = drafts.map((draft, index) => accepted(book.upsert(draft), `customers[${index}]`));
@@ -83,6 +83,11 @@ function presentBulk(outcomes: Accepted[]): BulkResult {
 function scopeOf(integration: AdmittedIntegration): CustomerScope {
   const { organizationId, integrationId, isTestMode } = integration;
   return { organizationId, integrationId, isTest: isTestMode };
+}
+
+/** The dealer's customers are locked as a whole. */
+function turnOf({ organizationId }: CustomerScope): string {
+  return `customers ${organizationId}`;
 }
 
 function nowOf(testTime: Date | null, integration: AdmittedIntegration): Date {

@@ -81,7 +81,8 @@ export const cancelOrder: Handler<typeof OPERATIONS.cancelOrder> = async (call) 
   const { integrationId, apiVersion } = integration;
   if (!isId('order', params.id)) throw new ApiError('order_not_found');
   let touched: string[] = [];
-  const reply = await writeOnce(call, 'cancel_failed', async (tx) => {
+  const turn = `clock ${integrationId}`;
+  const reply = await writeOnce(call, { failure: 'cancel_failed', turn }, async (tx) => {
     const changed = await changeOrder(
       tx,
       context.channel,
