@@ -67,7 +67,7 @@ export class ForbiddenAddressError extends Error {
 
 /** Public unicast, and nothing that wraps or translates to something else: mapped, NAT64, 6to4, Teredo and the like. */
 function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
+  if (isIP(address) === 0) return false;
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv6'

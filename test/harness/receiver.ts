@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAccepted, type SignedRequest, signersAmong } from './verify-signature.ts';
@@ -12,6 +12,8 @@ export type Received = SignedRequest & {
   deliveryId: string;
   attempt: number;
   path: string;
+  /** The sender's port: one for each connection. */
+  port: number;
   at: number;
 };
 
@@ -34,7 +36,7 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const entry = receivedOf(request.headers, request.url ?? '', Buffer.concat(chunks));
+      const entry = receivedOf(request, Buffer.concat(chunks));
       received.push(entry);
       receiver.answer(response, entry);
     });
@@ -76,10 +78,11 @@ export async function countRefused(received: Received[], secret: string, now?: D
   return isFine.filter((fine) => !fine).length;
 }
 
-function receivedOf(headers: IncomingHttpHeaders, path: string, rawBody: Buffer): Received {
+function receivedOf({ headers, url, socket }: IncomingMessage, rawBody: Buffer): Received {
   return {
     headers,
-    path,
+    path: url ?? '',
+    port: socket.remotePort ?? 0,
     rawBody,
     body: rawBody.toString(),
     signature: String(headers['x-svc-signature']),

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openShop, type Shop } from '../../test/harness/shop.ts';
+import { box, guard, queueEvents } from '../../test/harness/webhooks.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import type { Database } from '../db/database.ts';
+import { Sql, sql } from '../db/sql.ts';
+import { type ClaimRequest, claimDue } from './claim.ts';
+import { setUrl } from './endpoints.ts';
+import { createPlaces } from './places.ts';
+import { recordOutcomes } from './record.ts';
+
+const BACKLOG = 10_000;
+
+describe('a claim', () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const request = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
+    limit: 100,
+    inFlight: new Map(),
+    perReceiver: 64,
+    after: '',
+    leaseToken: Math.ceil(Math.random() * 1e12),
+    leaseMs: 20_000,
+    now: null,
+    ...changes,
+  });
+
+  async function connect(): Promise<Shop> {
+    const shop = await openShop(world);
+    await setUrl(world.db, { guard, box }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+    return shop;
+  }
+
+  async function empty(): Promise<void> {
+    await world.db.query(sql`delete from deliveries`);
+  }
+
+  /** How many rows of deliveries the claim touches: to hop, to lock, to write. */
+  async function rowsRead(changes: Partial<ClaimRequest> = {}): Promise<number> {
+    const plans: Plan[] = [];
+    const explaining: Database = {
+      ...world.db,
+      transaction: (work) =>
+        world.db.transaction((tx) =>
+          work({
+            isTransaction: true,
+            async query(statement) {
+              if (!statement.text.includes('with recursive')) return await tx.query(statement);
+              const rows = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+                new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
+              );
+              plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
+              return [{ now: new Date(), hopCount: 0, id: null }] as never;
+            },
+          }),
+        ),
+    };
+    await claimDue(explaining, request(changes));
+    const [plan] = plans;
+    assert.ok(plan !== undefined);
+    return rowsOfDeliveries(plan);
+  }
+
+  it('never reads past the backlog of a receiver that has all its places in flight', async () => {
+    const blocked = await connect();
+    const other = await connect();
+    await queueEvents(world, blocked, BACKLOG);
+    await queueEvents(world, other, 3);
+    const inFlight = new Map([[blocked.integrationId, 64]]);
+    const read = await rowsRead({ inFlight });
+    assert.ok(read <= 2 + 2 * 3, `${read} rows were read to claim 3 of 10,003`);
+    await empty();
+  });
+
+  it('reads of a backlog what it takes, and before that what is on its way', async () => {
+    const shop = await connect();
+    await queueEvents(world, shop, BACKLOG);
+    assert.equal((await claimDue(world.db, request())).claimed.length, 64);
+    const inFlight = new Map([[shop.integrationId, 64]]);
+    const read = await rowsRead({ inFlight, perReceiver: 69 });
+    assert.ok(read <= 1 + 64 + 2 * 5, `${read} rows were read to claim 5`);
+    await empty();
+  });
+
+  it('reads nothing that waits for its time, is held or is finished', async () => {
+    const waiting = await connect();
+    const finished = await connect();
+    const other = await connect();
+    await queueEvents(world, waiting, 2_000);
+    await queueEvents(world, finished, 2_000);
+    await world.db.query(sql`
+      update deliveries set status = 'failed', attempts = 1, due_at = now() + interval '5 minutes'
+      where integration_id = ${waiting.integrationId}`);
+    await world.db.query(sql`
+      update deliveries set status = case when random() < 0.5 then 'held' else 'succeeded' end
+      where integration_id = ${finished.integrationId}`);
+    await queueEvents(world, other, 3);
+    const read = await rowsRead();
+    assert.ok(read <= 2 + 2 * 3, `${read} rows were read to claim 3`);
+    await empty();
+  });
+
+  it('has the same plan for a full table as for the empty one that it was prepared on', async () => {
+    for (let time = 0; time < 10; time++) assert.deepEqual((await claimDue(world.db, request())).claimed, []);
+    const shops = [await connect(), await connect(), await connect()];
+    for (const shop of shops) await queueEvents(world, shop, 2_000);
+    const before = await scans(world);
+    for (let time = 0; time < 20; time++) {
+      const { claimed } = await claimDue(world.db, request());
+      const result = { isSuccess: true, responseCode: 200, responseBody: null, error: null };
+      await recordOutcomes(
+        world.db,
+        claimed.map((delivery) => ({ delivery, result, endedAt: new Date() })),
+      );
+    }
+    assert.equal((await scans(world)) - before, 0, 'the whole table was read');
+    await empty();
+  });
+
+  it('serves receivers in turn: a small claim goes on where the last one stopped', async () => {
+    const shops = [];
+    for (let index = 0; index < 5; index++) shops.push(await connect());
+    for (const shop of shops) await queueEvents(world, shop, 20);
+    const served = new Map<string, number>();
+    let after = '';
+    for (let time = 0; time < 10; time++) {
+      const { claimed, next } = await claimDue(world.db, request({ limit: 6, perReceiver: 4, after }));
+      for (const { integrationId } of claimed) served.set(integrationId, (served.get(integrationId) ?? 0) + 1);
+      after = next ?? '';
+    }
+    const counts = shops.map(({ integrationId }) => served.get(integrationId) ?? 0);
+    assert.ok(Math.min(...counts) >= 6, `served ${counts.join(', ')}`);
+    await empty();
+  });
+
+  it('takes each delivery once, however many claim at the same time', async () => {
+    const shops = [await connect(), await connect()];
+    for (const shop of shops) await queueEvents(world, shop, 200);
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, () => claimDue(world.db, request({ limit: 40, perReceiver: 20 }))),
+    );
+    const ids = claims.flatMap(({ claimed }) => claimed.map(({ id }) => id));
+    assert.equal(new Set(ids).size, ids.length);
+    assert.equal(ids.length, 320);
+    await empty();
+  });
+
+  it('tells which receivers are off and have something waiting', async () => {
+    const shop = await connect();
+    await queueEvents(world, shop, 3);
+    await world.db.query(sql`update integrations set is_enabled = false where id = ${shop.integrationId}`);
+    const { claimed, stopped, next } = await claimDue(world.db, request());
+    assert.deepEqual([claimed, stopped, next], [[], [shop.integrationId], null]);
+    await empty();
+  });
+});
+
+describe('places in flight', () => {
+  it('are never used up: with n receivers that hang, each has its share and as many are left as one may take', () => {
+    for (const [hanging, share] of [
+      [1, 64],
+      [8, 64],
+      [24, 32],
+      [56, 16],
+      [120, 8],
+    ] as const) {
+      const places = createPlaces(1_024, 64);
+      let isGrowing = true;
+      while (isGrowing) {
+        isGrowing = false;
+        for (let index = 0; index < hanging; index++) {
+          const { limit, perReceiver } = places.room();
+          const id = `int_${index}`;
+          if (limit === 0 || (places.inFlight.get(id) ?? 0) >= perReceiver) continue;
+          places.take(id);
+          isGrowing = true;
+        }
+      }
+      const largest = Math.max(...places.inFlight.values());
+      assert.ok(largest <= 64 && largest >= share - 1 && largest <= share + 1, `${hanging}: ${largest}`);
+      assert.ok(1_024 - places.total() >= share - 1, `${hanging}: ${places.total()} in flight`);
+    }
+  });
+
+  it('are all given back', () => {
+    const places = createPlaces(4, 2);
+    places.take('a');
+    places.take('a');
+    places.take('b');
+    assert.deepEqual(
+      [places.total(), [...places.inFlight]],
+      [
+        3,
+        [
+          ['a', 2],
+          ['b', 1],
+        ],
+      ],
+    );
+    for (const id of ['a', 'b', 'a']) places.leave(id);
+    assert.deepEqual([places.total(), [...places.inFlight]], [0, []]);
+    assert.deepEqual(places.room(), { limit: 2, perReceiver: 1 });
+  });
+});
+
+type Plan = {
+  'Relation Name'?: string;
+  'Node Type': string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: Plan[];
+};
+
+function rowsOfDeliveries(plan: Plan): number {
+  const isScan = plan['Relation Name'] === 'deliveries' && plan['Node Type'].includes('Scan');
+  const each =
+    plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
+  const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsOfDeliveries(child), 0);
+  return (isScan ? each * plan['Actual Loops'] : 0) + below;
+}
+
+/** Sequential scans of deliveries so far, by the server's own count. */
+async function scans(world: World): Promise<number> {
+  await world.db.query(sql`select pg_stat_force_next_flush()`);
+  const [row] = await world.db.query<{ scans: number }>(sql`
+    select seq_scan as scans from pg_stat_user_tables where relname = 'deliveries'`);
+  return row?.scans ?? 0;
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Receiver } from '../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../test/harness/shop.ts';
+import {
+  box,
+  connectReceiver,
+  deliveriesOf,
+  guard,
+  queueEvents,
+  startEngine,
+  type TestEngine,
+} from '../../test/harness/webhooks.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { RECEIVER_LIMIT } from './claim.ts';
+import { setUrl } from './endpoints.ts';
+
+describe('the engine', () => {
+  let world: World;
+  let engines: TestEngine[] = [];
+  const receivers: Receiver[] = [];
+
+  before(async () => {
+    world = await startWorld();
+  });
+  afterEach(async () => {
+    await Promise.all(engines.map((engine) => engine.stop()));
+    assert.deepEqual(
+      engines.flatMap(({ faults }) => faults),
+      [],
+    );
+    engines = [];
+    await world.db.query(sql`delete from deliveries`);
+  });
+  after(async () => {
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    await world.stop();
+  });
+
+  function start(...args: Parameters<typeof startEngine>): TestEngine {
+    const engine = startEngine(...args);
+    engines.push(engine);
+    return engine;
+  }
+
+  async function connect(shop: Shop) {
+    const receiver = await connectReceiver(world, shop);
+    receivers.push(receiver);
+    return receiver;
+  }
+
+  it('keeps places free: twenty receivers that hang do not make another one wait', async () => {
+    const engine = start(world, { inFlight: 64, inFlightPerReceiver: 16, attemptTimeoutMs: 10_000 });
+    const dead: Shop[] = [];
+    for (let index = 0; index < 20; index++) {
+      const shop = await openShop(world);
+      const receiver = await connect(shop);
+      receiver.answer = () => {};
+      await queueEvents(world, shop, 50);
+      dead.push(shop);
+    }
+    await Promise.all(receivers.slice(-20).map((receiver) => receiver.until(1)));
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await queueEvents(world, shop, 100);
+    await receiver.until(100);
+    const ended = (await Promise.all(dead.map((each) => deliveriesOf(world, each)))).flat();
+    assert.equal(ended.filter(({ last_attempt_at }) => last_attempt_at !== null).length, 0, 'it waited for the others');
+    // Their connections end, and so do the attempts.
+    await Promise.all(receivers.splice(-21).map((each) => each.stop()));
+    await engine.stop();
+  });
+
+  it('does not look again and again at receivers whose deliveries wait for their time', async () => {
+    const shops: Shop[] = [];
+    for (let index = 0; index < RECEIVER_LIMIT + 20; index++) shops.push(await openShop(world));
+    for (const { integrationId } of shops) {
+      await setUrl(world.db, { guard, box }, integrationId, 'http://127.0.0.1:9/nobody');
+      await queueEvents(world, { integrationId }, 1);
+    }
+    await world.db.query(sql`update deliveries set status = 'failed', due_at = now() + interval '1 hour'`);
+    let statements = 0;
+    const counting: Database = {
+      ...world.db,
+      transaction(work) {
+        statements += 1;
+        return world.db.transaction(work);
+      },
+    };
+    start({ ...world, db: counting }, { pollMs: 200, tidyMs: 100_000 });
+    await sleep(1_000);
+    // Two claims for each of five looks, and those of the housekeeping.
+    assert.ok(statements <= 20, `${statements} statements in five polls`);
+
+    const last = shops.sort((one, other) => (one.integrationId < other.integrationId ? -1 : 1)).at(-1) as Shop;
+    const receiver = await connect(last);
+    await queueEvents(world, last, 1);
+    await receiver.until(1);
+  });
+
+  it('shares the work with others, without a webhook sent twice', async () => {
+    const workers = [start(world), start(world), start(world)];
+    const shops = [await openShop(world), await openShop(world)];
+    const both = await Promise.all(shops.map(connect));
+    for (let batch = 0; batch < 10; batch++) {
+      for (const shop of shops) await queueEvents(world, shop, 50);
+      for (const worker of workers) worker.wake();
+    }
+    for (const receiver of both) {
+      await receiver.until(500);
+      assert.equal(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size, 500);
+    }
+    await workers[0]?.settled();
+    assert.deepEqual(
+      both.map(({ received }) => received.length),
+      [500, 500],
+    );
+  });
+
+  it('stops at any moment without leaving a lease behind or sending anything twice', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    const ids = await queueEvents(world, shop, 600);
+    for (let time = 0; time < 12; time++) {
+      const engine = start(world);
+      await sleep(Math.random() * 25);
+      await engine.stop();
+      const leased = await world.db.query(sql`select id from deliveries where lease_token is not null`);
+      assert.equal(leased.length, 0, 'a lease was left behind');
+    }
+    await start(world).settled();
+    assert.equal(receiver.received.length, 600);
+    assert.equal(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size, ids.length);
+  });
+
+  it('sends at once what a commit caused, without waiting for its poll', async () => {
+    start(world, { pollMs: 60_000, tidyMs: 60_000 });
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await sleep(100);
+    for (let count = 1; count <= 5; count++) {
+      await queueEvents(world, shop, 1);
+      await receiver.until(count);
+    }
+  });
+
+  it('reuses its connections', async () => {
+    const engine = start(world);
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    for (let count = 1; count <= 10; count++) {
+      await queueEvents(world, shop, 1);
+      await receiver.until(count);
+      await engine.settled();
+    }
+    assert.equal(new Set(receiver.received.map(({ port }) => port)).size, 1);
+  });
+});

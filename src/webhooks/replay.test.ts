@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Receiver } from '../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../test/harness/shop.ts';
+import {
+  connectReceiver,
+  deliveriesOf,
+  ping,
+  queueEvents,
+  startEngine,
+  type TestEngine,
+} from '../../test/harness/webhooks.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import { listDeliveries } from './endpoints.ts';
+import {
+  cancelReplay,
+  countReplay,
+  listReplays,
+  type ReplayFilter,
+  replayDelivery,
+  runReplays,
+  startReplay,
+} from './replay.ts';
+
+const ALL: ReplayFilter = { since: null, until: null, types: null, statuses: ['failed', 'dead_letter', 'succeeded'] };
+
+describe('replay', () => {
+  let world: World;
+  let engine: TestEngine;
+  const receivers: Receiver[] = [];
+
+  before(async () => {
+    world = await startWorld();
+    engine = startEngine(world);
+  });
+  after(async () => {
+    await engine.stop();
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    await world.stop();
+    assert.deepEqual(engine.faults, []);
+  });
+
+  async function connect(shop: Shop) {
+    const receiver = await connectReceiver(world, shop);
+    receivers.push(receiver);
+    return receiver;
+  }
+
+  async function jobOf(shop: Shop) {
+    const [job] = await listReplays(world.db, shop.integrationId, 1);
+    assert.ok(job !== undefined);
+    return job;
+  }
+
+  async function untilDone(shop: Shop): Promise<void> {
+    for (let round = 0; (await jobOf(shop)).status === 'running'; round++) {
+      assert.ok(round < 1_000, 'the replay does not end');
+      await sleep(10);
+    }
+    await engine.settled();
+  }
+
+  it('refuses what waits, is on its way, is held, or belongs to somebody else', async () => {
+    const shop = await openShop(world);
+    const stranger = await openShop(world);
+    const receiver = await connect(shop);
+    let finish = () => {};
+    receiver.answer = (response) => {
+      finish = () => response.writeHead(200).end();
+    };
+    const id = await ping(shop);
+    await receiver.until(1);
+    const replay = (integrationId: string, deliveryId: string) =>
+      replayDelivery(world.db, integrationId, deliveryId, null);
+    assert.equal(await replay(shop.integrationId, id), false, 'it is being sent');
+    finish();
+    await engine.settled();
+    assert.equal(await replay(stranger.integrationId, id), false);
+    assert.equal(await replay(shop.integrationId, 'dlv_none'), false);
+    assert.equal(await replay(shop.integrationId, id), true);
+  });
+
+  it('matches by time, type and status, and says how many before anything is sent', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour));
+    for (const hour of [1, 2, 3]) {
+      await queueEvents(world, shop, 10, { type: 'listing.updated', createdAt: at(hour) });
+      await queueEvents(world, shop, 5, { type: 'part.updated', createdAt: at(hour) });
+    }
+    await receiver.until(45);
+    await engine.settled();
+    receiver.answerWith(500);
+    await queueEvents(world, shop, 2, { type: 'listing.updated', createdAt: at(4) });
+    await receiver.until(47);
+    await engine.settled();
+    const table: [filter: Partial<ReplayFilter>, count: number][] = [
+      [{}, 47],
+      [{ statuses: ['succeeded'] }, 45],
+      [{ statuses: ['failed', 'dead_letter'] }, 2],
+      [{ statuses: ['dead_letter'] }, 0],
+      [{ types: ['part.updated'] }, 15],
+      [{ types: ['part.updated', 'listing.updated'] }, 47],
+      [{ types: ['listing.sold'] }, 0],
+      [{ since: at(2) }, 32],
+      [{ until: at(2) }, 15],
+      [{ since: at(2), until: at(3) }, 15],
+      [{ since: at(2), until: at(3), types: ['part.updated'] }, 5],
+      [{ since: new Date(at(3).getTime() + 1) }, 2],
+      [{ since: at(5) }, 0],
+      [{ since: new Date(0), until: new Date(Date.UTC(2100, 0)) }, 47],
+    ];
+    for (const [filter, count] of table) {
+      assert.equal(
+        await countReplay(world.db, shop.integrationId, { ...ALL, ...filter }),
+        count,
+        JSON.stringify(filter),
+      );
+    }
+    const stranger = await openShop(world);
+    assert.equal(await countReplay(world.db, stranger.integrationId, ALL), 0);
+
+    receiver.answerWith(200);
+    receiver.received.length = 0;
+    const filter: ReplayFilter = { since: at(2), until: at(3), types: ['part.updated'], statuses: ['succeeded'] };
+    const job = await startReplay(world.db, shop.integrationId, filter);
+    assert.deepEqual([job.status, job.done, job.total], ['running', 0, 5]);
+    await untilDone(shop);
+    assert.deepEqual(
+      receiver.received.map(({ type }) => type),
+      Array(5).fill('part.updated'),
+    );
+    const { done, total } = await jobOf(shop);
+    assert.deepEqual([done, total], [5, 5]);
+  });
+
+  it('of many goes on after a restart of the engine, sends each once, and leaves out what came later', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    const ids = await queueEvents(world, shop, 230);
+    await receiver.until(230);
+    await engine.settled();
+    receiver.received.length = 0;
+    const job = await startReplay(world.db, shop.integrationId, ALL);
+    await queueEvents(world, shop, 5);
+    await receiver.until(60);
+    await engine.stop();
+    const stopped = await jobOf(shop);
+    assert.ok(stopped.done > 0 && stopped.done % 50 === 0, `${stopped.done} done`);
+    engine = startEngine(world);
+    await untilDone(shop);
+    const finished = await jobOf(shop);
+    assert.deepEqual([finished.id, finished.status, finished.done, finished.total], [job.id, 'done', 230, 230]);
+    const events = receiver.received.map(({ eventId }) => eventId);
+    assert.equal(events.length, 235);
+    assert.equal(new Set(events).size, 235);
+    const rows = await deliveriesOf(world, shop);
+    assert.deepEqual(
+      rows.filter(({ id }) => ids.includes(id)).map(({ status, attempts }) => `${status} ${attempts}`),
+      Array(230).fill('succeeded 1'),
+    );
+    assert.ok(receiver.received.every(({ attempt, deliveryId }) => attempt === 1 && !ids.includes(deliveryId)));
+  });
+
+  it('of many can be cancelled: no more is requeued', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await queueEvents(world, shop, 120);
+    await receiver.until(120);
+    await engine.settled();
+    await engine.stop();
+    const job = await startReplay(world.db, shop.integrationId, ALL);
+    assert.equal(await runReplays(world.db, null), 50);
+    const stranger = await openShop(world);
+    assert.equal(await cancelReplay(world.db, stranger.integrationId, job.id), false);
+    assert.equal(await cancelReplay(world.db, shop.integrationId, job.id), true);
+    assert.equal(await cancelReplay(world.db, shop.integrationId, job.id), false, 'it is cancelled already');
+    assert.equal(await runReplays(world.db, null), 0);
+    const { status, done, total } = await jobOf(shop);
+    assert.deepEqual([status, done, total], ['cancelled', 50, 120]);
+    engine = startEngine(world);
+    await receiver.until(170);
+    await engine.settled();
+    assert.equal(receiver.received.length, 170);
+  });
+
+  it('of many is slower than live traffic: it waits while a hundred deliveries of the receiver are due', async () => {
+    await engine.stop();
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await queueEvents(world, shop, 300);
+    engine = startEngine(world);
+    await receiver.until(300);
+    await engine.settled();
+    await engine.stop();
+    await startReplay(world.db, shop.integrationId, ALL);
+    const steps = [];
+    for (let step = 0; step < 4; step++) steps.push(await runReplays(world.db, null));
+    assert.deepEqual(steps, [50, 50, 0, 0]);
+    engine = startEngine(world);
+    await untilDone(shop);
+    assert.equal((await jobOf(shop)).done, 300);
+  });
+
+  it('is offered by the list of deliveries: the newest first, with status, attempts and last answer', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    const first = await ping(shop);
+    await receiver.until(1);
+    await engine.settled();
+    receiver.answer = (response) => response.writeHead(503).end('closed for lunch');
+    const second = await ping(shop);
+    await receiver.until(2);
+    await engine.settled();
+    const [newest, oldest, ...others] = await listDeliveries(world.db, shop.integrationId, 50);
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [newest?.id, newest?.status, newest?.attempts, newest?.lastResponseCode, newest?.type],
+      [second, 'failed', 1, 503, 'integration.test_event'],
+    );
+    assert.ok(newest?.dueAt instanceof Date);
+    assert.deepEqual(
+      [oldest?.id, oldest?.status, oldest?.attempts, oldest?.lastResponseCode, oldest?.dueAt],
+      [first, 'succeeded', 1, 200, null],
+    );
+    assert.equal((await listDeliveries(world.db, shop.integrationId, 1)).length, 1);
+  });
+});
