@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createNotifier } from '../../src/webhooks/wake.ts';
+import { countRefused, type Receiver } from '../harness/receiver.ts';
+import { openShop, type Shop } from '../harness/shop.ts';
+import { connectReceiver, queueEvents } from '../harness/webhooks.ts';
+import { startWorld, type World } from '../harness/world.ts';
+import { allDelivered, assertExplained } from './ledger.ts';
+import { startWorker, sweepWorkers, type Worker, type WorkerOrder } from './worker-process.ts';
+
+const LIMITS = { leaseMs: 2_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerReceiver: 8 };
+
+describe('webhooks when worker processes are killed', () => {
+  let world: World;
+  const workers: Worker[] = [];
+  const receivers: (Receiver & { secret: string })[] = [];
+  const shops: Shop[] = [];
+
+  before(async () => {
+    world = await startWorld();
+    world.channel.onEvents = createNotifier(world.db);
+    for (let index = 0; index < 3; index++) {
+      const shop = await openShop(world);
+      shops.push(shop);
+      receivers.push(await connectReceiver(world, shop));
+    }
+  });
+  after(async () => {
+    sweepWorkers();
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    await world.stop();
+  });
+
+  async function start(dieAt: WorkerOrder['dieAt'] = null, limits: WorkerOrder['limits'] = LIMITS): Promise<Worker> {
+    const worker = await startWorker({ address: world.database.address, limits, dieAt });
+    workers.push(worker);
+    return worker;
+  }
+
+  const all = () => receivers.flatMap(({ received }) => received);
+  const queue = (count: number) => Promise.all(shops.map((shop) => queueEvents(world, shop, count)));
+
+  it('are taken over from one that died after its claim: sent late, and once', async () => {
+    await queue(2);
+    await (await start('after claim')).ended;
+    assert.equal(all().length, 0);
+    const worker = await start();
+    await allDelivered(world.db);
+    assert.equal(await assertExplained(world.db, all(), workers), 0);
+    await worker.stop();
+  });
+
+  it('are sent again when it died after sending and before recording', async () => {
+    await queue(1);
+    for (const point of ['before record', 'before the commit of a record'] as const) await (await start(point)).ended;
+    const worker = await start();
+    await allDelivered(world.db);
+    const duplicates = await assertExplained(world.db, all(), workers);
+    assert.ok(duplicates >= 1, 'nothing was sent twice, so nothing was tested');
+    await worker.stop();
+  });
+
+  it('are sent once when it died right after recording', async () => {
+    const before = all().length;
+    await queueEvents(world, shops[0] as Shop, 1);
+    await (await start('after record')).ended;
+    const worker = await start();
+    await allDelivered(world.db);
+    assert.equal(all().length, before + 1);
+    await worker.stop();
+  });
+
+  it('all arrive under load while workers die again and again at any moment', async () => {
+    const points = ['after claim', null, 'before record', null, 'before the commit of a record', null, null] as const;
+    let isQueueing = true;
+    const queueing = (async () => {
+      for (let batch = 0; batch < 30; batch++) {
+        await queue(10);
+        await sleep(40);
+      }
+      isQueueing = false;
+    })();
+    async function slot(first: number): Promise<void> {
+      for (let turn = first; isQueueing || turn < first + 4; turn++) {
+        const worker = await start(points[turn % points.length]);
+        await Promise.race([worker.ended, sleep(Math.random() * 500)]);
+        await worker.kill();
+      }
+    }
+    await Promise.all([slot(0), slot(3), queueing]);
+    const last = [await start(), await start()];
+    await allDelivered(world.db);
+    const duplicates = await assertExplained(world.db, all(), workers);
+    const kills = workers.filter((worker) => worker.isKilled()).length;
+    assert.ok(kills >= 8, `${kills} kills`);
+    assert.ok(duplicates <= kills * 3 * LIMITS.inFlightPerReceiver, `${duplicates} duplicates by ${kills} kills`);
+    for (const receiver of receivers) assert.equal(await countRefused(receiver.received, receiver.secret), 0);
+    await Promise.all(last.map((worker) => worker.stop()));
+  });
+
+  it('are shared by two workers that live, without a single duplicate', async () => {
+    const before = all().length;
+    const both = [await start(null, {}), await start(null, {})];
+    await Promise.all(Array.from({ length: 10 }, () => queue(30)));
+    await allDelivered(world.db);
+    assert.equal(all().length - before, 900);
+    assert.ok(
+      both.every(({ claimed }) => claimed.length > 0),
+      'one of them did nothing',
+    );
+    assert.deepEqual(
+      both.flatMap(({ faults }) => faults),
+      [],
+    );
+    await Promise.all(both.map((worker) => worker.stop()));
+  });
+});

@@ -1,0 +1,67 @@
+import { writeSync } from 'node:fs';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { startWebhookEngine } from '../../src/webhooks/engine.ts';
+import { listenForWake } from '../../src/webhooks/wake.ts';
+import { box, guard } from '../harness/webhooks.ts';
+import type { WorkerOrder } from './worker-process.ts';
+
+/**
+ * A worker process that does nothing but send webhooks, with limits of the test's choice. It tells each delivery that it
+ * has claimed, and dies by SIGKILL at the point that it is told to.
+ *
+ * node test/webhooks/worker.ts <order as JSON>
+ */
+const order = JSON.parse(process.argv[2] ?? '') as WorkerOrder;
+const real = openDatabase({ address: order.address, poolSize: 5, onIdleError: () => {} });
+
+function say(line: string): void {
+  // At once and whole, so that a kill right after it takes nothing back.
+  writeSync(1, `${line}\n`);
+}
+
+function die(point: WorkerOrder['dieAt']): void {
+  if (order.dieAt === point) process.kill(process.pid, 'SIGKILL');
+}
+
+const db: Database = {
+  ...real,
+  async transaction(work) {
+    let claimed: string[] = [];
+    let isRecord = false;
+    const result = await real.transaction((tx) =>
+      work({
+        isTransaction: true,
+        async query<Row extends object>(...args: Parameters<typeof tx.query>) {
+          const [{ text }] = args;
+          isRecord = text.includes('last_attempt_at');
+          if (isRecord) die('before record');
+          const rows = await tx.query<Row & { id?: string | null }>(...args);
+          if (isRecord) die('before the commit of a record');
+          if (text.includes('leased_until = clock.now')) claimed = rows.flatMap(({ id }) => (id == null ? [] : [id]));
+          return rows;
+        },
+      }),
+    );
+    for (const id of claimed) say(`claimed ${id}`);
+    if (claimed.length > 0) die('after claim');
+    if (isRecord) die('after record');
+    return result;
+  },
+};
+
+const engine = startWebhookEngine({
+  db,
+  box,
+  guard,
+  now: () => null,
+  onFault: (error) => say(`fault ${(error as Error).message.replaceAll('\n', ' ')}`),
+  limits: order.limits,
+});
+const listener = listenForWake(real, engine.wake);
+say('ready');
+
+process.once('SIGTERM', async () => {
+  await Promise.all([engine.stop(), listener.stop()]);
+  await real.close();
+  process.exit();
+});
