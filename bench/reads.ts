@@ -4,7 +4,7 @@ import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
 import { printTable } from './table.ts';
 
 const SECONDS = 5;
-const CONNECTIONS = 32;
+const CONNECTIONS = 64;
 const PAGE = 50;
 
 /** Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. */
@@ -93,7 +93,7 @@ async function compareWithBare(
     ]);
   }
   printTable(
-    'Reads, uniformly over 10,000 listings, 32 connections, warm',
+    `Reads, uniformly over 10,000 listings, ${CONNECTIONS} connections, warm`,
     ['what', 'bare node:http /s', 'service /s', 'ratio', 'wanted', 'cold /s', 'p99', 'CPU a request, bare and ours'],
     rows,
   );

@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { cloneDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Database, openDatabase, type Queryable, sqlState } from './database.ts';
-import { rawSql, sql } from './sql.ts';
+import { rawSql, type Sql, sql } from './sql.ts';
 
 describe('the database', () => {
   let database: TestDatabase;
@@ -277,12 +277,15 @@ describe('the sql tag', () => {
     assert.equal(sql`(${0},${ten})`.text, '($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)');
   });
 
-  it('names a statement by its place in the code, and a composed one not at all', () => {
+  it('names a statement by its place in the code, and a composed one by its text', () => {
     const read = (id: number) => sql`select ${id}`;
     assert.ok(read(1).name);
     assert.equal(read(1).name, read(2).name);
     assert.notEqual(read(1).name, sql`select ${1}`.name);
-    assert.equal(sql`select ${sql`1`}`.name, undefined);
+    const composed = (part: Sql, value: number) => sql`select ${part} ${value}`;
+    assert.ok(composed(sql`1,`, 2).name);
+    assert.equal(composed(sql`1,`, 2).name, composed(sql`1,`, 3).name);
+    assert.notEqual(composed(sql`1,`, 2).name, composed(sql`2,`, 2).name);
     assert.equal(rawSql('select 1').name, undefined);
   });
 });

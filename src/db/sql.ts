@@ -15,16 +15,15 @@ export class Sql {
   }
 }
 
-const nameByPlace = new WeakMap<TemplateStringsArray, string>();
-let placesSeen = 0;
-
 export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
+  if (!inputs.some((input) => input instanceof Sql)) {
+    const { text, name } = plainStatement(strings, inputs.length);
+    return new Sql(text, inputs, name);
+  }
   const values: unknown[] = [];
   let text = strings[0] ?? '';
-  let isComposed = false;
   for (const [index, input] of inputs.entries()) {
     if (input instanceof Sql) {
-      isComposed = true;
       text += renumber(input.text, values.length);
       values.push(...input.values);
     } else {
@@ -33,8 +32,7 @@ export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
     }
     text += strings[index + 1] ?? '';
   }
-  // A composed text varies from call to call; naming it would fill the connection with prepared statements.
-  return new Sql(text, values, isComposed ? undefined : nameOf(strings));
+  return new Sql(text, values, composedName(text));
 }
 
 /** Text that is already SQL: an identifier from our own code, a migration file. Never anything a client sent. */
@@ -42,13 +40,36 @@ export function rawSql(text: string): Sql {
   return new Sql(text, [], undefined);
 }
 
-function nameOf(strings: TemplateStringsArray): string {
-  const known = nameByPlace.get(strings);
+type Plain = { text: string; name: string };
+
+const plainByPlace = new WeakMap<TemplateStringsArray, Plain>();
+const nameByText = new Map<string, string>();
+let namesGiven = 0;
+
+/** Each text that is put together from parts gets a name as well, as long as there are not too many of them. */
+const COMPOSED_LIMIT = 500;
+
+function plainStatement(strings: TemplateStringsArray, inputCount: number): Plain {
+  const known = plainByPlace.get(strings);
   if (known !== undefined) return known;
-  placesSeen += 1;
-  const name = `cw_${placesSeen}`;
-  nameByPlace.set(strings, name);
+  let text = strings[0] ?? '';
+  for (let index = 0; index < inputCount; index++) text += `$${index + 1}${strings[index + 1] ?? ''}`;
+  const plain = { text, name: newName() };
+  plainByPlace.set(strings, plain);
+  return plain;
+}
+
+function composedName(text: string): string | undefined {
+  const known = nameByText.get(text);
+  if (known !== undefined || nameByText.size >= COMPOSED_LIMIT) return known;
+  const name = newName();
+  nameByText.set(text, name);
   return name;
+}
+
+function newName(): string {
+  namesGiven += 1;
+  return `cw_${namesGiven}`;
 }
 
 function renumber(text: string, offset: number): string {

@@ -1,5 +1,6 @@
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { hashApiKey } from './api-keys.ts';
 
 /** What has to be known about an integration before any of its requests is served. */
 export type Admission = {
@@ -40,11 +41,15 @@ type AdmissionRow = {
 /** A lookup by key takes a millisecond. A database that has not answered by now hangs, and every request would with it. */
 const LOOKUP_TIMEOUT_MS = 3_000;
 
-/** Looks up several keys at once; the answers stand in the order of the hashes, null where a key is unknown. */
-export async function findAdmissions(db: Queryable, keyHashes: Buffer[]): Promise<(Admission | null)[]> {
+/** Looks up several keys at once; the answers stand in the order of the keys, null where a key is unknown. */
+export async function findAdmissions(db: Queryable, keys: string[]): Promise<(Admission | null)[]> {
   // Under load most of them are the same few keys.
-  const names = keyHashes.map((hash) => hash.toString('hex'));
-  const distinct = [...new Map(keyHashes.map((hash, index) => [names[index], hash])).values()];
+  const hashOf = new Map(keys.map((key) => [key, '']));
+  const hashes = [...hashOf.keys()].map((key) => {
+    const hash = hashApiKey(key);
+    hashOf.set(key, hash.toString('hex'));
+    return hash;
+  });
   const statement = sql`
     select i.key_hash, i.id, i.organization_id, i.is_enabled, i.is_test_mode, i.currency, i.api_version,
       i.rate_limit_override, o.country,
@@ -53,13 +58,10 @@ export async function findAdmissions(db: Queryable, keyHashes: Buffer[]): Promis
     from integrations i
     join channel_clocks c on c.integration_id = i.id
     left join organizations o on o.id = i.organization_id
-    where i.key_hash = any(${distinct}::bytea[])`;
+    where i.key_hash = any(${hashes}::bytea[])`;
   const rows = await db.query<AdmissionRow>(statement, { timeoutMs: LOOKUP_TIMEOUT_MS });
-  const byHash = new Map(rows.map((row) => [row.key_hash.toString('hex'), row]));
-  return names.map((name) => {
-    const row = byHash.get(name);
-    return row === undefined ? null : admissionOf(row);
-  });
+  const byHash = new Map(rows.map((row) => [row.key_hash.toString('hex'), admissionOf(row)]));
+  return keys.map((key) => byHash.get(hashOf.get(key) ?? '') ?? null);
 }
 
 function admissionOf(row: AdmissionRow): Admission {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { randomBase62 } from '../contract/ids.ts';
 
 /** An API key is `svc_` and 32 base62 characters, 190 bits of chance. Only its SHA-256 is ever stored. */
@@ -15,7 +15,7 @@ export function isApiKey(text: string): boolean {
 
 /** A fast hash is right here: a key is not a password, it can't be guessed from a list. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 export function hintOf(key: string): string {

@@ -30,7 +30,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const faults = clientFaults(options);
   const app = Fastify({
     loggerInstance: options.log,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger for each request would cost more than its one line, which names the request itself.
+    childLoggerFactory: (log) => log,
     genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
@@ -60,14 +62,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   // A request to nowhere has its body neither read nor judged. Whoever takes bodies brings a parser.
   app.removeAllContentTypeParsers();
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     faults.follow(reply.raw);
     reply.raw.once('close', () => logRequest(request, reply));
     reply.header('X-Request-Id', request.id);
     reply.headers(securityHeaders);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new ApiError('invalid_request', { param: 'Host', message: 'HTTP/1.1 needs a Host header.' });
+      return done(new ApiError('invalid_request', { param: 'Host', message: 'HTTP/1.1 needs a Host header.' }));
     }
+    done();
   });
   answerOddRequests(app, faults);
 

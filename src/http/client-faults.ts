@@ -18,12 +18,15 @@ export type ClientFaults = {
   hangUp(socket: Socket, error: ApiError): void;
 };
 
+/** The newest response of a connection, kept on the connection itself: a map on the side costs each request more. */
+const LATEST = Symbol('latest response');
+type FollowedSocket = Socket & { [LATEST]?: ServerResponse };
+
 /**
  * What Node reports by the connection and not by a request: HTTP that can't be parsed, or that did not arrive in time.
  * The client gets the envelope all the same, exactly once, and never in the place of an answer to something else.
  */
 export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogger }): ClientFaults {
-  const latest = new WeakMap<Socket, ServerResponse>();
   const leaving = new WeakSet<Socket>();
 
   function hangUp(socket: Socket, error: ApiError): void {
@@ -40,7 +43,7 @@ export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogge
     // Each further packet of a broken request is reported anew.
     if (leaving.has(socket)) return;
     const error = clientError(fault.code);
-    const response = latest.get(socket);
+    const response = (socket as FollowedSocket)[LATEST];
     if (fault.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
     } else if (response !== undefined && !response.req.complete) {
@@ -56,7 +59,9 @@ export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogge
 
   return {
     // Not by the response's socket: a pipelined response is given it only when its turn has come.
-    follow: (response) => void latest.set(response.req.socket, response),
+    follow(response) {
+      (response.req.socket as FollowedSocket)[LATEST] = response;
+    },
     handle,
     hangUp,
   };

@@ -6,6 +6,8 @@ const LOGGED_PATH_LIMIT = 200;
  * loses its host, "*" and its like become paths that name nothing, and a "%" that begins no escape stands for itself.
  */
 export function plainUrl(target: string): string {
+  // Nearly every target is in that form already.
+  if (target.startsWith('/') && !target.includes('%')) return target;
   const local = target.replace(ABSOLUTE_FORM, '');
   const url = local.startsWith('/') ? local : `/${local}`;
   const [path = '', ...query] = url.split('?');

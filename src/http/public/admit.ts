@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract
 import type { Operation } from '../../contract/operations.ts';
 import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/admission.ts';
-import { hashApiKey, isApiKey } from '../../dealers/api-keys.ts';
+import { isApiKey } from '../../dealers/api-keys.ts';
 import { gather } from './gather.ts';
 import { rateHeaders, retryAfterSeconds } from './rate-limit/headers.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
@@ -22,7 +22,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 export function admitter(db: Database, rateLimits: RateLimitStore) {
   // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load
   // a fraction of a query for each.
-  const findAdmission = gather((hashes: Buffer[]) => findAdmissions(db, hashes));
+  const findAdmission = gather((keys: string[]) => findAdmissions(db, keys));
 
   return async function admit(
     request: FastifyRequest,
@@ -46,7 +46,7 @@ export function admitter(db: Database, rateLimits: RateLimitStore) {
 
   async function lookUp(key: string, cost: number): Promise<{ admission: Admission; spending: Spending; cap: number }> {
     try {
-      const admission = await findAdmission(hashApiKey(key));
+      const admission = await findAdmission(key);
       if (admission === null) throw new ApiError('invalid_api_key');
       const cap = admission.rateLimitOverride ?? RATE_LIMIT_DEFAULT;
       return { admission, cap, spending: await rateLimits.spend(admission.integrationId, cap, cost) };

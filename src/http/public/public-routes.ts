@@ -47,6 +47,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: Operation;
   }
+  interface FastifyRequest {
+    /** Whose request it is, once it is admitted; null on open operations. */
+    integration: AdmittedIntegration | null;
+  }
 }
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
@@ -63,7 +67,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     rawBodies: new WeakMap(),
   };
   const admit = admitter(context.db, context.rateLimits);
-  const integrations = new WeakMap<FastifyRequest, AdmittedIntegration>();
+  app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
@@ -71,8 +75,9 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     return parseJsonBody(body, request.headers['content-type']);
   });
   // A body that was not sent at all is the same as an empty one.
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     if (request.body === undefined) request.body = {};
+    done();
   });
 
   app.addHook('onRequest', async (request, reply) => {
@@ -84,7 +89,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     const assertRoute = () => {
       if (operation === null) throw notServed(request, operations);
     };
-    integrations.set(request, await admit(request, reply, operation, assertRoute));
+    request.integration = await admit(request, reply, operation, assertRoute);
   });
   app.setNotFoundHandler(() => {
     throw new ApiError('route_not_found');
@@ -99,8 +104,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
       bodyLimit: operation.bodyLimitBytes,
       schema: { querystring: operation.query, ...(operation.body === null ? {} : { body: operation.body }) },
       handler: async (request, reply) => {
-        const { params, query, body } = request;
-        const integration = integrations.get(request) as AdmittedIntegration;
+        const { params, query, body, integration } = request;
         return await handler({ context, integration, params, query, body, request, reply } as Call);
       },
     });
