@@ -144,8 +144,8 @@ with shop as (
   insert into plain.events (integration_id, id, type, created_at, body, is_suppressed)
   select shop.integration_id, 'evt_' || number, 'listing.updated', stamp, repeat('x', 300), true from shop, clock returning id
 )
-insert into plain.idempotency_records (integration_id, key, fingerprint, status, body, request_id, created_at)
-select shop.integration_id, number, '\\x00'::bytea, 201, repeat('x', 900), 'req_' || number, stamp from shop, clock;
+insert into plain.idempotency_records (integration_id, key, fingerprint, status, body, request_id, is_test, created_at)
+select shop.integration_id, number, '\\x00'::bytea, 201, repeat('x', 900), 'req_' || number, false, stamp from shop, clock;
 `;
 
 async function plainOrders(
