@@ -245,12 +245,23 @@ describe("the operator's command line", () => {
       const { code, out } = await run([...path, '--help']);
       assert.equal(code, 0);
       assert.match(out, /Examples?:\n {2}\$ /, path.join(' '));
-      return [...out.matchAll(/^ {2}([a-z][a-z-]*)(?: \[options\])?(?: <\w+>)* {2,}/gm)]
+      return [...out.matchAll(/^ {2}([a-z][a-z-]*)(?: \[options\])?(?: <\w+(?:\.\.\.)?>)* {2,}/gm)]
         .map((match) => match[1] ?? '')
         .filter((name) => name !== 'help');
     };
     const nouns = await helpOf();
-    assert.deepEqual(nouns, ['organization', 'user', 'integration', 'rates', 'jobs', 'migrate', 'generate', 'doctor']);
+    assert.deepEqual(nouns, [
+      'organization',
+      'user',
+      'integration',
+      'webhooks',
+      'replays',
+      'rates',
+      'jobs',
+      'migrate',
+      'generate',
+      'doctor',
+    ]);
     for (const noun of nouns) {
       for (const verb of await helpOf(noun)) await helpOf(noun, verb);
     }

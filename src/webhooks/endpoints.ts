@@ -8,6 +8,9 @@ import { lockReceiver, makeSecret } from './secrets.ts';
 
 export const SUBSCRIPTION_LIMIT = 100;
 
+/** The URL as it is stored, and the signing secret if one was made for it. */
+export type SetUrl = { url: string | null; secret: string | null };
+
 /**
  * Sets where webhooks go; null takes the URL away, and what waits is held. Nothing is ever sent unsigned: the first URL
  * comes with a signing secret, which is returned this once. Null if there is no such integration.
@@ -16,20 +19,20 @@ export async function setUrl(
   db: Database,
   { guard, box }: { guard: Guard; box: SealedBox },
   integrationId: string,
-  url: string | null,
-): Promise<{ secret: string | null } | null> {
-  const problem = url === null ? null : guard.problemOf(url);
+  text: string | null,
+): Promise<SetUrl | null> {
+  const problem = text === null ? null : guard.problemOf(text);
   if (problem !== null) throw new EndpointError(`The URL ${problem}.`);
+  const url = text === null ? null : new URL(text).href;
   return await db.transaction(async (tx) => {
     if (!(await lockReceiver(tx, integrationId))) return null;
     await tx.query(sql`
-      update webhook_endpoints set url = ${url === null ? null : new URL(url).href}, consecutive_failures = 0,
-        consecutive_gone = 0
+      update webhook_endpoints set url = ${url}, consecutive_failures = 0, consecutive_gone = 0
       where integration_id = ${integrationId}`);
     const secrets = await tx.query(sql`
       select id from webhook_secrets where integration_id = ${integrationId} and expires_at is null`);
     const isSecretNeeded = url !== null && secrets.length === 0;
-    return { secret: isSecretNeeded ? await makeSecret(tx, box, integrationId) : null };
+    return { url, secret: isSecretNeeded ? await makeSecret(tx, box, integrationId) : null };
   });
 }
 

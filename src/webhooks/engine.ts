@@ -59,6 +59,7 @@ const RECORD_LIMIT = 500;
 /** Outcomes that could not be recorded yet; beyond this nothing more is claimed. */
 const UNRECORDED_LIMIT = 5_000;
 const FAULT_PAUSE_MS = 1_000;
+const VAIN_PAUSE_MS = 25;
 const PRUNE_EVERY_MS = 60_000;
 const TOKEN_MAX = 2 ** 47;
 
@@ -83,13 +84,13 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
 
   const time = () => options.now() ?? new Date(Date.now() + skewMs);
 
-  /** Claims once; true while receivers of this round have not been looked at. */
-  async function claim(): Promise<boolean> {
+  /** Claims once; 'more' while receivers of this round have not been looked at, 'nothing' if none was due. */
+  async function claim(): Promise<'more' | 'all' | 'nothing'> {
     const { limit, perReceiver } = places.room();
     // Also for places that become free while the claim is made.
     isRoomWanted = true;
     // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
-    if (limit === 0 || isRecordingBehind || outcomes.length > UNRECORDED_LIMIT) return false;
+    if (limit === 0 || isRecordingBehind || outcomes.length > UNRECORDED_LIMIT) return 'all';
     const { claimed, next, ...seen } = await claimDue(db, {
       limit,
       inFlight: places.inFlight,
@@ -104,7 +105,8 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     for (const integrationId of seen.stopped) stopped.add(integrationId);
     for (const delivery of claimed) void attempt(delivery);
     isRoomWanted = seen.isLimited;
-    return next !== null;
+    if (next !== null) return 'more';
+    return claimed.length > 0 ? 'all' : 'nothing';
   }
 
   async function attempt(delivery: Claimed): Promise<void> {
@@ -120,7 +122,10 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   async function claimLoop(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        if (!(await claim())) await claimBell.wait(limits.pollMs);
+        const found = await claim();
+        // Commits ring whether or not they leave a delivery; a look in vain is not repeated for each of them.
+        if (found === 'nothing') await pause(VAIN_PAUSE_MS);
+        if (found !== 'more') await claimBell.wait(limits.pollMs);
       } catch (error) {
         onFault(error);
         await pause(FAULT_PAUSE_MS);

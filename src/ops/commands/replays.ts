@@ -14,6 +14,7 @@ import {
 } from '../../webhooks/replay.ts';
 import { table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
+import { assertIntegration } from './webhooks.ts';
 
 const LIST_LIMIT = 50;
 
@@ -33,7 +34,7 @@ export function addReplays(program: Command, shell: Shell): void {
   const start = noun
     .command('start')
     .description('count the deliveries that match; with --yes, send them again')
-    .argument('<integration>', 'id, int_…')
+    .argument('<integration>', 'the integration, int_…')
     .option('--since <time>', 'made at this time or later (ISO 8601)', timestamp)
     .option('--until <time>', 'made before this time (ISO 8601)', timestamp)
     .option('--type <names>', 'event names, separated by commas', oneOrMore(Object.keys(EVENT_TYPES)))
@@ -52,6 +53,7 @@ export function addReplays(program: Command, shell: Shell): void {
         types: options.type ?? null,
         statuses: options.status ?? ['failed', 'dead_letter'],
       };
+      await assertIntegration(db, integrationId);
       if (options.yes !== true) {
         const count = await countReplay(db, integrationId, filter);
         return {
@@ -67,10 +69,11 @@ export function addReplays(program: Command, shell: Shell): void {
   const list = noun
     .command('list')
     .description('show the newest replays and how far they are')
-    .argument('<integration>', 'id, int_…')
+    .argument('<integration>', 'the integration, int_…')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays list int_… --json');
   shell.run(list, async (integrationId: string) =>
     shell.withDatabase(async (db) => {
+      await assertIntegration(db, integrationId);
       const jobs = await listReplays(db, integrationId, LIST_LIMIT);
       const rows = jobs.map((job) => [job.id, job.status, `${job.done} of ${job.total}`, job.createdAt.toISOString()]);
       return {
@@ -83,13 +86,13 @@ export function addReplays(program: Command, shell: Shell): void {
   const cancel = noun
     .command('cancel')
     .description('stop a replay; what it queued already is sent')
-    .argument('<integration>', 'id, int_…')
-    .argument('<replay>', 'id, job_…')
+    .argument('<integration>', 'the integration, int_…')
+    .argument('<replay>', 'the replay, job_…')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays cancel int_… job_…');
   shell.run(cancel, async (integrationId: string, jobId: string) =>
     shell.withDatabase(async (db) => {
       if (!(await cancelReplay(db, integrationId, jobId))) {
-        throw new DealerError('not_found', `There is no running replay ${jobId} of ${integrationId}.`);
+        throw new DealerError('not_found', `There is no running replay ${JSON.stringify(jobId)} of it.`);
       }
       return { json: { object: 'replay', id: jobId, status: 'cancelled' }, text: `${jobId} is cancelled.` };
     }),

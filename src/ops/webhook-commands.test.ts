@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { countRefused, type Receiver, startReceiver } from '../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../test/harness/shop.ts';
+import {
+  deliveriesOf,
+  ping,
+  queueEvents,
+  SECRET_KEY,
+  startEngine,
+  type TestEngine,
+} from '../../test/harness/webhooks.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
+import { type Config, readConfig } from '../config.ts';
+import { newId } from '../contract/ids.ts';
+import { runCommandLine } from './command-line.ts';
+
+describe('commands for webhooks', () => {
+  let world: World;
+  let settings: Config;
+  let engine: TestEngine;
+  let receiver: Receiver;
+  let shop: Shop;
+
+  before(async () => {
+    world = await startWorld();
+    const { socketDir, user, database } = world.database.address as Record<string, string>;
+    const read = readConfig({
+      DATABASE_URL: `postgresql:///${database}?host=${encodeURIComponent(socketDir ?? '')}&user=${user}`,
+      SECRET_KEYS: 'x'.repeat(32),
+      WEBHOOK_PRIVATE_TARGETS: 'on',
+    });
+    settings = { ...read, secretKeys: [SECRET_KEY] };
+    engine = startEngine(world);
+    receiver = await startReceiver();
+    shop = await openShop(world);
+  });
+  after(async () => {
+    await engine.stop();
+    await receiver.stop();
+    await world.stop();
+  });
+
+  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    let [out, err] = ['', ''];
+    const code = await runCommandLine(args, {
+      readSettings: () => settings,
+      writeOut: (text) => {
+        out += text;
+      },
+      writeErr: (text) => {
+        err += text;
+      },
+      readInput: async () => '',
+      stop: new AbortController().signal,
+    });
+    return { code, out, err };
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever was really printed.
+  async function json(...args: string[]): Promise<any> {
+    const { code, out, err } = await run(...args, '--json');
+    assert.equal(code, 0, err);
+    return JSON.parse(out);
+  }
+
+  async function refusal(...args: string[]): Promise<string> {
+    const { code, out, err } = await run(...args);
+    assert.deepEqual([code, out], [1, ''], args.join(' '));
+    assert.match(err, /^crownwheel: [^\n]+\n$/);
+    return err.trim().replace(/^crownwheel: /, '');
+  }
+
+  it('"set-url" shows the secret that it makes, this once, and webhooks come signed with it', async () => {
+    const { integrationId: id } = shop;
+    const made = await json('webhooks', 'set-url', id, receiver.url);
+    assert.deepEqual(made, { object: 'webhook', integration_id: id, url: receiver.url, secret: made.secret });
+    assert.match(made.secret, /^whsec_[A-Za-z0-9]{32}$/);
+    const again = await run('webhooks', 'set-url', id, receiver.url);
+    assert.equal(again.out, `Webhooks go to ${receiver.url} now.\n`);
+    await ping(shop);
+    await receiver.until(1);
+    assert.equal(await countRefused(receiver.received, made.secret), 0);
+
+    assert.equal((await json('webhooks', 'set-url', id, 'none')).url, null);
+    assert.equal((await shop.api.get('/v1/me')).body.webhook.url, null);
+    assert.equal((await json('webhooks', 'set-url', id, receiver.url)).secret, null);
+  });
+
+  it('"rotate-secret" lets the old one sign along, or not', async () => {
+    const { integrationId: id } = shop;
+    const kept = await run('webhooks', 'rotate-secret', id);
+    assert.match(kept.out, /^Signing secret, shown this once: whsec_\w{32}\nThe old one signs along for 24 hours\.\n$/);
+    const { secret } = await json('webhooks', 'rotate-secret', id, '--grace-hours', '0');
+    receiver.received.length = 0;
+    await ping(shop);
+    await receiver.until(1);
+    assert.equal(await countRefused(receiver.received, secret), 0);
+  });
+
+  it('"subscribe", "disable" and "enable" hold from the next event on', async () => {
+    const { integrationId: id } = shop;
+    const webhook = async () => (await shop.api.get('/v1/me')).body;
+    await json('webhooks', 'subscribe', id, 'part.*', 'order.received');
+    assert.deepEqual((await webhook()).subscribed_events, ['part.*', 'order.received']);
+    await json('webhooks', 'subscribe', id, '*');
+    assert.equal((await json('webhooks', 'disable', id)).is_enabled, false);
+    assert.equal((await webhook()).webhook.is_enabled, false);
+    assert.match((await run('webhooks', 'enable', id)).out, /are on now\.\n$/);
+    assert.equal((await webhook()).webhook.is_enabled, true);
+  });
+
+  it('"deliveries" shows the newest first, and "replay" sends one again', async () => {
+    const { integrationId: id } = shop;
+    receiver.answer = (response) => response.writeHead(503).end();
+    receiver.received.length = 0;
+    const deliveryId = await ping(shop);
+    await receiver.until(1);
+    await engine.settled();
+    const { data } = await json('webhooks', 'deliveries', id, '--limit', '1');
+    const [delivery] = data;
+    assert.deepEqual(delivery, {
+      object: 'delivery',
+      id: deliveryId,
+      event_id: receiver.received[0]?.eventId,
+      type: 'integration.test_event',
+      status: 'failed',
+      attempts: 1,
+      last_response_code: 503,
+      last_error: null,
+      next_attempt_at: delivery.next_attempt_at,
+      created_at: delivery.created_at,
+    });
+    assert.match((await run('webhooks', 'deliveries', id)).out, /^DELIVERY +EVENT +STATUS[^\n]+\ndlv_\w+ +integration/);
+    receiver.answerWith(200);
+    await json('webhooks', 'replay', id, deliveryId);
+    await receiver.until(2);
+    await engine.settled();
+    assert.equal((await json('webhooks', 'deliveries', id)).data[0].status, 'succeeded');
+    const stranger = await openShop(world);
+    assert.match(
+      await refusal('webhooks', 'replay', stranger.integrationId, deliveryId),
+      /^There is no delivery "dlv_/,
+    );
+    assert.equal((await run('webhooks', 'deliveries', stranger.integrationId)).out, 'No deliveries yet.\n');
+  });
+
+  it('"replays" counts first, sends with --yes, shows how far it is, and cancels', async () => {
+    const target = await openShop(world);
+    const { integrationId: id } = target;
+    await json('webhooks', 'set-url', id, receiver.url);
+    receiver.received.length = 0;
+    await queueEvents(world, target, 60, { createdAt: new Date('2026-01-05') });
+    await queueEvents(world, target, 5, { createdAt: new Date('2026-02-05'), type: 'part.updated' });
+    await receiver.until(65);
+    await engine.settled();
+    const count = async (...args: string[]) => (await json('replays', 'start', id, ...args)).count;
+    assert.equal(await count(), 0, 'only what failed, unless told otherwise');
+    assert.equal(await count('--status', 'succeeded'), 65);
+    assert.equal(await count('--status', 'failed,succeeded', '--since', '2026-01-06'), 5);
+    assert.equal(await count('--status', 'succeeded', '--until', '2026-02-01T00:00:00+01:00'), 60);
+    assert.equal(await count('--status', 'succeeded', '--type', 'part.updated,listing.sold'), 5);
+    assert.equal(receiver.received.length, 65);
+
+    const job = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
+    assert.deepEqual([job.object, job.status, job.total], ['replay', 'running', 65]);
+    await receiver.until(130);
+    await engine.settled();
+    const [done] = (await json('replays', 'list', id)).data;
+    assert.deepEqual([done.id, done.status, done.done], [job.id, 'done', 65]);
+    assert.match((await run('replays', 'list', id)).out, /^REPLAY +STATUS[^\n]+\njob_\w+ +done +65 of 65/);
+    assert.match(await refusal('replays', 'cancel', id, job.id), /^There is no running replay "job_/);
+
+    await engine.stop();
+    const second = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
+    assert.equal((await json('replays', 'cancel', id, second.id)).status, 'cancelled');
+    assert.ok((await deliveriesOf(world, target)).every(({ status }) => status === 'succeeded'));
+    engine = startEngine(world);
+  });
+
+  it('refuse what is wrong in one clear line', async () => {
+    const { integrationId: id } = shop;
+    const none = newId('integration');
+    const wrongs: [args: string[], line: RegExp][] = [
+      [['webhooks', 'set-url', id, 'nonsense'], /^The URL must be an absolute URL such as /],
+      [['webhooks', 'set-url', id, 'ftp://shop.example/'], /^The URL must begin with https:\/\/\.$/],
+      [['webhooks', 'set-url', id, 'https://me@shop.example/'], /^The URL must not carry a user name or password\.$/],
+      [['webhooks', 'subscribe', id, 'listing.eaten'], /^There is no event named "listing\.eaten"\.$/],
+      [['webhooks', 'rotate-secret', id, '--grace-hours', '169'], /It must be a whole number from 0 to 168\.$/],
+      [['webhooks', 'deliveries', id, '--limit', '0'], /It must be a whole number from 1 to 1000\.$/],
+      [['replays', 'start', id, '--since', 'yesterday'], /option '--since <time>' argument 'yesterday' is invalid/],
+      [['replays', 'start', id, '--status', 'held'], /It must name some of failed, dead_letter, succeeded\.$/],
+      [['replays', 'start', id, '--type', 'listing.*'], /It must name some of listing\.published, /],
+      ...[
+        ['webhooks', 'set-url', none, 'https://shop.example/'],
+        ['webhooks', 'rotate-secret', none],
+        ['webhooks', 'subscribe', none, '*'],
+        ['webhooks', 'enable', none],
+        ['webhooks', 'disable', none],
+        ['webhooks', 'deliveries', none],
+        ['replays', 'start', none],
+        ['replays', 'start', none, '--yes'],
+        ['replays', 'list', none],
+      ].map((args): [string[], RegExp] => [args, /^There is no integration "int_\w+"\.$/]),
+      [['webhooks', 'replay', none, 'dlv_x'], /^There is no delivery "dlv_x" of it that could be sent again now\.$/],
+      [['replays', 'cancel', none, 'job_x'], /^There is no running replay "job_x" of it\.$/],
+    ];
+    for (const [args, line] of wrongs) assert.match(await refusal(...args), line, args.join(' '));
+    const strict = settings;
+    settings = { ...settings, isPrivateWebhookAllowed: false };
+    assert.match(await refusal('webhooks', 'set-url', id, receiver.url), /^The URL must begin with https/);
+    assert.match(await refusal('webhooks', 'set-url', id, 'https://169.254.169.254/'), /private or reserved address/);
+    settings = strict;
+  });
+});
