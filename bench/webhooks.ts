@@ -9,9 +9,10 @@ import { rawSql, sql } from '../src/db/sql.ts';
 import { createIntegration } from '../src/dealers/integrations.ts';
 import { createOrganization } from '../src/dealers/organizations.ts';
 import { setUrl } from '../src/webhooks/endpoints.ts';
+import { startWebhookEngine } from '../src/webhooks/engine.ts';
 import { createGuard } from '../src/webhooks/guard.ts';
 import { openOutbox, type Receiver } from '../src/webhooks/outbox.ts';
-import { createSealedBox } from '../src/webhooks/sealed-box.ts';
+import { createSealedBox, type SealedBox } from '../src/webhooks/sealed-box.ts';
 import { createNotifier } from '../src/webhooks/wake.ts';
 import { QUEUE, type WebhookJob } from './job-queue.ts';
 import { cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
@@ -38,6 +39,7 @@ type Scene = {
   databaseUrl: string;
   worker: ChildProcess;
   sink: string;
+  box: SealedBox;
 };
 
 /** Webhooks: the engine against a bare loop that signs and posts the same bodies to the same sink in the same run. */
@@ -79,11 +81,12 @@ async function setScene(stage: Stage): Promise<Scene> {
   const port = await freePort();
   await stage.startScript('sink.ts', [String(port)]);
   const sink = `http://127.0.0.1:${port}`;
-  const receivers = await makeReceivers(link.db, createSealedBox([keys.SECRET_KEYS]), `${sink}/hook`);
-  return { stage, db: link.db, receivers, databaseUrl, worker, sink };
+  const box = createSealedBox([keys.SECRET_KEYS]);
+  const receivers = await makeReceivers(link.db, box, `${sink}/hook`);
+  return { stage, db: link.db, receivers, databaseUrl, worker, sink, box };
 }
 
-async function makeReceivers(db: Database, box: ReturnType<typeof createSealedBox>, url: string): Promise<Receiver[]> {
+async function makeReceivers(db: Database, box: SealedBox, url: string): Promise<Receiver[]> {
   const organization = await createOrganization(db, { name: 'Bench', hasPlan: true });
   const receivers: Receiver[] = [];
   for (let index = 0; index < RECEIVERS; index++) {
@@ -153,28 +156,48 @@ async function drain(scene: Scene, count: number): Promise<number> {
   return rateOf(await arrivals(scene));
 }
 
-/** From the commit to the sink, with events coming one at a time, evenly. */
+/** From the commit to the sink, with events coming one at a time, evenly: sent by another process, and by this one. */
 async function measureDelay(scene: Scene): Promise<void> {
+  const elsewhere = await delaysOf(scene, createNotifier(scene.db));
+  scene.worker.kill('SIGSTOP');
+  const engine = startWebhookEngine({
+    db: scene.db,
+    box: scene.box,
+    guard: createGuard(true),
+    now: () => null,
+    onFault: (error) => console.error(error),
+  });
+  const here = await delaysOf(scene, engine.wake);
+  await engine.stop();
+  scene.worker.kill('SIGCONT');
+  const quantile = (delays: number[], q: number) => `${(delays[Math.floor(delays.length * q)] ?? 0).toFixed(1)} ms`;
+  printTable(
+    `From the commit to the receiver, ${LIVE_EVENTS_PER_SECOND} events/s`,
+    ['the worker is', 'p50', 'p99', 'longest'],
+    [
+      ['in the same process', here],
+      ['on another node, told by NOTIFY', elsewhere],
+    ].map(([name, delays]) => [
+      String(name),
+      ...[0.5, 0.99, 0.9999].map((share) => quantile(delays as number[], share)),
+    ]),
+  );
+}
+
+async function delaysOf(scene: Scene, wake: () => void): Promise<number[]> {
   await settle(scene);
-  const notify = createNotifier(scene.db);
   const committed = new Map<string, number>();
   const startedAt = performance.now();
   const count = LIVE_EVENTS_PER_SECOND * LIVE_SECONDS;
   const commits: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {
     await sleep(Math.max(0, startedAt + (index * 1000) / LIVE_EVENTS_PER_SECOND - performance.now()));
-    commits.push(commitOne(scene, index, committed).then(notify));
+    commits.push(commitOne(scene, index, committed).then(wake));
   }
   await Promise.all(commits);
   while ((await counted(scene)) < count) await sleep(20);
   const { ids, times } = await arrivals(scene);
-  const delays = ids.map((id, index) => (times[index] ?? 0) - (committed.get(id) ?? 0)).sort((a, b) => a - b);
-  const quantile = (q: number) => `${(delays[Math.floor(delays.length * q)] ?? 0).toFixed(1)} ms`;
-  printTable(
-    `From the commit to the receiver, ${LIVE_EVENTS_PER_SECOND} events/s, through another node's NOTIFY`,
-    ['p50', 'p99', 'longest'],
-    [[quantile(0.5), quantile(0.99), quantile(0.9999)]],
-  );
+  return ids.map((id, index) => (times[index] ?? 0) - (committed.get(id) ?? 0)).sort((a, b) => a - b);
 }
 
 async function commitOne(scene: Scene, index: number, committed: Map<string, number>): Promise<void> {

@@ -12,10 +12,24 @@ export type QueryLimits = {
   timeoutMs?: number;
 };
 
+export type TransactionOptions = {
+  /**
+   * How prepared statements are planned; left alone, the server decides after some runs. "once" makes one plan for any
+   * values: right where all access is by key and batches are small, as planning took half of an order's time. "anew"
+   * plans for the values at hand: right for a thousand rows at once, where the plan for any values took ten times longer.
+   */
+  planning?: 'once' | 'anew';
+};
+
+const BEGIN = {
+  once: 'begin; set local plan_cache_mode = force_generic_plan',
+  anew: 'begin; set local plan_cache_mode = force_custom_plan',
+};
+
 export type Transaction = Queryable & { readonly isTransaction: true };
 
 export type Database = Queryable & {
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   /** A connection of its own, outside the pool: for session locks and LISTEN. The caller closes it. */
   connect(): Promise<pg.Client>;
   /** The pool itself, for libraries that bring their own queries. */
@@ -79,9 +93,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  async function attempt<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  async function attempt<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    { planning }: TransactionOptions,
+  ): Promise<Result> {
     return await withConnection(async (lent) => {
-      await lent({ text: 'begin' });
+      await lent({ text: planning === undefined ? 'begin' : BEGIN[planning] });
       try {
         const result = await work({ isTransaction: true, query: (statement, limits) => run(lent, statement, limits) });
         const { command } = await lent({ text: 'commit' });
@@ -99,10 +116,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     pool,
     query: (statement, limits) => withConnection((lent) => run(lent, statement, limits)),
-    async transaction(work) {
+    async transaction(work, options = {}) {
       for (let attempts = 1; ; attempts++) {
         try {
-          return await attempt(work);
+          return await attempt(work, options);
         } catch (error) {
           if (attempts === TRANSACTION_ATTEMPTS || !isRetryable(error)) throw error;
           await sleep(RETRY_PAUSE_MS * attempts * (1 + Math.random()));

@@ -79,38 +79,41 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
     const requests = reports.map((report) => report.request);
     const [first] = reports as [OrderReport];
     try {
-      const outcomes = await db.transaction(async (tx) => {
-        step = 'lookup_failed';
-        if (isWaiting) await lockKey(tx, first.request);
-        const isLocked = isWaiting ? [true] : await tryLockKeys(tx, requests);
-        const records = await findRecords(tx, requests, now);
-        const outcomes = new Map<OrderReport, Outcome>();
-        const open: OrderReport[] = [];
-        for (const [index, report] of reports.entries()) {
-          const record = records.get(report.request.key);
-          if (record !== undefined) outcomes.set(report, replayOrRefusal(record, report.request));
-          else if (isLocked[index]) open.push(report);
-        }
-        step = 'insert_failed';
-        const drafts = open.map((report) => report.draft);
-        const placed = drafts.length === 0 ? NOTHING : await placeOrders(tx, channel, first.scope, drafts);
-        touched = placed.touched;
-        const answers: { request: WriteRequest; answer: WriteAnswer }[] = [];
-        for (const [index, report] of open.entries()) {
-          const { request, apiVersion } = report;
-          const document = placed.documents[index] ?? null;
-          if (document === null) {
-            outcomes.set(report, new ApiError('duplicate_channel_order_id', { param: 'channel_order_id' }));
-            continue;
+      const outcomes = await db.transaction(
+        async (tx) => {
+          step = 'lookup_failed';
+          if (isWaiting) await lockKey(tx, first.request);
+          const isLocked = isWaiting ? [true] : await tryLockKeys(tx, requests);
+          const records = await findRecords(tx, requests, now);
+          const outcomes = new Map<OrderReport, Outcome>();
+          const open: OrderReport[] = [];
+          for (const [index, report] of reports.entries()) {
+            const record = records.get(report.request.key);
+            if (record !== undefined) outcomes.set(report, replayOrRefusal(record, report.request));
+            else if (isLocked[index]) open.push(report);
           }
-          const body = presentOrder(channel, apiVersion, document);
-          const answer = { status: 201, body, requestId: request.requestId };
-          answers.push({ request, answer });
-          outcomes.set(report, { answer, isReplay: false });
-        }
-        await recordAnswers(tx, answers, now);
-        return reports.map((report) => outcomes.get(report) ?? null);
-      });
+          step = 'insert_failed';
+          const drafts = open.map((report) => report.draft);
+          const placed = drafts.length === 0 ? NOTHING : await placeOrders(tx, channel, first.scope, drafts);
+          touched = placed.touched;
+          const answers: { request: WriteRequest; answer: WriteAnswer }[] = [];
+          for (const [index, report] of open.entries()) {
+            const { request, apiVersion } = report;
+            const document = placed.documents[index] ?? null;
+            if (document === null) {
+              outcomes.set(report, new ApiError('duplicate_channel_order_id', { param: 'channel_order_id' }));
+              continue;
+            }
+            const body = presentOrder(channel, apiVersion, document);
+            const answer = { status: 201, body, requestId: request.requestId };
+            answers.push({ request, answer });
+            outcomes.set(report, { answer, isReplay: false });
+          }
+          await recordAnswers(tx, answers, now);
+          return reports.map((report) => outcomes.get(report) ?? null);
+        },
+        { planning: 'once' },
+      );
       if (touched.length > 0) channel.onEvents(touched);
       return outcomes;
     } catch (error) {

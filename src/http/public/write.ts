@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { ErrorCode } from '../../contract/errors.ts';
-import type { Transaction } from '../../db/database.ts';
+import type { Transaction, TransactionOptions } from '../../db/database.ts';
 import { writeFault } from './database-faults.ts';
 import type { Call } from './handler.ts';
 import {
@@ -21,6 +21,7 @@ export type Write = {
   failure: ErrorCode;
   /** Writes of the same name need the same lock, so they take turns. */
   turn: string;
+  planning?: TransactionOptions['planning'];
 };
 
 type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
@@ -32,7 +33,7 @@ type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
  */
 export async function writeOnce(
   call: WriteCall,
-  { failure, turn }: Write,
+  { failure, turn, planning }: Write,
   work: (tx: Transaction) => Promise<WriteResult>,
 ): Promise<FastifyReply> {
   const { context } = call;
@@ -41,16 +42,19 @@ export async function writeOnce(
     const now = context.channel.now();
     let step: ErrorCode = 'lookup_failed';
     try {
-      return await context.db.transaction(async (tx) => {
-        step = 'lookup_failed';
-        await lockKey(tx, request);
-        const record = (await findRecords(tx, [request], now)).get(request.key);
-        if (record !== undefined) return replayOf(record, request);
-        step = failure;
-        const answer = { ...(await work(tx)), requestId: request.requestId };
-        await recordAnswers(tx, [{ request, answer }], now);
-        return { answer, isReplay: false };
-      });
+      return await context.db.transaction(
+        async (tx) => {
+          step = 'lookup_failed';
+          await lockKey(tx, request);
+          const record = (await findRecords(tx, [request], now)).get(request.key);
+          if (record !== undefined) return replayOf(record, request);
+          step = failure;
+          const answer = { ...(await work(tx)), requestId: request.requestId };
+          await recordAnswers(tx, [{ request, answer }], now);
+          return { answer, isReplay: false };
+        },
+        planning === undefined ? {} : { planning },
+      );
     } catch (error) {
       throw writeFault(step, error);
     }

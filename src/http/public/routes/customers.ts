@@ -30,7 +30,7 @@ export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async
     draftCustomer(customer, integration.country, `customers[${index}].`),
   );
   const scope = scopeOf(integration);
-  return await writeOnce(call, { failure: 'bulk_upsert_failed', turn: turnOf(scope) }, async (tx) => {
+  return await writeOnce(call, { failure: 'bulk_upsert_failed', turn: turnOf(scope), planning: 'anew' }, async (tx) => {
     await lockCustomers(tx, scope.organizationId);
     const book = await openCustomerBook(tx, scope, drafts, nowOf(context.channel.now(), integration));
     const outcomes = drafts.map((draft, index) => accepted(book.upsert(draft), `customers[${index}]`));
