@@ -17,13 +17,16 @@ export type TransactionOptions = {
    * How prepared statements are planned; left alone, the server decides after some runs. "once" makes one plan for any
    * values: right where all access is by key and batches are small, as planning took half of an order's time. "anew"
    * plans for the values at hand: right for a thousand rows at once, where the plan for any values took ten times longer.
+   * "by index" is one plan that never reads a whole table: right for a queue, which may be empty when the plan is made
+   * and hold a hundred thousand rows a moment later.
    */
-  planning?: 'once' | 'anew';
+  planning?: 'once' | 'anew' | 'by index';
 };
 
 const BEGIN = {
   once: 'begin; set local plan_cache_mode = force_generic_plan',
   anew: 'begin; set local plan_cache_mode = force_custom_plan',
+  'by index': 'begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off',
 };
 
 export type Transaction = Queryable & { readonly isTransaction: true };

@@ -46,19 +46,20 @@ describe('a claim', () => {
     const plans: Plan[] = [];
     const explaining: Database = {
       ...world.db,
-      transaction: (work) =>
-        world.db.transaction((tx) =>
-          work({
-            isTransaction: true,
-            async query(statement) {
-              if (!statement.text.includes('with recursive')) return await tx.query(statement);
-              const rows = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-                new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
-              );
-              plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
-              return [{ now: new Date(), hopCount: 0, id: null }] as never;
-            },
-          }),
+      transaction: (work, options) =>
+        world.db.transaction(
+          (tx) =>
+            work({
+              isTransaction: true,
+              async query(statement) {
+                const rows = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+                  new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
+                );
+                plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
+                return [{ now: new Date(), hopCount: 0, id: null }] as never;
+              },
+            }),
+          options,
         ),
     };
     await claimDue(explaining, request(changes));

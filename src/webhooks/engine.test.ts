@@ -85,9 +85,9 @@ describe('the engine', () => {
     let statements = 0;
     const counting: Database = {
       ...world.db,
-      transaction(work) {
+      transaction(work, options) {
         statements += 1;
-        return world.db.transaction(work);
+        return world.db.transaction(work, options);
       },
     };
     start({ ...world, db: counting }, { pollMs: 200, tidyMs: 100_000 });

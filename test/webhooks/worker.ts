@@ -25,22 +25,24 @@ function die(point: WorkerOrder['dieAt']): void {
 
 const db: Database = {
   ...real,
-  async transaction(work) {
+  async transaction(work, options) {
     let claimed: string[] = [];
     let isRecord = false;
-    const result = await real.transaction((tx) =>
-      work({
-        isTransaction: true,
-        async query<Row extends object>(...args: Parameters<typeof tx.query>) {
-          const [{ text }] = args;
-          isRecord = text.includes('last_attempt_at');
-          if (isRecord) die('before record');
-          const rows = await tx.query<Row & { id?: string | null }>(...args);
-          if (isRecord) die('before the commit of a record');
-          if (text.includes('leased_until = clock.now')) claimed = rows.flatMap(({ id }) => (id == null ? [] : [id]));
-          return rows;
-        },
-      }),
+    const result = await real.transaction(
+      (tx) =>
+        work({
+          isTransaction: true,
+          async query<Row extends object>(...args: Parameters<typeof tx.query>) {
+            const [{ text }] = args;
+            isRecord = text.includes('last_attempt_at');
+            if (isRecord) die('before record');
+            const rows = await tx.query<Row & { id?: string | null }>(...args);
+            if (isRecord) die('before the commit of a record');
+            if (text.includes('leased_until = clock.now')) claimed = rows.flatMap(({ id }) => (id == null ? [] : [id]));
+            return rows;
+          },
+        }),
+      options,
     );
     for (const id of claimed) say(`claimed ${id}`);
     if (claimed.length > 0) die('after claim');
