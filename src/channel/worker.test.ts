@@ -121,12 +121,14 @@ describe('the channel’s worker', () => {
 
   it('leaves a detached channel alone', async () => {
     const dealer = await world.dealer();
-    await promoted(dealer, new Date(0), new Date(Date.now() + 50));
+    const end = new Date(Date.now() + 60_000);
+    await promoted(dealer, new Date(0), end);
     await setOrganization(world.db, dealer.integrationId, null);
-    await sleep(60);
+    world.setTime(end);
     assert.equal(await refreshDue(world.channel), 0);
     await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
     assert.equal(await refreshDue(world.channel), 1);
+    world.setTime(null);
   });
 
   it('projects what falls due at once, however much it is', async () => {
