@@ -105,6 +105,22 @@ export async function cpuSeconds(pid: number | undefined): Promise<number> {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
+/** The same of all children of a process, such as the sessions of a database server. */
+export async function childrenCpuSeconds(parent: number | null | undefined): Promise<number> {
+  const { readdir, readFile } = await import('node:fs/promises');
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  const parents = await Promise.all(
+    pids.map(async (pid) => {
+      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
+    }),
+  );
+  const children = pids.filter((_, index) => parents[index] === parent);
+  const seconds = await Promise.all(children.map((pid) => cpuSeconds(Number(pid))));
+  return seconds.reduce((sum, each) => sum + each, 0);
+}
+
 export async function freePort(): Promise<number> {
   return await new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
