@@ -56,7 +56,7 @@ describe('a claim', () => {
                   new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
                 );
                 plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
-                return [{ now: new Date(), hopCount: 0, id: null }] as never;
+                return [{ nowMs: 0, hopCount: 0, id: null }] as never;
               },
             }),
           options,

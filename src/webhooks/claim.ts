@@ -40,7 +40,7 @@ export type Claim = {
   /** Whether more might have been claimed if there had been places for it. */
   isLimited: boolean;
   /** The database's time. */
-  now: Date;
+  nowMs: number;
   /** Where the next claim goes on; null when the last receiver has been looked at. */
   next: string | null;
 };
@@ -48,7 +48,7 @@ export type Claim = {
 /** How many receivers one claim looks at; the next one goes on behind them. */
 export const RECEIVER_LIMIT = 200;
 
-type Looked = { now: Date; lastHop: string | null; hopCount: number; stopped: string[] | null };
+type Looked = { nowMs: number; lastHop: string | null; hopCount: number; stopped: string[] | null };
 type ClaimRow = Looked & (Claimed | { [Column in keyof Claimed]: null });
 
 /**
@@ -99,11 +99,11 @@ export async function claimDue(db: Database, request: ClaimRequest): Promise<Cla
       returning d.integration_id, d.id, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, due.url,
         due.secrets
     )
-    select looked.now, looked.last_hop as "lastHop", looked.hop_count as "hopCount", looked.stopped,
+    select looked.now_ms as "nowMs", looked.last_hop as "lastHop", looked.hop_count as "hopCount", looked.stopped,
       c.integration_id as "integrationId", c.id, c.event_id as "eventId", event.type, event.body, c.url,
       c.attempts, c.dispatches, c.takeovers, c.secrets, ${request.leaseToken}::bigint as "leaseToken"
     from (
-      select (select now from clock) as now, max(integration_id) as last_hop, count(*) as hop_count,
+      select (select extract(epoch from now) * 1000 from clock)::float8 as now_ms, max(integration_id) as last_hop, count(*) as hop_count,
         array_agg(integration_id) filter (where not is_sending) as stopped
       from receivers) looked
     left join claimed c on true
@@ -118,7 +118,7 @@ export async function claimDue(db: Database, request: ClaimRequest): Promise<Cla
     claimed,
     stopped: looked.stopped ?? [],
     isLimited: claimed.length === request.limit || isAnyFull(busy, claimed, request.perReceiver),
-    now: looked.now,
+    nowMs: looked.nowMs,
     next: nextAfter(request, claimed, looked),
   };
 }

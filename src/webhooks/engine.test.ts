@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
+import { isAccepted } from '../../test/harness/verify-signature.ts';
 import {
   box,
   connectReceiver,
@@ -145,6 +146,25 @@ describe('the engine', () => {
       await queueEvents(world, shop, 1);
       await receiver.until(count);
     }
+  });
+
+  it("writes and signs by the database's clock, whatever the worker's own says", async (t) => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    receiver.answerWith(500);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 });
+    const engine = start(world);
+    await queueEvents(world, shop, 1, { createdAt: new Date(0) });
+    await receiver.until(1);
+    await engine.settled();
+    t.mock.timers.reset();
+    const [row] = await world.db.query<{ seconds: number }>(sql`
+      select extract(epoch from due_at - clock_timestamp())::float8 as seconds from deliveries
+      where integration_id = ${shop.integrationId}`);
+    assert.ok(row !== undefined && row.seconds <= 5 && row.seconds > -60, `due in ${row?.seconds} s`);
+    const [webhook] = receiver.received;
+    assert.ok(webhook !== undefined);
+    assert.equal(await isAccepted(webhook, receiver.secret, Date.now() / 1000), true);
   });
 
   it('reuses its connections', async () => {

@@ -101,7 +101,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
       now: options.now(),
     });
     after = next ?? '';
-    skewMs = seen.now.getTime() - Date.now();
+    skewMs = seen.nowMs - Date.now();
     for (const integrationId of seen.stopped) stopped.add(integrationId);
     for (const delivery of claimed) void attempt(delivery);
     isRoomWanted = seen.isLimited;

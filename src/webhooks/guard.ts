@@ -20,7 +20,7 @@ const URL_LENGTH_LIMIT = 2_000;
 /** With `isPrivateAllowed`, for development, http and private addresses are taken too. */
 export function createGuard(
   isPrivateAllowed: boolean,
-  resolve: Resolve = isPrivateAllowed ? resolveBySystem : resolveByDns,
+  resolve: Resolve = isPrivateAllowed ? resolveBySystem : resolveByDns(),
 ): Guard {
   const isAllowed = (address: string) => isPrivateAllowed || isPublic(address);
   const resolveShared = sharing(resolve);

@@ -4,25 +4,31 @@ import { Resolver } from 'node:dns/promises';
 /** The addresses that a name leads to. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
+/** The system's servers and a patience that fits the deadline of an attempt, unless a test brings its own. */
+export type DnsOptions = { servers?: string[]; timeoutMs?: number };
+
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
-
-const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
 
 /**
  * Asks the name servers and nobody else: neither the hosts file nor search domains lead into our own network. It also
  * keeps receivers apart. The system's lookup occupies one of four threads until it has an answer, so that four names
  * whose servers are silent would make everybody wait.
  */
-export const resolveByDns: Resolve = async (hostname) => {
-  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const found = [
-    ...(ipv4.status === 'fulfilled' ? ipv4.value.map((address) => ({ address, family: 4 })) : []),
-    ...(ipv6.status === 'fulfilled' ? ipv6.value.map((address) => ({ address, family: 6 })) : []),
-  ];
-  if (found.length === 0 && ipv4.status === 'rejected') throw ipv4.reason;
-  return found;
-};
+export function resolveByDns({ servers, timeoutMs = DNS_TIMEOUT_MS }: DnsOptions = {}): Resolve {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: DNS_TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
+  return async (hostname) => {
+    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = [...addressesOf(ipv4, 4), ...addressesOf(ipv6, 6)];
+    if (found.length === 0 && ipv4.status === 'rejected') throw ipv4.reason;
+    return found;
+  };
+}
+
+function addressesOf(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+}
 
 /** What any program on this machine would be told; for development. */
 export const resolveBySystem: Resolve = async (hostname) =>
