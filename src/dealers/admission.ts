@@ -18,12 +18,12 @@ export type Admission = {
   rateLimitOverride: number | null;
   /** The newest stamp of what this integration's client can read: while it stands, what was read stays right. */
   clockMs: number;
-  /** The database's time at the lookup. */
+  /** The database's time at the lookup, unless a test owns the clock. */
   nowMs: number;
 };
 
 type AdmissionRow = {
-  key_hash: Buffer;
+  key_hash: string;
   id: string;
   organization_id: string | null;
   is_enabled: boolean;
@@ -34,15 +34,19 @@ type AdmissionRow = {
   country: string | null;
   api_version: string;
   rate_limit_override: number | null;
-  clock: Date;
-  now: Date;
+  clock_ms: number;
+  now_ms: number;
 };
 
 /** A lookup by key takes a millisecond. A database that has not answered by now hangs, and every request would with it. */
 const LOOKUP_TIMEOUT_MS = 3_000;
 
 /** Looks up several keys at once; the answers stand in the order of the keys, null where a key is unknown. */
-export async function findAdmissions(db: Queryable, keys: string[]): Promise<(Admission | null)[]> {
+export async function findAdmissions(
+  db: Queryable,
+  keys: string[],
+  now: Date | null = null,
+): Promise<(Admission | null)[]> {
   // Under load most of them are the same few keys.
   const hashOf = new Map(keys.map((key) => [key, '']));
   const hashes = [...hashOf.keys()].map((key) => {
@@ -51,20 +55,22 @@ export async function findAdmissions(db: Queryable, keys: string[]): Promise<(Ad
     return hash;
   });
   const statement = sql`
-    select i.key_hash, i.id, i.organization_id, i.is_enabled, i.is_test_mode, i.currency, i.api_version,
+    select encode(i.key_hash, 'hex') as key_hash, i.id, i.organization_id, i.is_enabled, i.is_test_mode, i.currency, i.api_version,
       i.rate_limit_override, o.country,
       coalesce(o.is_provisioned and o.archived_at is null, false) as is_provisioned,
-      coalesce(o.has_integration_plan, false) as has_plan, c.stamp as clock, clock_timestamp() as now
+      coalesce(o.has_integration_plan, false) as has_plan, 
+      floor(extract(epoch from c.stamp) * 1000)::bigint as clock_ms,
+      floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
     from integrations i
     join channel_clocks c on c.integration_id = i.id
     left join organizations o on o.id = i.organization_id
     where i.key_hash = any(${hashes}::bytea[])`;
   const rows = await db.query<AdmissionRow>(statement, { timeoutMs: LOOKUP_TIMEOUT_MS });
-  const byHash = new Map(rows.map((row) => [row.key_hash.toString('hex'), admissionOf(row)]));
+  const byHash = new Map(rows.map((row) => [row.key_hash, admissionOf(row, now)]));
   return keys.map((key) => byHash.get(hashOf.get(key) ?? '') ?? null);
 }
 
-function admissionOf(row: AdmissionRow): Admission {
+function admissionOf(row: AdmissionRow, now: Date | null): Admission {
   return {
     integrationId: row.id,
     organizationId: row.organization_id,
@@ -76,7 +82,7 @@ function admissionOf(row: AdmissionRow): Admission {
     country: row.country,
     apiVersion: row.api_version,
     rateLimitOverride: row.rate_limit_override,
-    clockMs: row.clock.getTime(),
-    nowMs: row.now.getTime(),
+    clockMs: row.clock_ms,
+    nowMs: now?.getTime() ?? row.now_ms,
   };
 }

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
 import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
@@ -29,10 +29,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const faults = clientFaults(options);
   const app = Fastify({
-    loggerInstance: options.log,
+    loggerInstance: withoutChildren(options.log),
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger for each request would cost more than its one line, which names the request itself.
-    childLoggerFactory: (log) => log,
     genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
@@ -47,6 +45,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       maxHeaderSize: HEADERS_LIMIT_BYTES,
       // Node would answer without the envelope; the first hook below does it with one.
       requireHostHeader: false,
+      // A GET has no body whose end would have to be told.
+      optimizeEmptyRequests: true,
     },
     rewriteUrl: (request) => plainUrl(request.url ?? '/'),
     frameworkErrors: errorHandler(options.publicUrl),
@@ -64,8 +64,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, reply, done) => {
     faults.follow(reply.raw);
-    reply.raw.once('close', () => logRequest(request, reply));
-    reply.header('X-Request-Id', request.id);
+    reply.raw.on('close', () => logRequest(request, reply));
+    reply.header('x-request-id', request.id);
     reply.headers(securityHeaders);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       return done(new ApiError('invalid_request', { param: 'Host', message: 'HTTP/1.1 needs a Host header.' }));
@@ -78,6 +78,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
   if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
   return app;
+}
+
+/** A logger for each request would cost more than its one line, which names the request itself. */
+function withoutChildren(log: FastifyBaseLogger): FastifyBaseLogger {
+  const only: FastifyBaseLogger = Object.create(log);
+  only.child = () => only;
+  return only;
 }
 
 /** Node by itself closes the connection without a word on CONNECT, and refuses an Expect that it does not know. */

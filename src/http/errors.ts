@@ -30,7 +30,7 @@ function keepConnection(reply: FastifyReply): void {
 function toApiError(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
   // The client went away while it was sending; nobody reads this answer, but the log does.
-  if (request.raw.destroyed && !request.raw.complete) return new ApiError('request_timeout', { cause: thrown });
+  if (request.raw.readableAborted) return new ApiError('request_timeout', { cause: thrown });
   // Whatever else was wrong with a request to nowhere.
   if (request.is404) return new ApiError('route_not_found');
   switch ((thrown as Partial<FastifyError> | null)?.code) {

@@ -13,16 +13,17 @@ import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 export type AdmittedIntegration = Admission & { organizationId: string };
 
 const UNKNOWN_ROUTE_COST = 1;
+const BEARER = 'bearer ';
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 
 /**
  * Everything that is checked before a body is read, in the order the API promises: the key, the rate limit, the route,
  * the integration's standing, the Idempotency-Key header. The first that fails answers.
  */
-export function admitter(db: Database, rateLimits: RateLimitStore) {
+export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null) {
   // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load
   // a fraction of a query for each.
-  const findAdmission = gather((keys: string[]) => findAdmissions(db, keys));
+  const findAdmission = gather((keys: string[]) => findAdmissions(db, keys, now()));
 
   return async function admit(
     request: FastifyRequest,
@@ -33,7 +34,7 @@ export function admitter(db: Database, rateLimits: RateLimitStore) {
     const key = bearerKey(request.headers.authorization);
     const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
     request.integrationId = admission.integrationId;
-    reply.header('X-API-Version', admission.apiVersion);
+    reply.header('x-api-version', admission.apiVersion);
     reply.headers(rateHeaders(cap, spending));
     if (!spending.isAllowed) {
       throw new ApiError('too_many_requests', { headers: { 'Retry-After': String(retryAfterSeconds(spending)) } });
@@ -59,20 +60,23 @@ export function admitter(db: Database, rateLimits: RateLimitStore) {
 
 function bearerKey(header: string | undefined): string {
   if (header === undefined) throw new ApiError('missing_authorization');
-  const [scheme = '', key = '', ...rest] = header.split(' ');
-  if (scheme.toLowerCase() !== 'bearer' || rest.length > 0 || !isApiKey(key)) {
+  const key = header.slice(BEARER.length);
+  if (header.slice(0, BEARER.length).toLowerCase() !== BEARER || !isApiKey(key)) {
     throw new ApiError('malformed_authorization');
   }
   return key;
 }
 
 function assertStanding(admission: Admission): AdmittedIntegration {
-  const { organizationId } = admission;
-  if (organizationId === null) throw new ApiError('integration_org_missing');
+  if (!hasOrganization(admission)) throw new ApiError('integration_org_missing');
   if (!admission.isEnabled) throw new ApiError('integration_disabled');
   if (!admission.isProvisioned) throw new ApiError('integration_not_provisioned');
   if (!admission.hasPlan) throw new ApiError('subscription_required');
-  return { ...admission, organizationId };
+  return admission;
+}
+
+function hasOrganization(admission: Admission): admission is AdmittedIntegration {
+  return admission.organizationId !== null;
 }
 
 function assertIdempotencyKey(header: string | string[] | undefined): void {

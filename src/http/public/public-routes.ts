@@ -66,7 +66,7 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     orderIntake: createOrderIntake(options),
     rawBodies: new WeakMap(),
   };
-  const admit = admitter(context.db, context.rateLimits);
+  const admit = admitter(context.db, context.rateLimits, context.channel.now);
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
 
@@ -81,8 +81,8 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
   });
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('X-API-Version', CURRENT_VERSION);
-    reply.header('Cache-Control', 'no-store');
+    reply.header('x-api-version', CURRENT_VERSION);
+    reply.header('cache-control', 'no-store');
     // Unknown paths and methods go through the same door: authenticated, counted, and only then told so.
     const operation = request.routeOptions.config.operation ?? null;
     if (operation?.isOpen) return;

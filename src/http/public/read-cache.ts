@@ -63,10 +63,10 @@ export function createReadCache(maxBytes: number): ReadCache {
       const { integrationId, clockMs, nowMs, apiVersion } = integration;
       const key = `${integrationId} ${clockMs} ${apiVersion} ${request.url}`;
       const entry = await find(key, nowMs, build);
-      if (entry.version !== null) reply.header('X-API-Version', entry.version);
-      reply.header('ETag', entry.etag);
-      reply.header('Vary', 'Accept-Encoding');
-      reply.header('Cache-Control', 'private, no-cache');
+      if (entry.version !== null) reply.header('x-api-version', entry.version);
+      reply.header('etag', entry.etag);
+      reply.header('vary', 'Accept-Encoding');
+      reply.header('cache-control', 'private, no-cache');
       if (isMatch(request.headers['if-none-match'], entry.etag)) return reply.code(304).send();
 
       const encoding = encodingFor(request.headers['accept-encoding'], entry.bodies.identity.length);
@@ -76,8 +76,8 @@ export function createReadCache(maxBytes: number): ReadCache {
         // A new entry, because the cache measures an entry when it comes; one that was not kept stays out.
         if (cache.get(key) === entry) cache.set(key, withBody(entry, encoding, body));
       }
-      if (encoding !== 'identity') reply.header('Content-Encoding', encoding);
-      return reply.type('application/json; charset=utf-8').send(body);
+      if (encoding !== 'identity') reply.header('content-encoding', encoding);
+      return reply.header('content-type', 'application/json; charset=utf-8').send(body);
     },
   };
 }

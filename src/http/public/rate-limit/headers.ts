@@ -3,9 +3,9 @@ import type { Spending } from './store.ts';
 /** What a response says about the rate limit. The reset is told in the time of the response's own Date header. */
 export function rateHeaders(cap: number, spending: Spending, nowMs: number = Date.now()): Record<string, string> {
   return {
-    'X-RateLimit-Limit': String(cap),
-    'X-RateLimit-Remaining': String(spending.isAllowed ? spending.remaining : 0),
-    'X-RateLimit-Reset': String(Math.ceil((nowMs + spending.resetInMs) / 1000)),
+    'x-ratelimit-limit': String(cap),
+    'x-ratelimit-remaining': String(spending.isAllowed ? spending.remaining : 0),
+    'x-ratelimit-reset': String(Math.ceil((nowMs + spending.resetInMs) / 1000)),
   };
 }
 

@@ -26,7 +26,7 @@ export const listEvents: Handler<typeof OPERATIONS.listEvents> = async ({ contex
       types: wanted.filter,
       createdAfter: wanted.since,
       before: wanted.before,
-      now: context.channel.now() ?? new Date(integration.nowMs),
+      now: new Date(integration.nowMs),
     }),
   );
   const shown = events.slice(0, wanted.limit);

@@ -5,7 +5,7 @@ import { isId } from '../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { AdmittedIntegration } from '../admit.ts';
 import { reading } from '../database-faults.ts';
-import type { Handler, PublicContext } from '../handler.ts';
+import type { Handler } from '../handler.ts';
 import { listEnvelope, parseChoices, readListQuery } from '../list-query.ts';
 
 type Kind = 'listing' | 'part';
@@ -30,14 +30,14 @@ export function listItems(kind: Kind): Handler<typeof OPERATIONS.listListings> {
       since: { name: 'updated_after', text: query.updated_after },
       filter: { name: 'status', text: query.status, parse: (text) => parseChoices('status', statuses, text) },
     });
-    return await context.readCache.serve(request, reply, timed(context, integration), async () => {
+    return await context.readCache.serve(request, reply, integration, async () => {
       // With updated_after every status counts, or a client could not learn that something was sold.
       const status = wanted.filter ?? (wanted.since === null ? ON_SALE : null);
       const page = await reading(() =>
         context.reader.page(
           scopeOf(integration, kind),
           { limit: wanted.limit, statuses: status, updatedAfter: wanted.since, before: wanted.before },
-          nowOf(context, integration),
+          new Date(integration.nowMs),
         ),
       );
       const cursor = page.last === null ? null : wanted.cursorAfter(page.last);
@@ -50,9 +50,9 @@ export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
   const { notFound } = KINDS[kind];
   return async ({ context, integration, params, request, reply }) => {
     if (!isId(kind, params.id)) throw new ApiError(notFound);
-    return await context.readCache.serve(request, reply, timed(context, integration), async () => {
+    return await context.readCache.serve(request, reply, integration, async () => {
       const found = await reading(() =>
-        context.reader.one(scopeOf(integration, kind), params.id, nowOf(context, integration)),
+        context.reader.one(scopeOf(integration, kind), params.id, new Date(integration.nowMs)),
       );
       if (found === null) throw new ApiError(notFound);
       return { ...found, body: found.document };
@@ -62,13 +62,4 @@ export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
 
 function scopeOf(integration: AdmittedIntegration, kind: Kind): Scope {
   return { integrationId: integration.integrationId, kind };
-}
-
-/** The database's time at admission, unless a test owns the clock. */
-function nowOf(context: PublicContext, integration: AdmittedIntegration): Date {
-  return context.channel.now() ?? new Date(integration.nowMs);
-}
-
-function timed(context: PublicContext, integration: AdmittedIntegration): AdmittedIntegration {
-  return { ...integration, nowMs: nowOf(context, integration).getTime() };
 }
