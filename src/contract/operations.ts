@@ -259,6 +259,7 @@ export const OPERATIONS = {
         }),
       ),
     }),
+    hasEtag: true,
     success: {
       status: 200,
       description: 'A page of events.',

@@ -8,6 +8,7 @@ import { changeItem } from '../../../inventory/change.ts';
 import { deleteItem, editItem } from '../../../inventory/items.ts';
 import { changeUnits, moveUnits } from '../../../inventory/movements.ts';
 import { setPublished } from '../../../inventory/publications.ts';
+import { dismissOrder } from '../../../sales/order-operations.ts';
 import { sellUnits } from '../../../sales/sell.ts';
 
 type EventRow = { id: string; type: string; created_at: string; data: { object: { id: string } } };
@@ -144,20 +145,60 @@ describe('the list of events', () => {
     assert.deepEqual([refused.status, refused.body.error.param], [400, 'created_after']);
   });
 
-  it('reaches back 30 days and no further', async () => {
-    const [newest, ...older] = await rowsOf('');
-    const DAYS_30_MS = 30 * 24 * 3_600_000;
-    const newestMs = Date.parse(newest?.created_at ?? '');
+  it('reaches back 30 days and no further, from the cache as well', async () => {
+    const other = await world.dealer();
+    const id = await publishNew(world, other, watch());
+    for (const title of ['Second', 'Third']) await editItem(world.channel, other.organizationId, id, { title });
+    const read = async (query: string, etag = '"other"') => {
+      const { status, body, headers } = await other.api.get(`/v1/events${query}`, { 'if-none-match': etag });
+      return { status, rows: (body?.data ?? []) as EventRow[], hasMore: body?.has_more, etag: headers.etag ?? '' };
+    };
+    const endOf = (row: EventRow | undefined) => Date.parse(row?.created_at ?? '') + 30 * 24 * 3_600_000;
+    const whole = await read('');
+    const [newest, middle, oldest] = whole.rows;
+    const first = await read('?limit=2');
+    assert.deepEqual([first.rows, first.hasMore], [[newest, middle], true]);
     try {
-      world.setTime(new Date(newestMs + DAYS_30_MS - 1));
-      assert.deepEqual(await rowsOf(''), [newest]);
-      assert.deepEqual(await rowsOf('?created_after=2020-01-01'), [newest]);
-      world.setTime(new Date(newestMs + DAYS_30_MS));
-      assert.deepEqual(await rowsOf(''), []);
+      world.setTime(new Date(endOf(oldest) - 1));
+      assert.equal((await read('', whole.etag)).status, 304);
+      // The page stays as it is and is now the last.
+      world.setTime(new Date(endOf(oldest)));
+      assert.deepEqual((await read('', whole.etag)).rows, [newest, middle]);
+      assert.deepEqual(await read('?limit=2', first.etag).then(({ rows, hasMore }) => [rows, hasMore]), [
+        [newest, middle],
+        false,
+      ]);
+      world.setTime(new Date(endOf(newest) - 1));
+      assert.deepEqual((await read('')).rows, [newest]);
+      assert.deepEqual((await read('?created_after=2020-01-01')).rows, [newest]);
+      world.setTime(new Date(endOf(newest)));
+      assert.deepEqual((await read('')).rows, []);
     } finally {
       world.setTime(null);
     }
-    assert.equal((await rowsOf('')).length, older.length + 1);
+  });
+
+  it('answers 304 until there is a new event, whatever it was caused by', async () => {
+    const other = await world.dealer();
+    let etag = (await other.api.get('/v1/events')).headers.etag ?? '';
+    const isNew = async () => {
+      const { status, headers, body } = await other.api.get('/v1/events', { 'if-none-match': etag });
+      etag = headers.etag ?? '';
+      return status === 200 ? body.data[0].type : false;
+    };
+    assert.equal(await isNew(), false);
+    const id = await publishNew(world, other, part());
+    assert.equal(await isNew(), 'part.published');
+    assert.equal(await isNew(), false);
+    await other.api.post('/v1/test/webhook_ping', {}, { 'idempotency-key': 'ping' });
+    assert.equal(await isNew(), 'integration.test_event');
+    const order = await other.api.post('/v1/orders', { channel_order_id: 'E-1' }, { 'idempotency-key': 'order' });
+    assert.equal(await isNew(), false);
+    await dismissOrder(world.channel, other.organizationId, order.body.id, null);
+    assert.equal(await isNew(), 'order.cancelled');
+    await deleteItem(world.channel, other.organizationId, id);
+    assert.equal(await isNew(), 'part.unpublished');
+    assert.equal(await isNew(), false);
   });
 
   it('shows no echo of the client’s own writes', async () => {

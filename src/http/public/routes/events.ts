@@ -1,14 +1,20 @@
 import { ApiError } from '../../../contract/errors.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/events.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
-import { listEvents as findEvents } from '../../../webhooks/event-log.ts';
+import { EVENT_LOG_MS, listEvents as findEvents, type LoggedEvent } from '../../../webhooks/event-log.ts';
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
 import { listEnvelope, readListQuery } from '../list-query.ts';
 
 const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 
-export const listEvents: Handler<typeof OPERATIONS.listEvents> = async ({ context, integration, query, reply }) => {
+export const listEvents: Handler<typeof OPERATIONS.listEvents> = async ({
+  context,
+  integration,
+  query,
+  request,
+  reply,
+}) => {
   const { integrationId } = integration;
   const wanted = readListQuery({
     list: 'events',
@@ -19,25 +25,27 @@ export const listEvents: Handler<typeof OPERATIONS.listEvents> = async ({ contex
     since: { name: 'created_after', text: query.created_after },
     filter: { name: 'type', text: query.type, parse: parseTypes },
   });
-  const events = await reading(() =>
-    findEvents(context.db, {
-      integrationId,
-      limit: wanted.limit + 1,
-      types: wanted.filter,
-      createdAfter: wanted.since,
-      before: wanted.before,
-      now: new Date(integration.nowMs),
-    }),
-  );
-  const shown = events.slice(0, wanted.limit);
-  const last = shown.at(-1);
-  const cursor =
-    events.length > shown.length && last !== undefined
-      ? wanted.cursorAfter({ id: last.id, atMs: last.createdAt.getTime() })
-      : null;
-  const bodies = shown.map((event) => Buffer.from(event.body));
-  return await reply.type('application/json; charset=utf-8').send(listEnvelope(bodies, cursor));
+  return await context.readCache.serve(request, reply, integration, async () => {
+    const { limit, filter: types, since: createdAfter, before } = wanted;
+    const now = new Date(integration.nowMs);
+    const events = await reading(() =>
+      findEvents(context.db, { integrationId, limit: limit + 1, types, createdAfter, before, now }),
+    );
+    const shown = events.slice(0, limit);
+    const last = shown.at(-1);
+    const hasMore = events.length > shown.length && last !== undefined;
+    const cursor = hasMore ? wanted.cursorAfter({ id: last.id, atMs: last.createdAt.getTime() }) : null;
+    const bodies = shown.map((event) => Buffer.from(event.body));
+    return { body: listEnvelope(bodies, cursor), validUntilMs: endOf(events), isCurrent: true };
+  });
 };
+
+/** An event is recorded under a stamp of the clock, so new ones move it; old ones leave when they are too old. */
+function endOf(events: LoggedEvent[]): number | null {
+  // The one beyond the page counts too: `has_more` tells of it.
+  const oldest = events.at(-1);
+  return oldest === undefined ? null : oldest.createdAt.getTime() + EVENT_LOG_MS;
+}
 
 /** Names and wildcards, as in a subscription. */
 function parseTypes(text: string): string[] {

@@ -28,7 +28,7 @@ describe('answers to reads', () => {
   describe('have an ETag', () => {
     it('that stands while nothing changes, and answers 304 without a body', async () => {
       const id = await publishNew(world, dealer, watch());
-      for (const path of [`/v1/listings/${id}`, '/v1/listings', '/v1/parts']) {
+      for (const path of [`/v1/listings/${id}`, '/v1/listings', '/v1/parts', '/v1/events']) {
         const first = await dealer.api.get(path);
         assert.match(first.headers.etag ?? '', /^W\/"[\w-]+"$/);
         assert.equal(first.headers.vary, 'Accept-Encoding');
@@ -152,6 +152,13 @@ describe('answers to reads', () => {
         if (expected !== null) assert.ok(bytes.length < plain.length / 2);
         assert.equal(etag, (await dealer.api.get(path)).headers.etag);
       }
+    });
+    it('also where many of them are events', async () => {
+      for (let index = 0; index < 10; index++) await publishNew(world, dealer, watch());
+      const plain = (await dealer.api.get('/v1/events')).text;
+      const [gzip, br] = [await raw('/v1/events', 'gzip'), await raw('/v1/events', 'gzip, br')];
+      assert.deepEqual([gzip.encoding, gunzipSync(gzip.bytes).toString()], ['gzip', plain]);
+      assert.deepEqual([br.encoding, brotliDecompressSync(br.bytes).toString()], ['br', plain]);
     });
     it('unless they are small', async () => {
       const { encoding, bytes } = await raw('/v1/listings', 'gzip, br');
