@@ -1,62 +1,28 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { runJobs } from '../channel/run-jobs.ts';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION } from '../contract/versions.ts';
 import { createIntegration } from '../dealers/integrations.ts';
-import { runCommandLine } from './command-line.ts';
 
 describe('commands that change channels', () => {
   let world: World;
   let settings: Config;
   let dealer: Dealer;
+  const { run, json, refusal } = commandLine(() => settings);
 
   before(async () => {
     world = await startWorld();
-    const { socketDir, user, database } = world.database.address as Record<string, string>;
-    settings = readConfig({
-      DATABASE_URL: `postgresql:///${database}?host=${encodeURIComponent(socketDir ?? '')}&user=${user}`,
-      SECRET_KEYS: 'a-secret-key-of-at-least-thirty-two-characters',
-      PUBLIC_URL: world.channel.publicUrl,
-    });
+    settings = settingsFor(world);
   });
   beforeEach(async () => {
     dealer = await world.dealer();
   });
   after(() => world.stop());
-
-  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    let [out, err] = ['', ''];
-    const code = await runCommandLine(args, {
-      readSettings: () => settings,
-      writeOut: (text) => {
-        out += text;
-      },
-      writeErr: (text) => {
-        err += text;
-      },
-      readInput: async () => '',
-      stop: new AbortController().signal,
-    });
-    return { code, out, err };
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever was really printed.
-  async function json(...args: string[]): Promise<any> {
-    const { code, out, err } = await run(...args, '--json');
-    assert.equal(code, 0, err);
-    return JSON.parse(out);
-  }
-
-  async function refusal(...args: string[]): Promise<string> {
-    const { code, out, err } = await run(...args);
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^crownwheel: [^\n]+\n$/);
-    return err;
-  }
 
   it('"rates" makes a channel in another currency readable, and unreadable again', async () => {
     const { id: integrationId, apiKey } = await createIntegration(world.db, {

@@ -1,68 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { exchange } from '../../test/harness/api-client.ts';
+import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX } from '../contract/limits.ts';
 import { rawSql, sql } from '../db/sql.ts';
-import { runCommandLine } from './command-line.ts';
 
 describe("the operator's command line", () => {
   let world: World;
   let settings: Config;
   let organizationId: string;
+  const { run, runWithInput, json, refusal } = commandLine(() => settings);
 
   before(async () => {
     world = await startWorld();
-    const { socketDir, user, database } = world.database.address as Record<string, string>;
-    settings = readConfig({
-      DATABASE_URL: `postgresql:///${database}?host=${encodeURIComponent(socketDir ?? '')}&user=${user}`,
-      SECRET_KEYS: 'a-secret-key-of-at-least-thirty-two-characters',
-      PORT: String(world.port),
-    });
+    settings = settingsFor(world);
     organizationId = (await json('organization', 'create', '--name', ' Aurum & Escapement ')).id;
   });
   after(() => world.stop());
-
-  async function run(args: string[], input = ''): Promise<{ code: number; out: string; err: string }> {
-    let out = '';
-    let err = '';
-    const code = await runCommandLine(args, {
-      readSettings: () => settings,
-      writeOut: (text) => {
-        out += text;
-      },
-      writeErr: (text) => {
-        err += text;
-      },
-      readInput: async () => input,
-      stop: new AbortController().signal,
-    });
-    return { code, out, err };
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever was really printed.
-  async function json(...args: string[]): Promise<any> {
-    const { code, out, err } = await run([...args, '--json']);
-    assert.equal(code, 0, err);
-    assert.equal(err, '');
-    return JSON.parse(out);
-  }
-
-  /** The one line of complaint, which must be the same as JSON. */
-  async function refusal(...args: string[]): Promise<string> {
-    const plain = await run(args);
-    const asJson = await run([...args, '--json']);
-    for (const { code, out, err } of [plain, asJson]) {
-      assert.equal(code, 1);
-      assert.equal(out, '');
-      assert.match(err, /^[^\n]+\n$/);
-    }
-    const message = plain.err.trim().replace(/^crownwheel: /, '');
-    assert.deepEqual(JSON.parse(asJson.err), { error: message });
-    return message;
-  }
 
   async function me(apiKey: string): Promise<[status: number, detail: unknown]> {
     const response = await exchange(`${world.origin}/api/v1/me`, { headers: { authorization: `Bearer ${apiKey}` } });
@@ -83,7 +40,7 @@ describe("the operator's command line", () => {
     assert.equal(page.data[0].name, 'Aurum & Escapement');
     const rest = await json('organization', 'list', '--after', page.data[0].id);
     assert.deepEqual([rest.has_more, rest.data.map((row: { name: string }) => row.name)], [false, ['Second']]);
-    const plain = await run(['organization', 'list']);
+    const plain = await run('organization', 'list');
     assert.match(
       plain.out,
       /^ID +PROVISIONED +PLAN +NAME\norg_\w+ +yes +yes +Aurum & Escapement\norg_\w+ +yes +no +Second\n$/,
@@ -122,7 +79,7 @@ describe("the operator's command line", () => {
     assert.deepEqual(await me(key), [401, 'invalid_api_key']);
     assert.deepEqual(await me(newKey), [200, 600]);
 
-    assert.doesNotMatch((await run(['integration', 'list'])).out, /svc_\w{32}/);
+    assert.doesNotMatch((await run('integration', 'list')).out, /svc_\w{32}/);
     assert.match(await refusal('integration', 'delete', id), /add --yes/);
     assert.deepEqual(await me(newKey), [200, 600]);
     assert.deepEqual(await json('integration', 'delete', id, '--yes'), { object: 'integration', id, deleted: true });
@@ -181,7 +138,7 @@ describe("the operator's command line", () => {
       '--email',
       'stdin@dealer.example',
     ];
-    const piped = await run([...create, '--password-stdin', '--json'], 'battery staple\nmore\n');
+    const piped = await runWithInput('battery staple\nmore\n', ...create, '--password-stdin', '--json');
     assert.equal(JSON.parse(piped.out).email, 'stdin@dealer.example');
     assert.doesNotMatch(piped.out, /battery/);
   });
@@ -236,13 +193,13 @@ describe("the operator's command line", () => {
     ];
     for (const [args, line] of wrongs) {
       if (args.length > 1 || args[0] === 'organisation') assert.match(await refusal(...args), line, args.join(' '));
-      else assert.match(JSON.parse((await run([...args, '--json'])).err).error, line);
+      else assert.match(JSON.parse((await run(...args, '--json')).err).error, line);
     }
   });
 
   it('explains every command with an example', async () => {
     const helpOf = async (...path: string[]) => {
-      const { code, out } = await run([...path, '--help']);
+      const { code, out } = await run(...path, '--help');
       assert.equal(code, 0);
       assert.match(out, /Examples?:\n {2}\$ /, path.join(' '));
       return [...out.matchAll(/^ {2}([a-z][a-z-]*)(?: \[options\])?(?: <\w+(?:\.\.\.)?>)* {2,}/gm)]
@@ -272,7 +229,7 @@ describe("the operator's command line", () => {
       ['--json', 'organization', 'list'],
       ['organization', '--json', 'list'],
     ]) {
-      assert.equal(JSON.parse((await run(args)).out).object, 'list');
+      assert.equal(JSON.parse((await run(...args)).out).object, 'list');
     }
   });
 
@@ -283,23 +240,23 @@ describe("the operator's command line", () => {
       good.checks.map((check: { name: string }) => check.name),
       ['settings', 'secret keys', 'database', 'migrations', 'clock', 'port'],
     );
-    assert.match((await run(['doctor'])).out, /^ok {5}settings .*[\s\S]*All is well\.\n$/);
+    assert.match((await run('doctor')).out, /^ok {5}settings .*[\s\S]*All is well\.\n$/);
 
     const [last] = await world.db.query<{ version: number; name: string; checksum: string }>(sql`
       delete from schema_migrations where version = (select max(version) from schema_migrations)
       returning version, name, checksum`);
-    const pending = await run(['doctor']);
+    const pending = await run('doctor');
     assert.equal(pending.code, 1);
     assert.match(pending.out, /WRONG {2}migrations {3}pending: \d{4}_\w+\.sql\n +→ run "crownwheel migrate"/);
     assert.match(await refusal('organization', 'list'), /^the database lacks 1 of this release's migrations; /);
     await world.db.query(sql`
       insert into schema_migrations (version, name, checksum) values (${last?.version}, ${last?.name}, 'else')`);
-    assert.match((await run(['doctor'])).out, /WRONG {2}migrations {3}changed after they were applied: \d{4}_/);
+    assert.match((await run('doctor')).out, /WRONG {2}migrations {3}changed after they were applied: \d{4}_/);
     await world.db.query(
       sql`update schema_migrations set checksum = ${last?.checksum} where version = ${last?.version}`,
     );
     await world.db.query(rawSql(`insert into schema_migrations (version, name, checksum) values (9999, 'x', 'x')`));
-    assert.match((await run(['doctor'])).out, /WRONG {2}migrations {3}9999 unknown to this release/);
+    assert.match((await run('doctor')).out, /WRONG {2}migrations {3}9999 unknown to this release/);
     await world.db.query(rawSql('delete from schema_migrations where version = 9999'));
     assert.deepEqual(await json('migrate'), { object: 'migration', applied: [] });
   });
@@ -307,7 +264,7 @@ describe("the operator's command line", () => {
   it('examines wrong settings and an unreachable database without a fault of its own', async () => {
     const good = settings;
     settings = { ...good, databaseUrl: 'postgresql://me@127.0.0.1:1/x' };
-    const unreachable = await run(['doctor', '--json']);
+    const unreachable = await run('doctor', '--json');
     assert.equal(unreachable.code, 1);
     const wrong = JSON.parse(unreachable.out).checks.find((check: { is_ok: boolean }) => !check.is_ok);
     assert.equal(wrong.name, 'database');

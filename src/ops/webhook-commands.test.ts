@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { countRefused, type Receiver, startReceiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import {
@@ -11,9 +12,8 @@ import {
   type TestEngine,
 } from '../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
-import { runCommandLine } from './command-line.ts';
 
 describe('commands for webhooks', () => {
   let world: World;
@@ -21,16 +21,11 @@ describe('commands for webhooks', () => {
   let engine: TestEngine;
   let receiver: Receiver;
   let shop: Shop;
+  const { run, json, refusal } = commandLine(() => settings);
 
   before(async () => {
     world = await startWorld();
-    const { socketDir, user, database } = world.database.address as Record<string, string>;
-    const read = readConfig({
-      DATABASE_URL: `postgresql:///${database}?host=${encodeURIComponent(socketDir ?? '')}&user=${user}`,
-      SECRET_KEYS: 'x'.repeat(32),
-      WEBHOOK_PRIVATE_TARGETS: 'on',
-    });
-    settings = { ...read, secretKeys: [SECRET_KEY] };
+    settings = { ...settingsFor(world, { WEBHOOK_PRIVATE_TARGETS: 'on' }), secretKeys: [SECRET_KEY] };
     engine = startEngine(world);
     receiver = await startReceiver();
     shop = await openShop(world);
@@ -40,36 +35,6 @@ describe('commands for webhooks', () => {
     await receiver.stop();
     await world.stop();
   });
-
-  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    let [out, err] = ['', ''];
-    const code = await runCommandLine(args, {
-      readSettings: () => settings,
-      writeOut: (text) => {
-        out += text;
-      },
-      writeErr: (text) => {
-        err += text;
-      },
-      readInput: async () => '',
-      stop: new AbortController().signal,
-    });
-    return { code, out, err };
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever was really printed.
-  async function json(...args: string[]): Promise<any> {
-    const { code, out, err } = await run(...args, '--json');
-    assert.equal(code, 0, err);
-    return JSON.parse(out);
-  }
-
-  async function refusal(...args: string[]): Promise<string> {
-    const { code, out, err } = await run(...args);
-    assert.deepEqual([code, out], [1, ''], args.join(' '));
-    assert.match(err, /^crownwheel: [^\n]+\n$/);
-    return err.trim().replace(/^crownwheel: /, '');
-  }
 
   it('"set-url" shows the secret that it makes, this once, and webhooks come signed with it', async () => {
     const { integrationId: id } = shop;
