@@ -139,7 +139,7 @@ type Projection = {
 
 /** Projects one item onto one channel: the pinned version decides and tells, the one of a roll follows it. */
 function projectItem(projection: Projection, writes: Writes): void {
-  const { sources, channel, itemId, stamp, isQuiet } = projection;
+  const { request, sources, channel, itemId, stamp, isQuiet } = projection;
   const { integrationId, receiver } = channel;
   const storedIn = (version: string) => sources.stored.get(pairKey(integrationId, version, itemId)) ?? null;
   const before = storedIn(receiver.apiVersion);
@@ -155,11 +155,16 @@ function projectItem(projection: Projection, writes: Writes): void {
       if (stored !== null) writes.removals.push(place);
     } else if (isTold) {
       writes.documents.push(documentOf(place, rendering, stamp));
-    } else if (before !== null && (isQuiet || (stored !== null && isOther(stored, rendering)))) {
-      writes.documents.push(documentOf(place, rendering, before.stamp));
+    } else if (before !== null) {
+      const isAltered = stored !== null && isOther(stored, rendering);
+      // A job that renders anew writes every document, in a batch that tells as well: those that nothing else altered
+      // are just as old, and a version that is rolled to has none of them yet.
+      if (isAltered || stored === null || request.isQuiet === true) {
+        writes.documents.push(documentOf(place, rendering, before.stamp));
+      }
       // The same document with another future, as when a promotion is planned: it keeps its stamp, but the clock moves,
       // since what was cached at the old one would be served too long.
-      if (!isQuiet) writes.stamps.set(integrationId, stamp);
+      if (isAltered && !isQuiet) writes.stamps.set(integrationId, stamp);
     }
   }
   if (!isTold) return;

@@ -78,6 +78,11 @@ describe('rolling an integration to another version', () => {
     } as typeof world.db;
     await run({ ...world.channel, db }, controller.signal);
   }
+  /** Keeps the workers from one kind of job. */
+  const holdBack = (kind: string) =>
+    world.db.query(sql`
+      update channel_jobs set leased_until = now() + interval '1 hour'
+      where integration_id = ${dealer.integrationId} and kind = ${kind}`);
   /** A projection of everything must find nothing to do. */
   async function assertNothingMissed(): Promise<void> {
     const seen = await observe(dealer.api, async () => {
@@ -163,11 +168,7 @@ describe('rolling an integration to another version', () => {
     const [id = ''] = await fillStock(1);
     await roll(OTHER);
     // The roll has rendered it, and has not finished: the pin is held back.
-    await world.db.transaction(async (tx) => {
-      await tx.query(
-        sql`update channel_jobs set leased_until = now() + interval '1 hour' where integration_id = ${dealer.integrationId}`,
-      );
-    });
+    await holdBack('roll');
     await world.db.query(sql`
       insert into channel_documents
       select integration_id, ${OTHER}, item_id, kind, status, quantity, document, is_unpriceable, valid_until, renderer, updated_at
@@ -186,9 +187,7 @@ describe('rolling an integration to another version', () => {
     const seen = await observe(dealer.api, async () => {
       await changePresentation(world.channel, dealer.organizationId, dealer.integrationId, { markupBasisPoints: 700 });
       // The roll goes on although the change was not carried into the documents yet.
-      await world.db.query(sql`
-        update channel_jobs set leased_until = now() + interval '1 hour'
-        where integration_id = ${dealer.integrationId} and kind = 'refresh'`);
+      await holdBack('refresh');
       await run();
       assert.equal((await dealer.api.get('/v1/me')).body.api_version, NEXT);
       await world.db.query(sql`
@@ -220,6 +219,42 @@ describe('rolling an integration to another version', () => {
     } finally {
       time = null;
     }
+  });
+
+  it('carries along what a change of settings does not alter, also while nobody was told of that change yet', async () => {
+    const priced = await publishNew(world, dealer, watch());
+    const onRequest = await publishNew(world, dealer, watch({ priceAmount: null }));
+    const before = await readDocuments(dealer.api);
+    await roll();
+    const seen = await observe(dealer.api, async () => {
+      await changePresentation(world.channel, dealer.organizationId, dealer.integrationId, { markupBasisPoints: 700 });
+      await holdBack('refresh');
+      await run();
+    });
+    assert.equal((await dealer.api.get('/v1/me')).body.api_version, NEXT);
+    assert.deepEqual(
+      seen.events.map((event) => event.data.object.id),
+      [priced],
+    );
+    assert.deepEqual([...seen.documents.keys()].sort(), [priced, onRequest].sort());
+    const untouched = seen.documents.get(onRequest);
+    assert.deepEqual([untouched.shape, untouched.updated_at], ['next', before.get(onRequest).updated_at]);
+  });
+
+  it('carries along what stands beside a promotion that has just ended', async () => {
+    const ids = await fillStock(5);
+    const [id = ''] = ids;
+    const endsAt = new Date(Date.now() + 3_600_000);
+    await startPromotion(world.channel, dealer.organizationId, id, {
+      priceAmount: 1_000,
+      startsAt: new Date(0),
+      endsAt,
+    });
+    await roll();
+    const seen = await observe(dealer.api, () => run({ ...world.channel, now: () => endsAt }));
+    assert.deepEqual(seen.types, ['part.updated']);
+    assert.deepEqual([...seen.documents.keys()].sort(), ids.sort());
+    for (const document of seen.documents.values()) assert.equal(document.shape, 'next');
   });
 
   it('that another roll overtakes leaves nothing behind', async () => {
