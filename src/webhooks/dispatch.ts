@@ -1,5 +1,5 @@
-import { newId } from '../contract/ids.ts';
 import type { Claimed } from './claim.ts';
+import { dispatchId } from './dispatch-id.ts';
 import type { SealedBox } from './sealed-box.ts';
 import { type AttemptResult, failure, type Sender } from './send.ts';
 import { signature } from './sign.ts';
@@ -22,8 +22,7 @@ export async function dispatch(sender: Sender, box: SealedBox, delivery: Claimed
         'X-SVC-Signature': signature(secrets, Math.floor(now.getTime() / 1000), delivery.body),
         'X-SVC-Event-Id': delivery.eventId,
         'X-SVC-Event-Type': delivery.type,
-        // The first dispatch carries the id that the ping answered with.
-        'X-SVC-Delivery-Id': delivery.dispatches === 0 ? delivery.id : newId('delivery'),
+        'X-SVC-Delivery-Id': dispatchId(delivery.id, delivery.dispatches),
         'X-SVC-Delivery-Attempt': String(delivery.attempts + 1),
       },
     });

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { idTimeMs, isId, newId } from '../contract/ids.ts';
+import { deliveryRange, dispatchId } from './dispatch-id.ts';
+
+describe('the ids of dispatches', () => {
+  const deliveryId = newId('delivery');
+
+  it('begin with the id of the delivery; each after it is another, and the same whoever asks', () => {
+    const ids = Array.from({ length: 100 }, (_, before) => dispatchId(deliveryId, before));
+    assert.equal(ids[0], deliveryId);
+    assert.equal(new Set(ids).size, 100);
+    assert.deepEqual(
+      ids.map((_, before) => dispatchId(deliveryId, before)),
+      ids,
+    );
+  });
+
+  it('are ids of deliveries, UUIDs of version 7 with the time of the delivery', () => {
+    for (let before = 1; before < 100; before++) {
+      const id = dispatchId(deliveryId, before);
+      assert.ok(isId('delivery', id), id);
+      assert.equal(idTimeMs(id), idTimeMs(deliveryId));
+      // The characters that hold the version and the variant.
+      assert.equal(id.slice(0, -12), deliveryId.slice(0, -12));
+    }
+  });
+
+  it('lead back to a range that holds their delivery', () => {
+    for (let before = 0; before < 100; before++) {
+      const { from, to } = deliveryRange(dispatchId(deliveryId, before));
+      assert.ok(from <= deliveryId && deliveryId <= to);
+      assert.deepEqual([isId('delivery', from), isId('delivery', to)], [true, true]);
+    }
+  });
+});
