@@ -20,11 +20,72 @@ export type ChangeRequest = {
   itemIds: string[];
 } & Partial<Pick<RefreshRequest, 'change' | 'isSuppressed' | 'integrationIds'>>;
 
+/** Each batch holds the clocks of its channels, which the orders of those integrations wait for. */
+const BATCH_LIMIT = 100;
+/** How many missing items a refusal names. */
+const NAMED_LIMIT = 10;
+
+/** Changes one item in a transaction. */
+export async function changeItem<Result>(
+  context: ChannelContext,
+  request: Omit<ChangeRequest, 'itemIds'> & { itemId: string },
+  work: (tx: Transaction, item: LockedItem) => Promise<Result>,
+): Promise<Result> {
+  const { itemId, ...rest } = request;
+  return await changeFound(context, { ...rest, itemIds: [itemId] }, async (tx, [item]) => {
+    if (item === undefined) throw missingItems([itemId]);
+    return await work(tx, item);
+  });
+}
+
 /**
- * The shape of every operation on stock: lock the items in the order of their ids, change them, project them, commit;
- * then wake whoever sends events. An item of another dealer is the same as a missing one.
+ * Changes any number of items, in batches of a transaction each. What is missing, as when a colleague has just deleted
+ * it, does not keep the others from being changed: it is refused by name when they are done. A fault leaves the batches
+ * before it in place, and repeating the call completes them.
  */
-export async function changeItems<Result>(
+export async function changeItems(
+  context: ChannelContext,
+  request: ChangeRequest,
+  work: (tx: Transaction, itemIds: string[]) => Promise<unknown>,
+  onProgress: (done: number) => void = () => {},
+): Promise<void> {
+  const ids = [...new Set(request.itemIds)].sort();
+  const missing: string[] = [];
+  for (let start = 0; start < ids.length; start += BATCH_LIMIT) {
+    const itemIds = ids.slice(start, start + BATCH_LIMIT);
+    const found = await changeFound(context, { ...request, itemIds }, async (tx, items) => {
+      const foundIds = items.map((item) => item.id);
+      await work(tx, foundIds);
+      return new Set(foundIds);
+    });
+    missing.push(...itemIds.filter((id) => !found.has(id)));
+    onProgress(start + itemIds.length);
+  }
+  if (missing.length > 0) throw missingItems(missing);
+}
+
+/** Locks those of the items that the dealer has, in the order of their ids as every transaction does. */
+export async function lockItems(tx: Transaction, organizationId: string, itemIds: string[]): Promise<LockedItem[]> {
+  return await tx.query<LockedItem>(sql`
+    select id, kind, title, stock_number as "stockNumber", price_amount as "priceAmount", units,
+      reserved_units as "reservedUnits"
+    from items
+    where id = any(${itemIds}::text[]) and organization_id = ${organizationId}
+    order by id for update`);
+}
+
+/** An item of another dealer is the same as a missing one. */
+export function missingItems(itemIds: string[]): DealerError {
+  const more = itemIds.length - NAMED_LIMIT;
+  const names = itemIds.slice(0, NAMED_LIMIT).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return new DealerError('not_found', `There is no item ${names}.`);
+}
+
+/**
+ * The shape of every operation on stock: lock the items, change them, project them, commit; then wake whoever sends
+ * events.
+ */
+async function changeFound<Result>(
   context: ChannelContext,
   request: ChangeRequest,
   work: (tx: Transaction, items: LockedItem[]) => Promise<Result>,
@@ -33,7 +94,7 @@ export async function changeItems<Result>(
     const items = await lockItems(tx, request.organizationId, request.itemIds);
     const result = await work(tx, items);
     const { stamps } = await refreshItems(tx, context, {
-      itemIds: request.itemIds,
+      itemIds: items.map((item) => item.id),
       integrationIds: request.integrationIds ?? null,
       change: request.change ?? NO_CHANGE,
       isSuppressed: request.isSuppressed ?? NEVER_SUPPRESSED,
@@ -42,34 +103,4 @@ export async function changeItems<Result>(
   });
   if (touched.length > 0) context.onEvents(touched);
   return result;
-}
-
-/** The same for a single item. */
-export async function changeItem<Result>(
-  context: ChannelContext,
-  request: Omit<ChangeRequest, 'itemIds'> & { itemId: string },
-  work: (tx: Transaction, item: LockedItem) => Promise<Result>,
-): Promise<Result> {
-  const { itemId, ...rest } = request;
-  return await changeItems(context, { ...rest, itemIds: [itemId] }, async (tx, [item]) => {
-    if (item === undefined) throw missing(itemId);
-    return await work(tx, item);
-  });
-}
-
-export async function lockItems(tx: Transaction, organizationId: string, itemIds: string[]): Promise<LockedItem[]> {
-  const items = await tx.query<LockedItem>(sql`
-    select id, kind, title, stock_number as "stockNumber", price_amount as "priceAmount", units,
-      reserved_units as "reservedUnits"
-    from items
-    where id = any(${itemIds}::text[]) and organization_id = ${organizationId}
-    order by id for update`);
-  const found = new Set(items.map((item) => item.id));
-  const lost = itemIds.find((id) => !found.has(id));
-  if (lost !== undefined) throw missing(lost);
-  return items;
-}
-
-function missing(itemId: string): DealerError {
-  return new DealerError('not_found', `There is no item ${itemId}.`);
 }

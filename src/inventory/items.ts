@@ -4,7 +4,7 @@ import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
-import { changeItem, changeItems, lockItems } from './change.ts';
+import { changeItem, changeItems, lockItems, missingItems } from './change.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -59,22 +59,23 @@ export async function editItem(
   );
 }
 
-/** Hides an item on every channel without touching the toggles, or shows it again. */
+/** Hides items on every channel without touching the toggles, or shows them again. */
 export async function setHidden(
   context: ChannelContext,
   organizationId: string,
   itemIds: string[],
   isHidden: boolean,
 ): Promise<void> {
-  await changeItems(context, { organizationId, itemIds }, (tx) =>
-    tx.query(sql`update items set is_hidden = ${isHidden} where id = any(${itemIds}::text[])`),
+  await changeItems(context, { organizationId, itemIds }, (tx, ids) =>
+    tx.query(sql`update items set is_hidden = ${isHidden} where id = any(${ids}::text[])`),
   );
 }
 
 /** Deletes an item for ever: it reads 404 everywhere, and channels that ever had it are told. */
 export async function deleteItem(context: ChannelContext, organizationId: string, itemId: string): Promise<void> {
   const { touched, photos } = await context.db.transaction(async (tx) => {
-    await lockItems(tx, organizationId, [itemId]);
+    const items = await lockItems(tx, organizationId, [itemId]);
+    if (items.length === 0) throw missingItems([itemId]);
     const photos = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
     // The toggles go with the item, so the channels have to be known before.
     const integrationIds = await integrationsOf(tx, [itemId]);

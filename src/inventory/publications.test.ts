@@ -5,7 +5,8 @@ import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
-import { createItem } from './items.ts';
+import type { DealerError } from '../dealers/dealer-error.ts';
+import { createItem, deleteItem } from './items.ts';
 import { setPublished } from './publications.ts';
 
 describe('publishing', () => {
@@ -110,10 +111,45 @@ describe('publishing', () => {
     assert.equal(off.gone.length, 115);
   });
 
-  it('of many that one spoils keeps the batches before, and repeating it completes it', async () => {
+  it('of many of which some are gone is done for the others, and then names the missing', async () => {
+    const other = await world.dealer();
+    const theirs = await publishNew(world, other, watch());
     const ids = await Promise.all(Array.from({ length: 110 }, () => create(watch())));
-    const spoilt = [...ids, 'zzz_unknown'];
-    const first = await observe(dealer.api, () => assertRefused(publish(spoilt), 'not_found'));
+    const [first = '', last = ''] = [ids[0], ids.at(-1)];
+    for (const id of [first, last]) await deleteItem(world.channel, dealer.organizationId, id);
+    const wanted = [...ids, 'aaa_unknown', theirs];
+    const progress: number[] = [];
+    const seen = await observe(dealer.api, async () => {
+      await assert.rejects(
+        publish(wanted, true, (done) => progress.push(done)),
+        (error: DealerError) => {
+          assert.equal(error.code, 'not_found');
+          for (const id of [first, last, theirs, 'aaa_unknown']) assert.ok(error.message.includes(id), error.message);
+          return true;
+        },
+      );
+    });
+    assert.deepEqual(seen.changed.toSorted(), ids.slice(1, -1).toSorted());
+    assert.deepEqual(progress, [100, 112]);
+    const again = await observe(dealer.api, () => assertRefused(publish(wanted), 'not_found'));
+    assert.deepEqual([again.types, again.changed], [[], []]);
+  });
+
+  it('of many of which a thousand are gone names only some of them', async () => {
+    const unknown = Array.from({ length: 1_000 }, () => newId('listing'));
+    await assert.rejects(publish(unknown), (error: DealerError) => {
+      assert.match(error.message, / and 990 more/);
+      return error.message.length < 1_000;
+    });
+  });
+
+  it('of many that a fault interrupts keeps the batches before, and repeating it completes it', async () => {
+    const ids = await Promise.all(Array.from({ length: 110 }, () => create(watch())));
+    const fault = new Error('the power is gone');
+    const stop = (): void => {
+      throw fault;
+    };
+    const first = await observe(dealer.api, () => assert.rejects(publish(ids, true, stop), fault));
     assert.equal(first.types.length, 100);
     const rest = await observe(dealer.api, () => publish(ids));
     assert.equal(rest.types.length, 10);
