@@ -43,10 +43,7 @@ export type ChannelSource = {
 
 export type Publication = { isOn: boolean; publishedAt: Date };
 
-export type Rendering = Projected & {
-  isUnpriceable: boolean;
-  validUntilMs: number | null;
-};
+export type Rendering = Projected & { validUntilMs: number | null };
 
 /** Renders what a client can read of an item now; null if it can read nothing. */
 export function render(

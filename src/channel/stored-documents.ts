@@ -33,8 +33,8 @@ export async function readStored(
 }
 
 export function projectedOf(stored: StoredDocument): Projected {
-  const { kind, status, quantity, document } = stored;
-  return { kind, status, quantity, body: bodyOf(document) };
+  const { kind, status, quantity, document, isUnpriceable } = stored;
+  return { kind, status, quantity, body: bodyOf(document), isUnpriceable };
 }
 
 /** Whether storing a rendering would change anything, be it only when the document stops being true. */

@@ -10,15 +10,22 @@ type State = Projected | null;
 /** What happened, from, to, how, and the events it is: their types, or their whole drafts. */
 type Row = [string, State, State, Change, (string | EventDraft)[]];
 
-function listing(status: string, title = 'Submariner'): Projected {
+function listing(status: string, title = 'Submariner', isUnpriceable = false): Projected {
   const quantity = status === 'active' ? 1 : 0;
-  return { kind: 'listing', status, quantity, body: JSON.stringify({ status, title, quantity }) };
+  return { kind: 'listing', status, quantity, isUnpriceable, body: JSON.stringify({ status, title, quantity }) };
 }
 
-function part(quantity: number, { isHidden = false, price = 100 } = {}): Projected {
+type PartState = { isHidden?: boolean; price?: number | null; isUnpriceable?: boolean };
+
+function part(quantity: number, { isHidden = false, price = 100, isUnpriceable = false }: PartState = {}): Projected {
   const status = isHidden ? 'unpublished' : quantity === 0 ? 'sold_out' : 'active';
-  return { kind: 'part', status, quantity, body: JSON.stringify({ status, quantity, price, labels: { status } }) };
+  const body = JSON.stringify({ status, quantity, price, labels: { status } });
+  return { kind: 'part', status, quantity, isUnpriceable, body };
 }
+
+/** Both show no price: the one because nobody can say it, the other because the dealer does not. */
+const UNPRICEABLE = { price: null, isUnpriceable: true };
+const ON_REQUEST = { price: null };
 
 function draft(type: EventDraft['type'], extra: EventDraft['extra'], previous: EventDraft['previous']): EventDraft {
   return { type, extra, previous };
@@ -42,6 +49,9 @@ const LISTING_ROWS: Row[] = [
   ['sold to unpublished', listing('sold'), listing('unpublished'), MOVEMENT, ['listing.unpublished']],
   ['a difference while sold', listing('sold'), listing('sold', 'GMT'), MOVEMENT, []],
   ['a difference while unpublished', listing('unpublished'), listing('unpublished', 'GMT'), MOVEMENT, []],
+  ['unpriceable to price on request', listing('active', 'x', true), listing('active', 'x'), EDIT, ['listing.updated']],
+  ['price on request to unpriceable', listing('active', 'x'), listing('active', 'x', true), EDIT, ['listing.updated']],
+  ['unpriceable to priced while sold', listing('sold', 'x', true), listing('sold', 'x'), MOVEMENT, []],
   ['absent to sold', null, listing('sold'), MOVEMENT, []],
   ['absent to unpublished', null, listing('unpublished'), MOVEMENT, []],
   ['unpublished to sold', listing('unpublished'), listing('sold'), MOVEMENT, []],
@@ -93,6 +103,21 @@ const PART_ROWS: Row[] = [
     MOVEMENT,
     [draft('part.updated', {}, { quantity: 5, price: 100 }), 'part.in_stock'],
   ],
+  [
+    'unpriceable to price on request',
+    part(5, UNPRICEABLE),
+    part(5, ON_REQUEST),
+    EDIT,
+    [draft('part.updated', {}, { price: null })],
+  ],
+  ['priced to unpriceable', part(5), part(5, UNPRICEABLE), MOVEMENT, [draft('part.updated', {}, { price: 100 })]],
+  [
+    'unpriceable to price on request with a movement',
+    part(5, UNPRICEABLE),
+    part(4, ON_REQUEST),
+    MOVEMENT,
+    ['part.updated', 'part.in_stock'],
+  ],
   ['price edited, quantity sent unchanged', part(5), part(5, { price: 90 }), EDIT, ['part.updated']],
   [
     'hidden',
@@ -134,7 +159,7 @@ describe('no transition', () => {
     it(`absent stays absent: nothing, ${JSON.stringify(change)}`, () => {
       assert.deepEqual(transition(null, null, change), { isChanged: false, events: [] });
     });
-    for (const state of [listing('active'), listing('sold'), part(5), part(0)]) {
+    for (const state of [listing('active'), listing('sold'), part(5), part(0), part(5, UNPRICEABLE)]) {
       it(`the same ${state.kind} reads ${state.status}: nothing, ${JSON.stringify(change)}`, () => {
         assert.deepEqual(transition(state, { ...state }, change), { isChanged: false, events: [] });
       });
@@ -148,6 +173,7 @@ describe('previous attributes of part.updated', () => {
       kind: 'part',
       status: 'active',
       quantity: 1,
+      isUnpriceable: false,
       body: '{"quantity":1,"gone":"x","same":[1]}',
     };
     const after: Projected = { ...before, body: '{"quantity":1,"same":[1],"fresh":"y"}' };

@@ -5,8 +5,10 @@ export type Projected = {
   kind: 'listing' | 'part';
   status: string;
   quantity: number;
-  /** The rendered JSON without its stamp: equal text means that no client could see a difference. */
+  /** The rendered JSON without its stamp. */
   body: string;
+  /** Reads answer an error instead of the body. */
+  isUnpriceable: boolean;
 };
 
 export type Change = {
@@ -36,12 +38,17 @@ const ON_SALE = new Set(['active', 'reserved']);
 /** The transition table: the only place that decides which events a change is. */
 export function transition(before: Projected | null, after: Projected | null, change: Change): Outcome {
   if (before === null && after === null) return UNCHANGED;
-  if (before !== null && after !== null && before.body === after.body) return UNCHANGED;
+  if (before !== null && after !== null && isSame(before, after)) return UNCHANGED;
   const kind = (after ?? before)?.kind;
   return {
     isChanged: true,
     events: kind === 'part' ? partEvents(before, after, change) : listingEvents(before, after, change),
   };
+}
+
+/** No client could see a difference. */
+function isSame(before: Projected, after: Projected): boolean {
+  return before.body === after.body && before.isUnpriceable === after.isUnpriceable;
 }
 
 function listingEvents(before: Projected | null, after: Projected | null, change: Change): EventDraft[] {
@@ -63,7 +70,7 @@ function partEvents(before: Projected | null, after: Projected | null, change: C
   if (after === null) return [event('part.unpublished', change.isDeleted ? { deleted: true } : {})];
   if (before === null) return [event('part.published')];
   const isMoved = before.quantity !== after.quantity;
-  const differences = changedFields(before.body, after.body);
+  const differences = changedFields(before, after);
   // A movement of stock is told by its own event; what merely follows from it is not told again.
   const isMore = Object.keys(differences).some((field) => !FOLLOWS_QUANTITY.has(field)) || isOtherStatus(before, after);
   const events: EventDraft[] = [];
@@ -81,11 +88,13 @@ function isOtherStatus(before: Projected, after: Projected): boolean {
 }
 
 /** The top-level fields that differ, with their old values. */
-function changedFields(before: string, after: string): Record<string, unknown> {
-  const old = JSON.parse(before) as Record<string, unknown>;
-  const fresh = JSON.parse(after) as Record<string, unknown>;
+function changedFields(before: Projected, after: Projected): Record<string, unknown> {
+  const old = JSON.parse(before.body) as Record<string, unknown>;
+  const fresh = JSON.parse(after.body) as Record<string, unknown>;
   const names = new Set([...Object.keys(old), ...Object.keys(fresh)]);
   const changed = [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(fresh[name]));
+  // What nobody can price and what is priced on request both render null, but only the latter can be read.
+  if (before.isUnpriceable !== after.isUnpriceable && !changed.includes('price')) changed.push('price');
   return Object.fromEntries(changed.map((name) => [name, old[name] ?? null]));
 }
 

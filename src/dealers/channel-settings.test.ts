@@ -192,6 +192,27 @@ describe('settings of a channel', () => {
     assert.deepEqual([status, body.price.amount], [200, 649_500]);
   });
 
+  it('an item that can’t be priced and becomes one on request is readable again, with a new stamp and an event', async () => {
+    const { dealer, plain, part } = shop;
+    await present({ currency: 'SEK' });
+    await runJobs(world.channel, undefined, 0);
+    assert.equal((await dealer.api.get(`/v1/listings/${plain}`)).status, 500);
+    const eventsBefore = (await dealer.api.get('/v1/events')).body.data;
+    for (const id of [plain, part]) {
+      await editItem(world.channel, dealer.organizationId, id, { priceAmount: null });
+    }
+    const events = (await dealer.api.get('/v1/events')).body.data.slice(0, -eventsBefore.length);
+    assert.deepEqual(
+      events.map((event: { type: string; data: unknown }) => [event.type, event.data]),
+      [
+        ['part.updated', { object: { id: part, object: 'part' }, previous_attributes: { price: null } }],
+        ['listing.updated', { object: { id: plain, object: 'listing' }, previous_attributes: {} }],
+      ],
+    );
+    const { status, body } = await dealer.api.get(`/v1/listings/${plain}`);
+    assert.deepEqual([status, body.price, body.updated_at], [200, null, events[1].created_at]);
+  });
+
   it('opposite rates that come at once leave one of them', async () => {
     await Promise.all([
       setRate(world.channel, 'SEK', 'NOK', '1.1'),
