@@ -6,6 +6,7 @@ import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, changeItems, lockItems, missingItems } from './change.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
+import { assertAbovePromotions } from './promotions.ts';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -40,6 +41,9 @@ export async function editItem(
     changeItem(context, { organizationId, itemId, change }, async (tx, item) => {
       assertChanges(item.kind, changes);
       await assertLocation(tx, organizationId, changes.locationId ?? null);
+      if (typeof changes.priceAmount === 'number') {
+        await assertAbovePromotions(tx, context, itemId, changes.priceAmount);
+      }
       const has = (field: keyof ItemChanges) => changes[field] !== undefined;
       // What orders hold stays held: the dealer counts what is free to sell.
       const units = changes.units === undefined ? item.units : changes.units + item.reservedUnits;

@@ -186,6 +186,59 @@ describe('promotions', () => {
     assert.deepEqual([seen.types, seen.changed], [[], []]);
   });
 
+  it('cost less than the regular price, or are refused and change nothing', async () => {
+    const id = await publishNew(world, dealer, watch({ priceAmount: 10_000 }));
+    const promotionId = await promote(id, { ...running, priceAmount: 9_999 });
+    const seen = await observe(dealer.api, async () => {
+      for (const priceAmount of [10_000, 10_001, 50_000]) {
+        await assertRefused(change(promotionId, { ...running, priceAmount }), 'invalid_input', 'priceAmount');
+        const later = { priceAmount, startsAt: at(-3), endsAt: at(-2) };
+        await assertRefused(promote(id, later), 'invalid_input', 'priceAmount');
+      }
+    });
+    assert.deepEqual([seen.types, seen.changed], [[], []]);
+    assert.deepEqual(seen.documents.get(id).price.amount, 9_999);
+  });
+
+  it('keep the price above them: an edit to less is refused until they are changed, ended or over', async () => {
+    const id = await publishNew(world, dealer, watch({ priceAmount: 10_000 }));
+    const price = (priceAmount: number | null) =>
+      editItem(world.channel, dealer.organizationId, id, { priceAmount, title: 'Edited' });
+    const runningId = await promote(id, { priceAmount: 8_000, startsAt: at(-1), endsAt: at(1) });
+    const plannedId = await promote(id, { priceAmount: 6_000, startsAt: at(2), endsAt: at(3) });
+    const refused = await observe(dealer.api, async () => {
+      for (const amount of [8_000, 7_000, 0]) await assertRefused(price(amount), 'invalid_input', 'priceAmount');
+    });
+    assert.deepEqual([refused.types, refused.changed], [[], []]);
+    await price(8_001);
+    await end(runningId);
+    await price(6_001);
+    await assertRefused(price(6_000), 'invalid_input', 'priceAmount');
+    // On request there is no price to compare with; one that comes back is compared again.
+    await price(null);
+    await change(plannedId, { priceAmount: 7_000, startsAt: at(2), endsAt: at(3) });
+    await assertRefused(price(7_000), 'invalid_input', 'priceAmount');
+    try {
+      world.setTime(at(3));
+      await price(5_000);
+    } finally {
+      world.setTime(null);
+    }
+    assert.equal((await dealer.api.get(`/v1/listings/${id}`)).body.price.amount, 5_000);
+  });
+
+  it('and edits of the price that come at once leave no promotion above the price', async () => {
+    for (let run = 0; run < 5; run++) {
+      const id = await publishNew(world, dealer, watch({ priceAmount: 10_000 }));
+      await Promise.allSettled([
+        promote(id, { ...running, priceAmount: 5_000 }),
+        editItem(world.channel, dealer.organizationId, id, { priceAmount: 4_000 }),
+      ]);
+      const { price, promotion } = (await dealer.api.get(`/v1/listings/${id}`)).body;
+      if (promotion !== null) assert.ok(price.amount < promotion.regular_amount);
+    }
+  });
+
   it('of another dealer, unknown or gone are refused', async () => {
     const other = await world.dealer();
     const theirs = await publishNew(world, other, watch());

@@ -3,7 +3,7 @@ import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
-import { changeItem } from './change.ts';
+import { changeItem, type LockedItem } from './change.ts';
 import { AMOUNT_MAX } from './item-input.ts';
 
 export type PromotionInput = {
@@ -26,7 +26,7 @@ export async function startPromotion(
     if (item.priceAmount === null) {
       throw new DealerError('invalid_input', 'An item without a price cannot have a promotion.', 'priceAmount');
     }
-    await assertPromotion(tx, itemId, id, input);
+    await assertPromotion(tx, item, id, input);
     await tx.query(sql`
       insert into promotions (id, item_id, organization_id, price_amount, starts_at, ends_at)
       values (${id}, ${itemId}, ${organizationId}, ${input.priceAmount}, ${input.startsAt}, ${input.endsAt})`);
@@ -41,8 +41,8 @@ export async function changePromotion(
   input: PromotionInput,
 ): Promise<void> {
   const itemId = await itemOf(context, organizationId, promotionId);
-  await changeItem(context, { organizationId, itemId }, async (tx) => {
-    await assertPromotion(tx, itemId, promotionId, input);
+  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    await assertPromotion(tx, item, promotionId, input);
     const rows = await tx.query(sql`
       update promotions set price_amount = ${input.priceAmount}, starts_at = ${input.startsAt}, ends_at = ${input.endsAt}
       where id = ${promotionId} returning id`);
@@ -63,6 +63,27 @@ export async function endPromotion(
   });
 }
 
+/**
+ * A price that is not above every promotion that runs or is planned is refused: whether the promotion or the price is to
+ * give way is for the dealer to decide. The item's row is locked.
+ */
+export async function assertAbovePromotions(
+  tx: Transaction,
+  context: ChannelContext,
+  itemId: string,
+  priceAmount: number,
+): Promise<void> {
+  const rows = await tx.query(sql`
+    select id from promotions
+    where item_id = ${itemId} and price_amount >= ${priceAmount}
+      and coalesce(ends_at, 'infinity') > coalesce(${context.now()}::timestamptz, clock_timestamp())
+    limit 1`);
+  if (rows.length > 0) {
+    const message = 'A promotion that runs or is planned costs as much or more. Change or end it first.';
+    throw new DealerError('invalid_input', message, 'priceAmount');
+  }
+}
+
 async function itemOf(context: ChannelContext, organizationId: string, promotionId: string): Promise<string> {
   const [row] = await context.db.query<{ item_id: string }>(sql`
     select item_id from promotions where id = ${promotionId} and organization_id = ${organizationId}`);
@@ -71,13 +92,16 @@ async function itemOf(context: ChannelContext, organizationId: string, promotion
 }
 
 /** The item's row is locked, so no other promotion of it can appear between this check and the write. */
-async function assertPromotion(tx: Transaction, itemId: string, id: string, input: PromotionInput): Promise<void> {
+async function assertPromotion(tx: Transaction, item: LockedItem, id: string, input: PromotionInput): Promise<void> {
   if (!Number.isInteger(input.priceAmount) || input.priceAmount < 0 || input.priceAmount > AMOUNT_MAX) {
     throw new DealerError(
       'invalid_input',
       'The promotional price must be a whole number of minor units.',
       'priceAmount',
     );
+  }
+  if (item.priceAmount !== null && input.priceAmount >= item.priceAmount) {
+    throw new DealerError('invalid_input', 'A promotion must cost less than the regular price.', 'priceAmount');
   }
   assertMoment(input.startsAt, 'startsAt');
   if (input.endsAt !== null) assertMoment(input.endsAt, 'endsAt');
@@ -86,7 +110,7 @@ async function assertPromotion(tx: Transaction, itemId: string, id: string, inpu
   }
   const others = await tx.query(sql`
     select id from promotions
-    where item_id = ${itemId} and id <> ${id}
+    where item_id = ${item.id} and id <> ${id}
       and starts_at < coalesce(${input.endsAt}::timestamptz, 'infinity')
       and coalesce(ends_at, 'infinity') > ${input.startsAt}
     limit 1`);
