@@ -1,14 +1,13 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { integrationsOf, NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
 import { newId } from '../contract/ids.ts';
-import { sqlState, type Transaction } from '../db/database.ts';
+import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, changeItems, lockItems, missingItems } from './change.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
 import { assertAbovePromotions } from './promotions.ts';
 
-const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Takes a watch or a part into stock. Nobody can read it until it is published on a channel. */
