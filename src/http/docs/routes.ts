@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isMatch } from '../if-none-match.ts';
 import { ASSETS, versionOf } from './assets.ts';
 import { renderPage } from './layout.ts';
 import { missingPage } from './missing-page.ts';
@@ -56,8 +57,7 @@ export async function docsRoutes(app: FastifyInstance, options: { publicUrl: str
 
 function sendPage(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): FastifyReply {
   reply.header('Cache-Control', REVALIDATED).header('ETag', etag).header('Content-Security-Policy', PAGE_POLICY);
-  const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known.includes(etag)) return reply.code(304).send();
+  if (isMatch(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type('text/html; charset=utf-8').send(body);
 }
 

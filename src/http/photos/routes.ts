@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { GateFullError } from '../../inventory/gate.ts';
 import { type FoundPhoto, type OpenedPhoto, type PhotoGallery, parsePhotoName } from '../../inventory/photo-gallery.ts';
+import { isMatch } from '../if-none-match.ts';
 import { reading } from '../public/database-faults.ts';
 
 /** What stands under a photo's address never changes; another picture gets another id. */
@@ -27,8 +28,7 @@ export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: 
 
     const etag = `W/"${name}-${ENCODING_REVISION}"`;
     reply.header('Cache-Control', FOREVER).header('ETag', etag);
-    const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim());
-    if (known.includes(etag) || known.includes('*')) return reply.code(304).send();
+    if (isMatch(request.headers['if-none-match'], etag)) return reply.code(304).send();
 
     const opened = await openUnlessBusy(gallery, photo);
     if (opened === 'busy') return plain(reply.header('Retry-After', BUSY_RETRY_SECONDS), 503, 'Try again in a moment.');

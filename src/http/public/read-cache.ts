@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteCache, createByteCache } from '../../channel/document-cache.ts';
 import type { Freshness } from '../../channel/read-documents.ts';
+import { isMatch } from '../if-none-match.ts';
 import type { AdmittedIntegration } from './admit.ts';
 
 /**
@@ -102,10 +103,4 @@ function encodingFor(header: string | string[] | undefined, size: number): Encod
     offers.some(([offer, weight]) => offer === name && !/^q=0(\.0*)?$/.test(weight ?? ''));
   if (takes('br')) return 'br';
   return takes('gzip') ? 'gzip' : 'identity';
-}
-
-function isMatch(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  const plain = (tag: string) => tag.trim().replace(/^W\//, '');
-  return header.trim() === '*' || header.split(',').some((tag) => plain(tag) === plain(etag));
 }
