@@ -6,6 +6,7 @@ import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
+import { holdRates } from './rates.ts';
 
 export const MARKUP_MIN_BASIS_POINTS = -9_900;
 export const MARKUP_MAX_BASIS_POINTS = 100_000;
@@ -38,6 +39,7 @@ export async function changePresentation(
 ): Promise<void> {
   assertPresentation(changes);
   await context.db.transaction(async (tx) => {
+    if (changes.currency !== undefined) await holdRates(tx);
     const rows = await tx.query(sql`
       update integrations set
         currency = coalesce(${changes.currency ?? null}, currency),

@@ -15,6 +15,7 @@ import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
 import { DealerError } from './dealer-error.ts';
 import { checkedCurrency, checkedId, checkedName, checkedRateLimit, notFound } from './input-rules.ts';
 import { assertOrganization, type ListPage } from './organizations.ts';
+import { holdRates } from './rates.ts';
 
 export type NewIntegration = {
   organizationId: string;
@@ -122,6 +123,7 @@ export async function setOrganization(
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     if (organizationId !== null) {
+      await holdRates(tx);
       await assertOrganization(tx, organizationId);
       await assertNoForeignStock(tx, integrationId, organizationId);
     }

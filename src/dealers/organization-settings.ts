@@ -8,6 +8,7 @@ import { sql } from '../db/sql.ts';
 import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
 import { checkedName } from './input-rules.ts';
+import { holdRates } from './rates.ts';
 
 export type OrganizationSettings = {
   name: string;
@@ -31,6 +32,7 @@ export async function changeOrganization(
   }
   const hasAddress = address !== undefined;
   await context.db.transaction(async (tx) => {
+    if (currency !== undefined) await holdRates(tx);
     const rows = await tx.query(sql`
       update organizations set
         name = coalesce(${name}, name),
@@ -69,8 +71,12 @@ export async function currencyOf(db: Queryable, organizationId: string): Promise
   return row?.currency ?? null;
 }
 
-/** Asks for every channel of an organization to be projected anew. */
+/**
+ * Asks for every channel of an organization to be projected anew. A channel that is being attached waits for the commit,
+ * or is waited for: otherwise it would neither be found here nor see the change.
+ */
 export async function refreshOrganization(tx: Transaction, organizationId: string, reason: string): Promise<void> {
+  await tx.query(sql`select id from organizations where id = ${organizationId} for no key update`);
   const rows = await tx.query<{ id: string }>(sql`
     select id from integrations where organization_id = ${organizationId} order by id`);
   await enqueueJob(

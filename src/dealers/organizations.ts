@@ -51,9 +51,9 @@ export async function setProvisioned(db: Queryable, organizationId: string, isPr
   return rows.length === 1;
 }
 
-/** Refuses an id that names no organization; the row stays until the caller's transaction ends. */
+/** Refuses an id that names no organization; the row stays, and stays as it is, until the caller's transaction ends. */
 export async function assertOrganization(db: Queryable, organizationId: string): Promise<void> {
   const rows = await db.query(sql`
-    select id from organizations where id = ${checkedId('organization', organizationId)} for key share`);
+    select id from organizations where id = ${checkedId('organization', organizationId)} for share`);
   if (rows.length === 0) throw notFound('organization', organizationId);
 }

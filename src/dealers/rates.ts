@@ -1,6 +1,6 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
-import type { Queryable } from '../db/database.ts';
+import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
@@ -19,7 +19,7 @@ export async function setRate(context: ChannelContext, base: string, quote: stri
   }
   await context.db.transaction(async (tx) => {
     // The opposite pair would contradict the new one; nobody may add it meanwhile.
-    await tx.query(sql`lock table exchange_rates in share row exclusive mode`);
+    await lockRates(tx);
     await tx.query(sql`delete from exchange_rates where base = ${quote} and quote = ${base}`);
     await tx.query(sql`
       insert into exchange_rates (base, quote, rate) values (${base}, ${quote}, ${rate}::numeric)
@@ -31,6 +31,7 @@ export async function setRate(context: ChannelContext, base: string, quote: stri
 /** Takes a rate away; what needs it can no longer be priced, and its reads say so. */
 export async function removeRate(context: ChannelContext, base: string, quote: string): Promise<boolean> {
   return await context.db.transaction(async (tx) => {
+    await lockRates(tx);
     const rows = await tx.query(sql`
       delete from exchange_rates where base = ${base} and quote = ${quote} returning base`);
     if (rows.length > 0) await refreshPair(tx, base, quote);
@@ -41,6 +42,19 @@ export async function removeRate(context: ChannelContext, base: string, quote: s
 export async function listRates(db: Queryable): Promise<ExchangeRate[]> {
   return await db.query<ExchangeRate>(sql`
     select base, quote, trim_scale(rate)::text as rate from exchange_rates order by base, quote`);
+}
+
+/**
+ * For whoever changes which currencies a channel converts between, before anything else. A rate that changes at the same
+ * time looks for the channels that need it: it must find this one, or this one must be read with that rate.
+ */
+export async function holdRates(tx: Transaction): Promise<void> {
+  await tx.query(sql`lock table exchange_rates in row exclusive mode`);
+}
+
+/** Keeps off those that hold the rates, and each other. */
+async function lockRates(tx: Transaction): Promise<void> {
+  await tx.query(sql`lock table exchange_rates in share row exclusive mode`);
 }
 
 /** The channels that convert between these two currencies, in either direction. */

@@ -27,6 +27,23 @@ export function holdClock(db: Database, integrationId: string): Promise<Hold> {
   return hold(db, 'select 1 from channel_clocks where integration_id = $1 for update', [integrationId]);
 }
 
+/** A database whose transactions have done all their work and wait with the commit until they are let go. */
+export function holdCommits(db: Database): { db: Database; reached: Promise<void>; letGo(): void } {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const held: Database = {
+    ...db,
+    transaction: (work, options) =>
+      db.transaction(async (tx) => {
+        const result = await work(tx);
+        reached.resolve();
+        await released.promise;
+        return result;
+      }, options),
+  };
+  return { db: held, reached: reached.promise, letGo: released.resolve };
+}
+
 /** Waits until so many sessions of this database wait for a lock. */
 export async function untilBlocked(db: Database, sessions = 1): Promise<void> {
   await until(async () => {
