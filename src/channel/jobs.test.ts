@@ -6,6 +6,7 @@ import { type Dealer, startWorld, type World } from '../../test/harness/world.ts
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 import { changePresentation } from '../dealers/integration-settings.ts';
+import { setOrganization } from '../dealers/integrations.ts';
 import { changeOrganization } from '../dealers/organization-settings.ts';
 import { createItem, deleteItem, editItem, setHidden } from '../inventory/items.ts';
 import { startPromotion } from '../inventory/promotions.ts';
@@ -149,6 +150,29 @@ describe('mass changes', () => {
     for (const { object, price } of documents.values()) {
       assert.equal(price.amount, Math.round((object === 'part' ? 18_500 : 1_299_000) * 1.3));
     }
+  });
+
+  it('of a channel that is detached wait where they are, also in the middle, and go on when it is attached', async () => {
+    await fillStock();
+    await setMarkup(500);
+    const db: typeof world.db = {
+      ...world.db,
+      async transaction(...work) {
+        const result = await world.db.transaction(...work);
+        await setOrganization(world.db, dealer.integrationId, null);
+        return result;
+      },
+    };
+    const seen = await observe(dealer.api, async () => {
+      assert.equal(await run({ ...world.channel, db }), 100);
+      const [job] = await world.db.query(sql`
+        select status, done, leased_until from channel_jobs where integration_id = ${dealer.integrationId}`);
+      assert.deepEqual(job, { status: 'pending', done: 100, leased_until: null });
+      assert.equal(await run(), 0);
+      await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+      assert.equal(await run(), STOCK);
+    });
+    assert.equal(seen.types.length, STOCK);
   });
 
   it('of a channel that is deleted end', async () => {

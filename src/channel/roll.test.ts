@@ -8,7 +8,7 @@ import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../test/harn
 import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { sql } from '../db/sql.ts';
 import { changePresentation } from '../dealers/integration-settings.ts';
-import { setRateLimit } from '../dealers/integrations.ts';
+import { setOrganization, setRateLimit } from '../dealers/integrations.ts';
 import { createItem, deleteItem, editItem } from '../inventory/items.ts';
 import { startPromotion } from '../inventory/promotions.ts';
 import { setPublished } from '../inventory/publications.ts';
@@ -255,6 +255,42 @@ describe('rolling an integration to another version', () => {
     assert.deepEqual(seen.types, ['part.updated']);
     assert.deepEqual([...seen.documents.keys()].sort(), ids.sort());
     for (const document of seen.documents.values()) assert.equal(document.shape, 'next');
+  });
+
+  it('that is asked for while the channel is detached waits until it is attached, and loses nothing', async () => {
+    const ids = await fillStock(12);
+    const before = await readDocuments(dealer.api);
+    await setOrganization(world.db, dealer.integrationId, null);
+    assert.equal(await roll(), true);
+    assert.equal(await run(), 0);
+    assert.deepEqual(await storedVersions(), [[CURRENT_VERSION, 12]]);
+    await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+    const seen = await observe(dealer.api, () => run());
+    assert.deepEqual([seen.types, seen.changed.length, seen.gone], [[], 12, []]);
+    assert.deepEqual([...seen.documents.keys()].sort(), ids.sort());
+    for (const [id, document] of seen.documents) {
+      assert.deepEqual([document.shape, document.updated_at], ['next', before.get(id).updated_at]);
+    }
+  });
+
+  it('that a detachment interrupts goes on when the channel is attached again, with what it missed', async () => {
+    const ids = await fillStock(130);
+    await roll();
+    await runOneBatch();
+    await setOrganization(world.db, dealer.integrationId, null);
+    const [early = '', removed = ''] = ids;
+    await edit(early, { title: 'Changed meanwhile' });
+    await deleteItem(world.channel, dealer.organizationId, removed);
+    assert.equal(await run(), 0);
+    assert.deepEqual(await storedVersions(), [
+      [CURRENT_VERSION, 130],
+      [NEXT, 100],
+    ]);
+    await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+    await run();
+    assert.deepEqual(await storedVersions(), [[NEXT, 129]]);
+    assert.equal((await readDocuments(dealer.api)).get(early).title, 'Changed meanwhile');
+    await assertNothingMissed();
   });
 
   it('that another roll overtakes leaves nothing behind', async () => {

@@ -51,14 +51,18 @@ async function runJob(
 
 type ClaimedJob = { id: string; integrationId: string; kind: JobKind };
 
-/** A job whose worker died is free again when its lease runs out. Changes that must be told go before re-rendering. */
+/**
+ * A job whose worker died is free again when its lease runs out. Changes that must be told go before re-rendering. Those
+ * of a detached channel wait: without its dealer nothing can be projected.
+ */
 async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
   const [job] = await context.db.query<ClaimedJob>(sql`
     update channel_jobs set status = 'running', leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
     where id = (
-      select id from channel_jobs
-      where status in ('pending', 'running') and (leased_until is null or leased_until < now())
-      order by kind = 'refresh' desc, created_at, id limit 1 for update skip locked)
+      select j.id from channel_jobs j
+      where j.status in ('pending', 'running') and (j.leased_until is null or j.leased_until < now())
+        and exists (select from integrations i where i.id = j.integration_id and i.organization_id is not null)
+      order by j.kind = 'refresh' desc, j.created_at, j.id limit 1 for update skip locked)
     returning id, integration_id as "integrationId", kind`);
   return job ?? null;
 }
@@ -71,7 +75,12 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
     const [row] = await tx.query<{ position: string }>(sql`
       select position from channel_jobs where id = ${job.id} and status = 'running' for update`);
     const clock = clocks.get(integrationId);
-    if (row === undefined || clock === undefined) return { projected: 0, isFinished: true, isTold: false };
+    if (row === undefined || clock === undefined) return NOTHING_DONE;
+    // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
+    if (!(await isAttached(tx, integrationId))) {
+      await tx.query(sql`update channel_jobs set status = 'pending', leased_until = null where id = ${job.id}`);
+      return NOTHING_DONE;
+    }
 
     const itemIds = await nextItems(tx, integrationId, row.position);
     const { stamps } = await refreshItems(tx, context, {
@@ -96,6 +105,14 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
   });
   if (isTold) context.onEvents([integrationId]);
   return result;
+}
+
+const NOTHING_DONE = { projected: 0, isFinished: true, isTold: false };
+
+async function isAttached(tx: Transaction, integrationId: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select id from integrations where id = ${integrationId} and organization_id is not null`);
+  return rows.length === 1;
 }
 
 async function nextItems(tx: Transaction, integrationId: string, position: string): Promise<string[]> {

@@ -114,7 +114,7 @@ export async function setRateLimit(db: Queryable, integrationId: string, limit: 
  * Null detaches: the key stays known, and its requests answer integration_org_missing. A user who does not belong to
  * the new organization is let go, because clients can read the user's id.
  *
- * Nothing is projected onto a detached channel, so what it missed is made up for when it is attached.
+ * Nothing is projected onto a detached channel and its jobs wait; what it missed is made up for when it is attached.
  */
 export async function setOrganization(
   db: Database | Transaction,
@@ -122,8 +122,10 @@ export async function setOrganization(
   organizationId: string | null,
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
+    if (organizationId !== null) await holdRates(tx);
+    // Whoever projects onto this channel does so with its dealer to the end, or finds it without one.
+    await lockClocks(tx, [integrationId]);
     if (organizationId !== null) {
-      await holdRates(tx);
       await assertOrganization(tx, organizationId);
       await assertNoForeignStock(tx, integrationId, organizationId);
     }
