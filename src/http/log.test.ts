@@ -202,7 +202,7 @@ describe('the log', () => {
 });
 
 describe('the log of a service that cannot reach its database', () => {
-  it('says why and does not say the password', async () => {
+  it('says why and does not say the password', async (t) => {
     const password = 'hunter2-hunter2';
     const unreachable = openDatabase({
       address: { url: `postgres://crownwheel:${password}@127.0.0.1:1/crownwheel?password=${password}` },
@@ -210,10 +210,12 @@ describe('the log of a service that cannot reach its database', () => {
       onIdleError: () => {},
     });
     const world = await startWorld({ db: unreachable });
+    t.after(async () => {
+      await world.stop();
+      await unreachable.close();
+    });
     const { body } = await world.client(newApiKey()).get('/v1/me');
     assert.equal(body.error.code, 'auth_lookup_failed');
-    await world.stop();
-    await unreachable.close();
     const [line] = world.logLines.map((text): Line => JSON.parse(text)).filter((one) => one.requestId !== undefined);
     assert.deepEqual([line?.level, line?.code], ['error', 'auth_lookup_failed']);
     assert.match(line?.err?.message ?? '', /ECONNREFUSED/);
@@ -246,13 +248,13 @@ describe('a log line', () => {
     assert.ok(line.includes('a:b@c'));
   });
 
-  it('tells of a database error what it was, not which row it met', async () => {
+  it('tells of a database error what it was, not which row it met', async (t) => {
     const world = await startWorld();
+    t.after(() => world.stop());
     const dealer = await world.dealer();
     const error = await world.db
       .query(sql`insert into webhook_endpoints (integration_id) values (${dealer.integrationId})`)
       .catch((caught: unknown) => caught);
-    await world.stop();
     const [line = ''] = linesFor((log) => log.error({ err: new AggregateError([error], 'several') }, 'failed'));
     assert.match(line, /23505/);
     assert.match(line, /webhook_endpoints_pkey/);

@@ -69,14 +69,19 @@ describe('a hundred racing requests with one key', () => {
     assertOneFirst(answers, 200);
   });
 
-  it('make one order over two nodes on one database', async () => {
+  it('make one order over two nodes on one database', async (t) => {
     const { address } = world.database;
     const pool = () => openDatabase({ address, poolSize: 2, onIdleError: () => {} });
     const database = () => {
       const db = pool();
       return { db, address, drop: () => db.close() };
     };
-    const nodes = [await startWorld({ database: database() }), await startWorld({ database: database() })];
+    const nodes: World[] = [];
+    for (const _ of [1, 2]) {
+      const node = await startWorld({ database: database() });
+      t.after(() => node.stop());
+      nodes.push(node);
+    }
     const shop = await openShop(world);
     const clients = nodes.map((node) => node.client(shop.apiKey));
     for (let round = 0; round < 3; round++) {
@@ -88,7 +93,6 @@ describe('a hundred racing requests with one key', () => {
       assertOneFirst(answers as ApiResponse[], 201);
     }
     assert.equal(await countOf('orders', shop), 3);
-    for (const node of nodes) await node.stop();
   });
 
   it('of which the first fails: the next one runs, and the others replay that', async () => {
@@ -156,14 +160,14 @@ describe('a replay', () => {
     assert.deepEqual(statuses, [201, 201, 201, 201, 201, 429]);
   });
 
-  it('survives a restart of the process', async () => {
+  it('survives a restart of the process', async (t) => {
     const shop = await openShop(world);
     const key = freshKey();
     const first = await shop.api.post('/v1/customers', { email: 'a@b.ch' }, key);
     const db = openDatabase({ address: world.database.address, poolSize: 2, onIdleError: () => {} });
     const next = await startWorld({ database: { db, address: world.database.address, drop: () => db.close() } });
+    t.after(() => next.stop());
     const replay = await next.client(shop.apiKey).post('/v1/customers', { email: 'a@b.ch' }, key);
-    await next.stop();
     assert.equal(replay.status, 201);
     assert.equal(replay.text, first.text);
     assert.equal(replay.headers['idempotent-replay'], 'true');
@@ -279,9 +283,10 @@ describe('a key', () => {
 describe('a key that another request holds too long', () => {
   const inUse = { status: 409, code: 'idempotency_key_in_use' };
 
-  it('is answered idempotency_key_in_use with Retry-After: 1, and is free afterwards', async () => {
+  it('is answered idempotency_key_in_use with Retry-After: 1, and is free afterwards', async (t) => {
     const database = await cloneDatabase({ poolSize: 4, lockTimeoutMs: 300 });
     const impatient = await startWorld({ database });
+    t.after(() => impatient.stop());
     const shop = await openShop(impatient);
     for (const [path, body] of [
       ['/v1/orders', { channel_order_id: 'SO-1' }],
@@ -300,12 +305,12 @@ describe('a key that another request holds too long', () => {
       assert.equal(again.status, 201);
       assert.equal(again.headers['idempotent-replay'], undefined);
     }
-    await impatient.stop();
   });
 
-  it('is waited for in the process too, by all but one without a connection', async () => {
+  it('is waited for in the process too, by all but one without a connection', async (t) => {
     const database = await cloneDatabase({ poolSize: 2 });
     const impatient = await startWorld({ database, keyWaitMs: 300 });
+    t.after(() => impatient.stop());
     const shop = await openShop(impatient);
     const key = freshKey();
     const clock = await holdClock(database.db, shop.integrationId);
@@ -320,7 +325,6 @@ describe('a key that another request holds too long', () => {
     }
     await clock.letGo();
     assert.equal((await first).status, 201);
-    await impatient.stop();
   });
 
   it('does not keep other orders of its batch waiting', async () => {

@@ -46,9 +46,10 @@ describe('writes of one dealer that wait for a lock', () => {
     ['orders', (shop, index) => shop.post('/v1/orders', { channel_order_id: `SO-${index}` })],
   ];
   for (const [what, write] of waits) {
-    it(`hold one connection and no more: ${what}`, async () => {
+    it(`hold one connection and no more: ${what}`, async (t) => {
       const database = await cloneDatabase({ poolSize: 2, connectTimeoutMs: 500 });
       const world = await startWorld({ database });
+      t.after(() => world.stop());
       const [shop, stranger] = [await openShop(world), await openShop(world)];
       const untilAdmitted = await admissionCounter(shop);
       const held = [
@@ -61,7 +62,6 @@ describe('writes of one dealer that wait for a lock', () => {
       for (let time = 0; time < 5; time++) assert.equal((await stranger.api.get('/v1/orders')).status, 200);
       for (const one of held) await one.letGo();
       for (const { status } of await Promise.all(writes)) assert.ok(status < 300);
-      await world.stop();
     });
   }
 });
