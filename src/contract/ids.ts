@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
+import { randomFillSync, randomInt } from 'node:crypto';
 
 /**
  * Ids are TypeIDs: a prefix that names the kind of thing, and a UUIDv7 in Crockford's base32. They sort by the time
@@ -31,7 +31,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 export function newId(kind: IdKind, nowMs: number = Date.now()): string {
-  const bytes = randomBytes(16);
+  const bytes = draw16();
   bytes.writeUIntBE(nowMs, 0, 6);
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
@@ -58,18 +58,8 @@ export function idTimeMs(id: string): number {
   return [...suffix.slice(0, 10)].reduce((time, character) => time * 32 + ALPHABET.indexOf(character), 0);
 }
 
-const REQUEST_ID_BYTES = 16;
-/** Chance is drawn for many requests at once: each draw by itself costs as much as all the rest of an id. */
-const drawn = Buffer.alloc(REQUEST_ID_BYTES * 256);
-let drawnUsed = drawn.length;
-
 export function newRequestId(): string {
-  if (drawnUsed === drawn.length) {
-    randomFillSync(drawn);
-    drawnUsed = 0;
-  }
-  drawnUsed += REQUEST_ID_BYTES;
-  return `req_${drawn.toString('hex', drawnUsed - REQUEST_ID_BYTES, drawnUsed)}`;
+  return `req_${draw16().toString('hex')}`;
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -79,12 +69,33 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 }
 
-function base32(bytes: Buffer): string {
-  let value = (bytes.readBigUInt64BE(0) << 64n) | bytes.readBigUInt64BE(8);
-  const characters: string[] = [];
-  for (let index = 0; index < 26; index++) {
-    characters.push(ALPHABET.charAt(Number(value & 31n)));
-    value >>= 5n;
+/** Chance is drawn for many ids at once: a draw by itself costs more than all the rest of an id. */
+const drawn = Buffer.alloc(16 * 256);
+let used = drawn.length;
+
+/** Sixteen random bytes, the caller's until the pool is filled anew: to be used at once. */
+function draw16(): Buffer {
+  if (used === drawn.length) {
+    randomFillSync(drawn);
+    used = 0;
   }
-  return characters.reverse().join('');
+  used += 16;
+  return drawn.subarray(used - 16, used);
+}
+
+function base32(bytes: Buffer): string {
+  let text = '';
+  let pending = 0;
+  // The two spare bits in front.
+  let pendingBits = 2;
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    pendingBits += 8;
+    while (pendingBits >= 5) {
+      pendingBits -= 5;
+      text += ALPHABET.charAt((pending >>> pendingBits) & 31);
+    }
+    pending &= (1 << pendingBits) - 1;
+  }
+  return text;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -57,11 +58,11 @@ export async function openCustomerBook(
 
     const found = linked ?? withEmail ?? withPhone;
     const entry = found ?? newEntry();
-    const before = JSON.stringify([entry, externalIdOf.get(entry.id)]);
+    const before = { ...entry, externalId: externalIdOf.get(entry.id) };
     apply(entry, draft);
     if (draft.externalId === null) unlink(entry);
     else if (draft.externalId !== undefined) link(entry, draft.externalId);
-    if (JSON.stringify([entry, externalIdOf.get(entry.id)]) !== before) entry.updatedAt = now;
+    if (!isSame(before, entry) || before.externalId !== externalIdOf.get(entry.id)) entry.updatedAt = now;
     return {
       result: found === undefined ? 'created' : 'updated',
       customer: { ...entry },
@@ -124,6 +125,17 @@ export async function openCustomerBook(
     upsert,
     write: () => writeCustomers(tx, scope, { entries, links, storedLinks }),
   };
+}
+
+function isSame(one: CustomerRecord, other: CustomerRecord): boolean {
+  return (
+    one.email === other.email &&
+    one.phone === other.phone &&
+    one.firstName === other.firstName &&
+    one.lastName === other.lastName &&
+    one.company === other.company &&
+    isDeepStrictEqual(one.address, other.address)
+  );
 }
 
 function emailKeyOf({ email }: CustomerRecord): string | null {

@@ -35,7 +35,10 @@ export async function readCustomers(
   drafts: CustomerDraft[],
 ): Promise<StoredCustomer[]> {
   const rows = await tx.query<CustomerRecord>(sql`
-    with meant as (
+    select id, email, phone, first_name as "firstName", last_name as "lastName", company, address,
+      created_at as "createdAt", updated_at as "updatedAt"
+    from customers
+    where organization_id = ${scope.organizationId} and id = any(array(
       select id from customers
       where organization_id = ${scope.organizationId} and is_test = ${scope.isTest}
         and email_key = any(${drafts.flatMap((draft) => (draft.email == null ? [] : [emailKey(draft.email)]))}::text[])
@@ -46,12 +49,7 @@ export async function readCustomers(
       union
       select customer_id from customer_external_ids
       where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
-        and external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[])
-    )
-    select c.id, c.email, c.phone, c.first_name as "firstName", c.last_name as "lastName", c.company, c.address,
-      c.created_at as "createdAt", c.updated_at as "updatedAt"
-    from meant join customers c on c.id = meant.id
-    where c.organization_id = ${scope.organizationId}`);
+        and external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[])))`);
   // jsonb has an order of its own for the fields.
   return rows.map((row) => ({ ...row, address: row.address === null ? null : addressOf(row.address) }));
 }
