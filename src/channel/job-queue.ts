@@ -31,9 +31,8 @@ export async function enqueueJob(
   const ids = [...integrationIds].sort();
   await db.query(sql`
     insert into channel_jobs (id, integration_id, kind, reasons, total)
-    select job_id, integration_id, ${kind}, array[${reason}::text], (
-      select count(*) from channel_documents d join integrations i on i.id = d.integration_id and i.api_version = d.api_version
-      where d.integration_id = rows.integration_id)
+    select job_id, integration_id, ${kind}, array[${reason}::text],
+      (select count(*) from publications p where p.integration_id = rows.integration_id)
     from unnest(${ids.map(() => newId('job'))}::text[], ${ids}::text[]) as rows (job_id, integration_id)
     order by integration_id
     on conflict (integration_id, kind) where status in ('pending', 'running') do update set

@@ -152,6 +152,25 @@ describe('mass changes', () => {
     }
   });
 
+  it('bring back what is published and has lost its document, and nothing that is off', async () => {
+    const ids = await fillStock(130);
+    const lost = ids.slice(-3);
+    const [off = ''] = ids.filter((id) => id.startsWith('prt_'));
+    await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [off], false);
+    await world.db.query(sql`
+      delete from channel_documents where integration_id = ${dealer.integrationId} and item_id = any(${lost}::text[])`);
+    const seen = await observe(dealer.api, async () => {
+      await enqueueJob(world.db, 'refresh', [dealer.integrationId], 'documents were lost');
+      await run();
+    });
+    assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), lost);
+    assert.deepEqual(
+      [...seen.documents.keys()].sort(),
+      ids.filter((id) => id !== off),
+    );
+    assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: 130, total: 130 }]);
+  });
+
   it('of a channel that is detached wait where they are, also in the middle, and go on when it is attached', async () => {
     await fillStock();
     await setMarkup(500);

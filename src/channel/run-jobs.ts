@@ -115,13 +115,20 @@ async function isAttached(tx: Transaction, integrationId: string): Promise<boole
   return rows.length === 1;
 }
 
+/**
+ * What is or was published, and what still has a document though its item is gone, as after a deletion while the channel
+ * was detached. Not the documents alone: one that is missing would never come back.
+ */
 async function nextItems(tx: Transaction, integrationId: string, position: string): Promise<string[]> {
   const rows = await tx.query<{ item_id: string }>(sql`
-    select d.item_id from channel_documents d
-    where d.integration_id = ${integrationId}
-      and d.api_version = (select api_version from integrations where id = ${integrationId})
-      and d.item_id > ${position}
-    order by d.item_id limit ${BATCH_LIMIT}`);
+    (select item_id from publications
+      where integration_id = ${integrationId} and item_id > ${position} order by item_id limit ${BATCH_LIMIT})
+    union
+    (select item_id from channel_documents
+      where integration_id = ${integrationId} and item_id > ${position}
+        and api_version = (select api_version from integrations where id = ${integrationId})
+      order by item_id limit ${BATCH_LIMIT})
+    order by item_id limit ${BATCH_LIMIT}`);
   return rows.map((row) => row.item_id);
 }
 
