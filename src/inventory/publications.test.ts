@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { untilBlocked } from '../../test/harness/hold.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
+import { lockClocks } from '../channel/clock.ts';
 import { newId } from '../contract/ids.ts';
+import { sql } from '../db/sql.ts';
 import type { DealerError } from '../dealers/dealer-error.ts';
+import { deleteIntegration, setOrganization } from '../dealers/integrations.ts';
 import { createItem, deleteItem } from './items.ts';
 import { setPublished } from './publications.ts';
 
@@ -170,5 +174,36 @@ describe('publishing', () => {
     }
     assert.equal((await dealer.api.get(`/v1/listings/${theirs}`)).status, 404);
     assert.equal((await other.api.get(`/v1/listings/${ours}`)).status, 404);
+  });
+
+  it('on a channel that is detached meanwhile is refused', async () => {
+    const { organizationId, integrationId } = await world.dealer();
+    const id = await createItem(world.channel, organizationId, watch());
+    const db: typeof world.db = {
+      ...world.db,
+      async transaction(...work) {
+        await setOrganization(world.db, integrationId, null);
+        return await world.db.transaction(...work);
+      },
+    };
+    await assertRefused(setPublished({ ...world.channel, db }, organizationId, integrationId, [id], true), 'not_found');
+    const rows = await world.db.query(sql`select item_id from publications where integration_id = ${integrationId}`);
+    assert.deepEqual(rows, []);
+  });
+
+  it('on a channel that is deleted meanwhile is refused, and neither waits for the other', async () => {
+    const { organizationId, integrationId } = await world.dealer();
+    const id = await createItem(world.channel, organizationId, watch());
+    let attempts = 0;
+    let publishing: Promise<void> = Promise.resolve();
+    await world.db.transaction(async (tx) => {
+      attempts += 1;
+      await lockClocks(tx, [integrationId]);
+      publishing = assertRefused(setPublished(world.channel, organizationId, integrationId, [id], true), 'not_found');
+      await untilBlocked(world.db);
+      await deleteIntegration(tx, integrationId);
+    });
+    await publishing;
+    assert.equal(attempts, 1, 'a deadlock had to be resolved');
   });
 });

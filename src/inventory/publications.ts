@@ -1,3 +1,4 @@
+import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -13,11 +14,24 @@ export async function setPublished(
   isOn: boolean,
   onProgress?: (done: number) => void,
 ): Promise<void> {
-  await assertIntegration(context, organizationId, integrationId);
   const request = { organizationId, itemIds, integrationIds: [integrationId] };
-  const toggle = (tx: Transaction, ids: string[]) =>
-    isOn ? switchOn(tx, context, integrationId, ids) : switchOff(tx, integrationId, ids);
+  async function toggle(tx: Transaction, ids: string[]): Promise<void> {
+    await lockChannel(tx, organizationId, integrationId);
+    if (isOn) await switchOn(tx, context, integrationId, ids);
+    else await switchOff(tx, integrationId, ids);
+  }
   await changeItems(context, request, toggle, onProgress);
+}
+
+/**
+ * Locks the channel's clock before a row refers to the integration: whoever deletes or detaches it holds the clock, and
+ * wants what such a row would keep. Under the clock the channel stays the dealer's.
+ */
+async function lockChannel(tx: Transaction, organizationId: string, integrationId: string): Promise<void> {
+  await lockClocks(tx, [integrationId]);
+  const rows = await tx.query(sql`
+    select id from integrations where id = ${integrationId} and organization_id = ${organizationId}`);
+  if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
 }
 
 /**
@@ -42,14 +56,4 @@ async function switchOff(tx: Transaction, integrationId: string, itemIds: string
   await tx.query(sql`
     update publications set is_on = false
     where integration_id = ${integrationId} and item_id = any(${itemIds}::text[])`);
-}
-
-async function assertIntegration(
-  context: ChannelContext,
-  organizationId: string,
-  integrationId: string,
-): Promise<void> {
-  const rows = await context.db.query(sql`
-    select id from integrations where id = ${integrationId} and organization_id = ${organizationId}`);
-  if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
 }
