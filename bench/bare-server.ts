@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 /**
- * The bare limit: a plain node:http server that sends the same bytes with the same headers, and does nothing else.
+ * The bare limit: a plain node:http server that sends the same bodies with the least headers, and does nothing else.
  *
  * Runs as a process of its own: node bench/bare-server.ts <port> <file of path → body>.
  */

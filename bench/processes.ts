@@ -84,7 +84,8 @@ export async function openStage(): Promise<Stage> {
       return await runScript<LoadResult>('load-generator.ts', [file]);
     },
     async end() {
-      for (const child of children) {
+      // The newest first: the first service brings the database that the others work on.
+      for (const child of children.toReversed()) {
         if (child.exitCode !== null || child.signalCode !== null) continue;
         const exit = new Promise((resolve) => child.once('exit', resolve));
         child.kill('SIGTERM');

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ChannelContext } from '../src/channel/context.ts';
+import { newId } from '../src/contract/ids.ts';
 import { rawSql, sql } from '../src/db/sql.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
 import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
@@ -16,6 +17,8 @@ const SHOPS = 4;
 const LISTINGS = 2_000;
 const ROUNDS = 3;
 const BULK_RECORDS = 1_000;
+/** The first half creates, the second updates the same people. */
+const BULK_ROUNDS = 40;
 const UNITS = 1_000_000;
 
 /** Orders and bulk customers through the API, against the same rows written by nothing but PostgreSQL. */
@@ -187,10 +190,14 @@ async function compareBulk(service: Service, context: ChannelContext, shop: Shop
   await context.db.query(rawSql('create table plain.customers (like customers including all)'));
   const ours: number[] = [];
   const plain: number[] = [];
-  for (let round = 0; round < 20; round++) {
-    const people = Array.from({ length: BULK_RECORDS }, (_, index) => `p${round % 10}-${index}`);
+  for (let round = 0; round < BULK_ROUNDS; round++) {
+    const people = Array.from({ length: BULK_RECORDS }, (_, index) => ({
+      email: `p${round % (BULK_ROUNDS / 2)}-${index}@example.ch`,
+      first_name: `Ana ${round}`,
+      last_name: `p${index}`,
+    }));
     plain.push(await timed(() => plainBulk(context, shop, people)));
-    ours.push(await timed(() => postBulk(service.port, shop.apiKey, people, round)));
+    ours.push(await timed(() => postBulk(service.port, shop.apiKey, people)));
   }
   printTable(
     `${BULK_RECORDS} customers in one call, half of the calls create and half update`,
@@ -206,21 +213,20 @@ async function compareBulk(service: Service, context: ChannelContext, shop: Shop
   );
 }
 
-async function plainBulk(context: ChannelContext, shop: Shop, people: string[]): Promise<void> {
+type Person = { email: string; first_name: string; last_name: string };
+
+async function plainBulk(context: ChannelContext, shop: Shop, people: Person[]): Promise<void> {
   await context.db.query(sql`
     insert into plain.customers (id, organization_id, is_test, email, email_key, first_name, last_name, created_at, updated_at)
-    select 'cus_' || name, ${shop.organizationId}, false, name || '@example.ch', name || '@example.ch', 'Ana', name, now(), now()
-    from unnest(${people}::text[]) as name
+    select id, ${shop.organizationId}, false, email, email, first_name, last_name, now(), now()
+    from unnest(${people.map(() => newId('customer'))}::text[], ${people.map((person) => person.email)}::text[],
+      ${people.map((person) => person.first_name)}::text[], ${people.map((person) => person.last_name)}::text[])
+      as rows (id, email, first_name, last_name)
     on conflict (organization_id, is_test, email_key) where email_key is not null
     do update set first_name = excluded.first_name, last_name = excluded.last_name, updated_at = excluded.updated_at`);
 }
 
-async function postBulk(port: number, apiKey: string, people: string[], round: number): Promise<void> {
-  const customers = people.map((name) => ({
-    email: `${name}@example.ch`,
-    first_name: `Ana ${round}`,
-    last_name: name,
-  }));
+async function postBulk(port: number, apiKey: string, customers: Person[]): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/api/v1/customers/bulk`, {
     method: 'POST',
     headers: {
