@@ -93,7 +93,16 @@ async function compareWithBare(
   }
   printTable(
     `Reads, uniformly over 10,000 listings, ${CONNECTIONS} connections, warm; answers that are not kept, one at a time`,
-    ['what', 'bare node:http /s', 'service /s', 'ratio', 'wanted', 'not kept /s', 'p99', 'CPU a request, bare and ours'],
+    [
+      'what',
+      'bare node:http /s',
+      'service /s',
+      'ratio',
+      'wanted',
+      'not kept /s',
+      'p99',
+      'CPU a request, bare and ours',
+    ],
     rows,
   );
 }
