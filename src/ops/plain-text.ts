@@ -21,5 +21,6 @@ export function table(headings: string[], rows: unknown[][]): string {
 function shown(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return String(value);
+  // What somebody else's server answered must not steer the terminal, nor break a table's lines.
+  return String(value).replaceAll(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1).replace(control, '?'));
 }

@@ -54,25 +54,3 @@ export async function subscribe(db: Queryable, integrationId: string, names: str
     where integration_id = ${integrationId} returning integration_id`);
   return rows.length === 1;
 }
-
-export type DeliverySummary = {
-  id: string;
-  eventId: string;
-  type: string;
-  status: string;
-  attempts: number;
-  lastResponseCode: number | null;
-  lastError: string | null;
-  /** When a delivery that failed is tried again. */
-  dueAt: Date | null;
-  createdAt: Date;
-};
-
-/** The newest deliveries of an integration. */
-export async function listDeliveries(db: Queryable, integrationId: string, limit: number): Promise<DeliverySummary[]> {
-  return await db.query<DeliverySummary>(sql`
-    select d.id, d.event_id as "eventId", e.type, d.status, d.attempts, d.last_response_code as "lastResponseCode",
-      d.last_error as "lastError", case when d.status = 'failed' and d.lease_token is null then d.due_at end as "dueAt", d.created_at as "createdAt"
-    from deliveries d join events e on e.integration_id = d.integration_id and e.id = d.event_id
-    where d.integration_id = ${integrationId} order by d.id desc limit ${limit}`);
-}

@@ -12,7 +12,7 @@ import {
   type TestEngine,
 } from '../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
-import { listDeliveries } from './endpoints.ts';
+import { listDeliveries } from './delivery-log.ts';
 import {
   cancelReplay,
   countReplay,
@@ -213,7 +213,7 @@ describe('replay', () => {
     const second = await ping(shop);
     await receiver.until(2);
     await engine.settled();
-    const [newest, oldest, ...others] = await listDeliveries(world.db, shop.integrationId, 50);
+    const [newest, oldest, ...others] = await listDeliveries(world.db, shop.integrationId, { limit: 50 });
     assert.deepEqual(others, []);
     assert.deepEqual(
       [newest?.id, newest?.status, newest?.attempts, newest?.lastResponseCode, newest?.type],
@@ -224,6 +224,6 @@ describe('replay', () => {
       [oldest?.id, oldest?.status, oldest?.attempts, oldest?.lastResponseCode, oldest?.dueAt],
       [first, 'succeeded', 1, 200, null],
     );
-    assert.equal((await listDeliveries(world.db, shop.integrationId, 1)).length, 1);
+    assert.equal((await listDeliveries(world.db, shop.integrationId, { limit: 1 })).length, 1);
   });
 });

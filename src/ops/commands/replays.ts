@@ -14,7 +14,8 @@ import {
 } from '../../webhooks/replay.ts';
 import { table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
-import { assertIntegration } from './webhooks.ts';
+import { oneOrMore } from './option-values.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
 
 const LIST_LIMIT = 50;
 
@@ -37,7 +38,7 @@ export function addReplays(program: Command, shell: Shell): void {
     .argument('<integration>', 'the integration, int_…')
     .option('--since <time>', 'made at this time or later (ISO 8601)', timestamp)
     .option('--until <time>', 'made before this time (ISO 8601)', timestamp)
-    .option('--type <names>', 'event names, separated by commas', oneOrMore(Object.keys(EVENT_TYPES)))
+    .option('--type <names>', 'event names, or wildcards such as "listing.*", separated by commas', eventTypes)
     .option(
       '--status <names>',
       `of ${REPLAYABLE_STATUSES.join(', ')}; failed and dead_letter unless told`,
@@ -53,16 +54,23 @@ export function addReplays(program: Command, shell: Shell): void {
         types: options.type ?? null,
         statuses: options.status ?? ['failed', 'dead_letter'],
       };
-      await assertIntegration(db, integrationId);
+      const { since, until } = filter;
+      if (since !== null && until !== null && since >= until) {
+        throw new DealerError('invalid_input', 'Nothing can match: --since must be before --until.');
+      }
+      const state = await receiverOf(db, integrationId);
       if (options.yes !== true) {
         const count = await countReplay(db, integrationId, filter);
         return {
-          json: { object: 'replay_count', count },
-          text: `${count} deliveries match; add --yes to send them again.`,
+          json: { object: 'replay_count', count, ...sendingJson(state) },
+          text: lines(`${count} deliveries match; add --yes to send them again.`, notSentNote(state)),
         };
       }
       const job = await startReplay(db, integrationId, filter);
-      return { json: jobJson(job), text: `${job.id} sends ${job.total} deliveries again, while a worker runs.` };
+      return {
+        json: { ...jobJson(job), ...sendingJson(state) },
+        text: lines(`${job.id} sends ${job.total} deliveries again, while a worker runs.`, notSentNote(state)),
+      };
     }),
   );
 
@@ -73,7 +81,7 @@ export function addReplays(program: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays list int_… --json');
   shell.run(list, async (integrationId: string) =>
     shell.withDatabase(async (db) => {
-      await assertIntegration(db, integrationId);
+      await receiverOf(db, integrationId);
       const jobs = await listReplays(db, integrationId, LIST_LIMIT);
       const rows = jobs.map((job) => [job.id, job.status, `${job.done} of ${job.total}`, job.createdAt.toISOString()]);
       return {
@@ -91,8 +99,10 @@ export function addReplays(program: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays cancel int_… job_…');
   shell.run(cancel, async (integrationId: string, jobId: string) =>
     shell.withDatabase(async (db) => {
+      await receiverOf(db, integrationId);
       if (!(await cancelReplay(db, integrationId, jobId))) {
-        throw new DealerError('not_found', `There is no running replay ${JSON.stringify(jobId)} of it.`);
+        const name = JSON.stringify(jobId);
+        throw new DealerError('not_found', `There is no running replay ${name} of this integration.`);
       }
       return { json: { object: 'replay', id: jobId, status: 'cancelled' }, text: `${jobId} is cancelled.` };
     }),
@@ -107,13 +117,17 @@ function timestamp(text: string): Date {
   }
 }
 
-function oneOrMore<Name extends string>(allowed: readonly Name[]): (text: string) => Name[] {
-  return (text) => {
-    const names = text.split(',').map((name) => name.trim());
-    const known = allowed.filter((name) => names.includes(name));
-    if (known.length === new Set(names).size) return known;
-    throw new InvalidArgumentError(`It must name some of ${allowed.join(', ')}.`);
-  };
+/** What a subscription may name, as far as anything is sent under it. */
+function eventTypes(text: string): string[] {
+  const all = Object.keys(EVENT_TYPES);
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !all.some((type) => isNamed(type, name)));
+  if (unknown === undefined) return all.filter((type) => names.some((name) => isNamed(type, name)));
+  throw new InvalidArgumentError(`It must name some of ${all.join(', ')}, or a wildcard such as listing.*.`);
+}
+
+function isNamed(type: string, name: string): boolean {
+  return name === '*' || name === type || name === `${type.split('.', 1)[0]}.*`;
 }
 
 function jobJson(job: ReplayJob): Record<string, unknown> {

@@ -1,24 +1,17 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Database } from '../../db/database.ts';
-import { DealerError } from '../../dealers/dealer-error.ts';
+import type { Command } from 'commander';
 import { notFound } from '../../dealers/input-rules.ts';
-import { findIntegration } from '../../dealers/integrations.ts';
-import {
-  type DeliverySummary,
-  listDeliveries,
-  setUrl,
-  setWebhooksEnabled,
-  subscribe,
-} from '../../webhooks/endpoints.ts';
+import { EndpointError } from '../../webhooks/endpoint-error.ts';
+import { setUrl, setWebhooksEnabled, subscribe } from '../../webhooks/endpoints.ts';
 import { createGuard } from '../../webhooks/guard.ts';
-import { replayDelivery } from '../../webhooks/replay.ts';
+import { readSecrets } from '../../webhooks/receiver-state.ts';
 import { createSealedBox } from '../../webhooks/sealed-box.ts';
 import { GRACE_DEFAULT_HOURS, GRACE_MAX_HOURS, rotateSecret } from '../../webhooks/secrets.ts';
-import { table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
+import { wholeNumber } from './option-values.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
+import { addDeliveries, addDelivery, addReplay } from './webhook-deliveries.ts';
+import { addShow } from './webhook-show.ts';
 
-const DELIVERIES_DEFAULT = 50;
-const DELIVERIES_MAX = 1_000;
 const ID_HELP = 'the integration, int_…';
 
 const EXAMPLES = `
@@ -26,7 +19,9 @@ Examples:
   $ npm run -s crownwheel -- webhooks set-url int_… https://shop.example/webhooks
   $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 48
   $ npm run -s crownwheel -- webhooks subscribe int_… 'listing.*' order.fulfilled
-  $ npm run -s crownwheel -- webhooks deliveries int_…
+  $ npm run -s crownwheel -- webhooks show int_…
+  $ npm run -s crownwheel -- webhooks deliveries int_… --status failed,dead_letter
+  $ npm run -s crownwheel -- webhooks delivery int_… dlv_…
   $ npm run -s crownwheel -- webhooks replay int_… dlv_…
 
 Many at once are sent again by "replays".`;
@@ -42,8 +37,10 @@ export function addWebhooks(program: Command, shell: Shell): void {
   addSubscribe(noun, shell);
   addSwitch(noun, shell, 'enable', 'send again; what was held is due at once');
   addSwitch(noun, shell, 'disable', 'send nothing; what comes meanwhile is held');
-  addDeliveries(noun, shell);
-  addReplay(noun, shell);
+  addShow(noun, shell, ID_HELP);
+  addDeliveries(noun, shell, ID_HELP);
+  addDelivery(noun, shell, ID_HELP);
+  addReplay(noun, shell, ID_HELP);
 }
 
 function addSetUrl(noun: Command, shell: Shell): void {
@@ -57,16 +54,31 @@ function addSetUrl(noun: Command, shell: Shell): void {
       '\nExample:\n  $ npm run -s crownwheel -- webhooks set-url int_… https://shop.example/webhooks',
     );
   shell.run(command, async (integrationId: string, text: string) =>
-    shell.withChannel(async ({ context, config }) => {
-      const tools = { guard: createGuard(config.isPrivateWebhookAllowed), box: createSealedBox(config.secretKeys) };
-      const set = await setUrl(context.db, tools, integrationId, text === 'none' ? null : text);
+    shell.withChannel(async ({ context: { db }, config }) => {
+      const { isPrivateWebhookAllowed, secretKeys } = config;
+      const tools = { guard: createGuard(isPrivateWebhookAllowed), box: createSealedBox(secretKeys) };
+      const set = await setUrl(db, tools, integrationId, text === 'none' ? null : text).catch((error: unknown) => {
+        throw isPrivateWebhookAllowed ? error : withAdvice(error, text);
+      });
       if (set === null) throw notFound('integration', integrationId);
       const { url, secret } = set;
-      const lines = [url === null ? 'Webhooks go nowhere now.' : `Webhooks go to ${url} now.`];
-      if (secret !== null) lines.push(`Signing secret, shown this once: ${secret}`);
-      return { json: { object: 'webhook', integration_id: integrationId, url, secret }, text: lines.join('\n') };
+      const state = await receiverOf(db, integrationId);
+      return {
+        json: { object: 'webhook', integration_id: integrationId, url, secret, ...sendingJson(state) },
+        text: lines(
+          state.isSending ? `Webhooks go to ${url} now.` : url === null ? 'The URL is gone.' : `The URL is ${url} now.`,
+          secret === null ? '' : `Signing secret, shown this once: ${secret}`,
+          notSentNote(state),
+        ),
+      };
     }),
   );
+}
+
+/** A URL that only the development setting would allow is refused with the name of that setting. */
+function withAdvice(error: unknown, url: string): unknown {
+  if (!(error instanceof EndpointError) || createGuard(true).problemOf(url) !== null) return error;
+  return new EndpointError(`${error.message} For development, WEBHOOK_PRIVATE_TARGETS=on allows it.`);
 }
 
 function addRotateSecret(noun: Command, shell: Shell): void {
@@ -77,22 +89,36 @@ function addRotateSecret(noun: Command, shell: Shell): void {
     .option('--grace-hours <hours>', `0 to ${GRACE_MAX_HOURS}`, wholeNumber(0, GRACE_MAX_HOURS), GRACE_DEFAULT_HOURS)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 0');
   shell.run(command, async (integrationId: string, { graceHours }: { graceHours: number }) =>
-    shell.withChannel(async ({ context, config }) => {
-      const secret = await rotateSecret(
-        context.db,
-        createSealedBox(config.secretKeys),
-        integrationId,
-        graceHours,
-        context.now(),
-      );
+    shell.withChannel(async ({ context: { db, now }, config }) => {
+      const box = createSealedBox(config.secretKeys);
+      const earlier = (await readSecrets(db, box, integrationId)).length;
+      const secret = await rotateSecret(db, box, integrationId, graceHours, now());
       if (secret === null) throw notFound('integration', integrationId);
-      const fate = graceHours === 0 ? 'The old one signs no more.' : `The old one signs along for ${graceHours} hours.`;
+      const state = await receiverOf(db, integrationId);
       return {
-        json: { object: 'webhook_secret', integration_id: integrationId, secret, grace_hours: graceHours },
-        text: `Signing secret, shown this once: ${secret}\n${fate}`,
+        json: {
+          object: 'webhook_secret',
+          integration_id: integrationId,
+          secret,
+          grace_hours: graceHours,
+          earlier_secrets: earlier,
+          ...sendingJson(state),
+        },
+        text: lines(
+          `Signing secret, shown this once: ${secret}`,
+          fateOfEarlier(earlier, graceHours),
+          notSentNote(state),
+        ),
       };
     }),
   );
+}
+
+function fateOfEarlier(earlier: number, graceHours: number): string {
+  if (earlier === 0) return 'There was none before it.';
+  const [which, signs] = earlier === 1 ? ['The old one', 'signs'] : [`The ${earlier} older ones`, 'sign'];
+  if (graceHours === 0) return `${which} ${signs} no more.`;
+  return `${which} ${signs} along for ${graceHours} hours${earlier === 1 ? '' : ' at most'}.`;
 }
 
 function addSubscribe(noun: Command, shell: Shell): void {
@@ -102,12 +128,14 @@ function addSubscribe(noun: Command, shell: Shell): void {
     .argument('<integration>', ID_HELP)
     .argument('<names...>', 'event names, or wildcards such as "listing.*"')
     .addHelpText('after', "\nExample:\n  $ npm run -s crownwheel -- webhooks subscribe int_… '*'");
-  shell.run(command, async (integrationId: string, names: string[]) =>
+  shell.run(command, async (integrationId: string, given: string[]) =>
     shell.withDatabase(async (db) => {
+      const names = [...new Set(given)];
       if (!(await subscribe(db, integrationId, names))) throw notFound('integration', integrationId);
+      const state = await receiverOf(db, integrationId);
       return {
-        json: { object: 'webhook', integration_id: integrationId, subscribed_events: names },
-        text: `Subscribed: ${names.join(', ')}`,
+        json: { object: 'webhook', integration_id: integrationId, subscribed_events: names, ...sendingJson(state) },
+        text: lines(`Subscribed: ${names.join(', ')}`, notSentNote(state)),
       };
     }),
   );
@@ -123,91 +151,12 @@ function addSwitch(noun: Command, shell: Shell, verb: 'enable' | 'disable', desc
   shell.run(command, async (integrationId: string) =>
     shell.withDatabase(async (db) => {
       if (!(await setWebhooksEnabled(db, integrationId, isEnabled))) throw notFound('integration', integrationId);
+      const state = await receiverOf(db, integrationId);
+      const word = isEnabled ? (state.isSending ? 'on' : 'switched on') : 'off';
       return {
-        json: { object: 'webhook', integration_id: integrationId, is_enabled: isEnabled },
-        text: `Webhooks of ${integrationId} are ${isEnabled ? 'on' : 'off'} now.`,
+        json: { object: 'webhook', integration_id: integrationId, is_enabled: isEnabled, ...sendingJson(state) },
+        text: lines(`Webhooks of ${integrationId} are ${word} now.`, notSentNote(state)),
       };
     }),
-  );
-}
-
-function addDeliveries(noun: Command, shell: Shell): void {
-  const command = noun
-    .command('deliveries')
-    .description('show the newest deliveries')
-    .argument('<integration>', ID_HELP)
-    .option('--limit <n>', `1 to ${DELIVERIES_MAX}`, wholeNumber(1, DELIVERIES_MAX), DELIVERIES_DEFAULT)
-    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks deliveries int_… --json');
-  shell.run(command, async (integrationId: string, { limit }: { limit: number }) =>
-    shell.withDatabase(async (db) => {
-      await assertIntegration(db, integrationId);
-      const deliveries = await listDeliveries(db, integrationId, limit);
-      return { json: { object: 'list', data: deliveries.map(deliveryJson) }, text: deliveriesText(deliveries) };
-    }),
-  );
-}
-
-function addReplay(noun: Command, shell: Shell): void {
-  const command = noun
-    .command('replay')
-    .description('send one delivery again, with a fresh attempt counter')
-    .argument('<integration>', ID_HELP)
-    .argument('<delivery>', 'the delivery, dlv_…')
-    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks replay int_… dlv_…');
-  shell.run(command, async (integrationId: string, deliveryId: string) =>
-    shell.withDatabase(async (db) => {
-      if (!(await replayDelivery(db, integrationId, deliveryId, null))) {
-        const name = JSON.stringify(deliveryId);
-        throw new DealerError('not_found', `There is no delivery ${name} of it that could be sent again now.`);
-      }
-      return {
-        json: { object: 'delivery', id: deliveryId, status: 'pending' },
-        text: `${deliveryId} is queued again.`,
-      };
-    }),
-  );
-}
-
-export async function assertIntegration(db: Database, integrationId: string): Promise<void> {
-  if ((await findIntegration(db, integrationId)) === null) throw notFound('integration', integrationId);
-}
-
-/** Reads a number option, or says what it should have been. */
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
-}
-
-function deliveryJson(delivery: DeliverySummary): Record<string, unknown> {
-  return {
-    object: 'delivery',
-    id: delivery.id,
-    event_id: delivery.eventId,
-    type: delivery.type,
-    status: delivery.status,
-    attempts: delivery.attempts,
-    last_response_code: delivery.lastResponseCode,
-    last_error: delivery.lastError,
-    next_attempt_at: delivery.dueAt?.toISOString() ?? null,
-    created_at: delivery.createdAt.toISOString(),
-  };
-}
-
-function deliveriesText(deliveries: DeliverySummary[]): string {
-  if (deliveries.length === 0) return 'No deliveries yet.';
-  return table(
-    ['DELIVERY', 'EVENT', 'STATUS', 'ATTEMPTS', 'CODE', 'NEXT ATTEMPT', 'ERROR'],
-    deliveries.map((delivery) => [
-      delivery.id,
-      delivery.type,
-      delivery.status,
-      delivery.attempts,
-      delivery.lastResponseCode,
-      delivery.dueAt?.toISOString(),
-      delivery.lastError,
-    ]),
   );
 }
