@@ -32,6 +32,7 @@ describe('commands for webhooks', () => {
   });
   after(async () => {
     await engine.stop();
+    assert.deepEqual(engine.faults, []);
     await receiver.stop();
     await world.stop();
   });
@@ -39,7 +40,14 @@ describe('commands for webhooks', () => {
   it('"set-url" shows the secret that it makes, this once, and webhooks come signed with it', async () => {
     const { integrationId: id } = shop;
     const made = await json('webhooks', 'set-url', id, receiver.url);
-    assert.deepEqual(made, { object: 'webhook', integration_id: id, url: receiver.url, secret: made.secret });
+    assert.deepEqual(made, {
+      object: 'webhook',
+      integration_id: id,
+      url: receiver.url,
+      secret: made.secret,
+      is_sending: true,
+      not_sending_because: [],
+    });
     assert.match(made.secret, /^whsec_[A-Za-z0-9]{32}$/);
     const again = await run('webhooks', 'set-url', id, receiver.url);
     assert.equal(again.out, `Webhooks go to ${receiver.url} now.\n`);
@@ -47,7 +55,8 @@ describe('commands for webhooks', () => {
     await receiver.until(1);
     assert.equal(await countRefused(receiver.received, made.secret), 0);
 
-    assert.equal((await json('webhooks', 'set-url', id, 'none')).url, null);
+    const none = await json('webhooks', 'set-url', id, 'none');
+    assert.deepEqual([none.url, none.is_sending, none.not_sending_because], [null, false, ['no_url']]);
     assert.equal((await shop.api.get('/v1/me')).body.webhook.url, null);
     assert.equal((await json('webhooks', 'set-url', id, receiver.url)).secret, null);
   });
@@ -56,17 +65,31 @@ describe('commands for webhooks', () => {
     const { integrationId: id } = shop;
     const kept = await run('webhooks', 'rotate-secret', id);
     assert.match(kept.out, /^Signing secret, shown this once: whsec_\w{32}\nThe old one signs along for 24 hours\.\n$/);
+    assert.match(
+      (await run('webhooks', 'rotate-secret', id)).out,
+      /\nThe 2 older ones sign along for 24 hours at most\.\n$/,
+    );
     const { secret } = await json('webhooks', 'rotate-secret', id, '--grace-hours', '0');
     receiver.received.length = 0;
     await ping(shop);
     await receiver.until(1);
     assert.equal(await countRefused(receiver.received, secret), 0);
+    assert.match(
+      (await run('webhooks', 'rotate-secret', id, '--grace-hours', '0')).out,
+      /\nThe old one signs no more\.\n$/,
+    );
+    const { integrationId: fresh } = await openShop(world);
+    assert.match(
+      (await run('webhooks', 'rotate-secret', fresh)).out,
+      /\nThere was none before it\.\nWebhooks are not sent/,
+    );
   });
 
   it('"subscribe", "disable" and "enable" hold from the next event on', async () => {
     const { integrationId: id } = shop;
     const webhook = async () => (await shop.api.get('/v1/me')).body;
-    await json('webhooks', 'subscribe', id, 'part.*', 'order.received');
+    const { subscribed_events } = await json('webhooks', 'subscribe', id, 'part.*', 'order.received', 'part.*');
+    assert.deepEqual(subscribed_events, ['part.*', 'order.received']);
     assert.deepEqual((await webhook()).subscribed_events, ['part.*', 'order.received']);
     await json('webhooks', 'subscribe', id, '*');
     assert.equal((await json('webhooks', 'disable', id)).is_enabled, false);
@@ -90,13 +113,17 @@ describe('commands for webhooks', () => {
       event_id: receiver.received[0]?.eventId,
       type: 'integration.test_event',
       status: 'failed',
+      is_in_flight: false,
       attempts: 1,
       last_response_code: 503,
       last_error: null,
       next_attempt_at: delivery.next_attempt_at,
       created_at: delivery.created_at,
     });
-    assert.match((await run('webhooks', 'deliveries', id)).out, /^DELIVERY +EVENT +STATUS[^\n]+\ndlv_\w+ +integration/);
+    assert.match(
+      (await run('webhooks', 'deliveries', id)).out,
+      /^DELIVERY +CREATED +EVENT +STATUS[^\n]+\ndlv_\w+ +2\S+Z +integration/,
+    );
     receiver.answerWith(200);
     await json('webhooks', 'replay', id, deliveryId);
     await receiver.until(2);
@@ -107,7 +134,10 @@ describe('commands for webhooks', () => {
       await refusal('webhooks', 'replay', stranger.integrationId, deliveryId),
       /^There is no delivery "dlv_/,
     );
-    assert.equal((await run('webhooks', 'deliveries', stranger.integrationId)).out, 'No deliveries yet.\n');
+    assert.match(
+      (await run('webhooks', 'deliveries', stranger.integrationId)).out,
+      /^No deliveries yet\.\nWebhooks are no/,
+    );
   });
 
   it('"replays" counts first, sends with --yes, shows how far it is, and cancels', async () => {
@@ -125,6 +155,8 @@ describe('commands for webhooks', () => {
     assert.equal(await count('--status', 'failed,succeeded', '--since', '2026-01-06'), 5);
     assert.equal(await count('--status', 'succeeded', '--until', '2026-02-01T00:00:00+01:00'), 60);
     assert.equal(await count('--status', 'succeeded', '--type', 'part.updated,listing.sold'), 5);
+    assert.equal(await count('--status', 'succeeded', '--type', 'part.*, listing.sold'), 5);
+    assert.equal(await count('--status', 'succeeded', '--type', '*'), 65);
     assert.equal(receiver.received.length, 65);
 
     const job = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
@@ -148,14 +180,26 @@ describe('commands for webhooks', () => {
     const none = newId('integration');
     const wrongs: [args: string[], line: RegExp][] = [
       [['webhooks', 'set-url', id, 'nonsense'], /^The URL must be an absolute URL such as /],
-      [['webhooks', 'set-url', id, 'ftp://shop.example/'], /^The URL must begin with https:\/\/\.$/],
+      [['webhooks', 'set-url', id, 'ftp://shop.example/'], /^The URL must begin with https:\/\/ or http:\/\/\.$/],
       [['webhooks', 'set-url', id, 'https://me@shop.example/'], /^The URL must not carry a user name or password\.$/],
       [['webhooks', 'subscribe', id, 'listing.eaten'], /^There is no event named "listing\.eaten"\.$/],
       [['webhooks', 'rotate-secret', id, '--grace-hours', '169'], /It must be a whole number from 0 to 168\.$/],
       [['webhooks', 'deliveries', id, '--limit', '0'], /It must be a whole number from 1 to 1000\.$/],
       [['replays', 'start', id, '--since', 'yesterday'], /option '--since <time>' argument 'yesterday' is invalid/],
       [['replays', 'start', id, '--status', 'held'], /It must name some of failed, dead_letter, succeeded\.$/],
-      [['replays', 'start', id, '--type', 'listing.*'], /It must name some of listing\.published, /],
+      [
+        ['replays', 'start', id, '--type', 'listing.eaten'],
+        /It must name some of listing\.published, .*listing\.\*\.$/,
+      ],
+      [['replays', 'start', id, '--type', 'order.received'], /It must name some of listing\.published, /],
+      [
+        ['replays', 'start', id, '--since', '2026-02-01', '--until', '2026-01-01', '--yes'],
+        /^Nothing can match: --since/,
+      ],
+      [
+        ['webhooks', 'deliveries', id, '--status', 'lost'],
+        /It must name some of pending, failed, held, dead_letter, succ/,
+      ],
       ...[
         ['webhooks', 'set-url', none, 'https://shop.example/'],
         ['webhooks', 'rotate-secret', none],
@@ -166,15 +210,34 @@ describe('commands for webhooks', () => {
         ['replays', 'start', none],
         ['replays', 'start', none, '--yes'],
         ['replays', 'list', none],
+        ['replays', 'cancel', none, 'job_x'],
+        ['webhooks', 'show', none],
+        ['webhooks', 'delivery', none, 'dlv_x'],
+        ['webhooks', 'replay', none, 'dlv_x'],
       ].map((args): [string[], RegExp] => [args, /^There is no integration "int_\w+"\.$/]),
-      [['webhooks', 'replay', none, 'dlv_x'], /^There is no delivery "dlv_x" of it that could be sent again now\.$/],
-      [['replays', 'cancel', none, 'job_x'], /^There is no running replay "job_x" of it\.$/],
+      ...['replay', 'delivery'].map((verb): [string[], RegExp] => [
+        ['webhooks', verb, id, newId('delivery')],
+        /^There is no delivery "dlv_\w+" of this integration\.$/,
+      ]),
+      [['replays', 'cancel', id, 'job_x'], /^There is no running replay "job_x" of this integration\.$/],
     ];
     for (const [args, line] of wrongs) assert.match(await refusal(...args), line, args.join(' '));
-    const strict = settings;
+    const lenient = settings;
     settings = { ...settings, isPrivateWebhookAllowed: false };
-    assert.match(await refusal('webhooks', 'set-url', id, receiver.url), /^The URL must begin with https/);
-    assert.match(await refusal('webhooks', 'set-url', id, 'https://169.254.169.254/'), /private or reserved address/);
-    settings = strict;
+    for (const [url, reason] of [
+      [receiver.url, 'must begin with https://'],
+      ['https://169.254.169.254/', 'must not point to a private or reserved address'],
+      ['https://shop.internal/', 'must not point to a local name'],
+    ] as const) {
+      assert.equal(
+        await refusal('webhooks', 'set-url', id, url),
+        `The URL ${reason}. For development, WEBHOOK_PRIVATE_TARGETS=on allows it.`,
+      );
+    }
+    assert.match(
+      await refusal('webhooks', 'set-url', id, 'ftp://shop.example/'),
+      /^The URL must begin with https:..\.$/,
+    );
+    settings = lenient;
   });
 });

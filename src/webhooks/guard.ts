@@ -45,7 +45,7 @@ export function createGuard(
       if (!URL.canParse(text)) return 'must be an absolute URL such as https://shop.example/webhooks';
       const url = new URL(text);
       if (url.protocol !== 'https:' && !(isPrivateAllowed && url.protocol === 'http:'))
-        return 'must begin with https://';
+        return isPrivateAllowed ? 'must begin with https:// or http://' : 'must begin with https://';
       if (url.username !== '' || url.password !== '') return 'must not carry a user name or password';
       if (url.hash !== '') return 'must not have a fragment';
       // The URL parser has turned decimal, octal and hexadecimal notations into dotted ones.
