@@ -54,9 +54,9 @@ export async function createIntegration(
     await tx
       .query(sql`
         insert into integrations
-          (id, organization_id, user_id, name, key_hash, key_hint, is_test_mode, api_version, currency)
+          (id, organization_id, data_organization_id, user_id, name, key_hash, key_hint, is_test_mode, api_version, currency)
         values
-          (${id}, ${input.organizationId}, ${input.userId}, ${name}, ${hashApiKey(apiKey)}, ${hintOf(apiKey)},
+          (${id}, ${input.organizationId}, ${input.organizationId}, ${input.userId}, ${name}, ${hashApiKey(apiKey)}, ${hintOf(apiKey)},
            ${input.isTestMode}, ${CURRENT_VERSION}, ${currency})`)
       .catch(refuseTakenKey);
     await tx.query(sql`insert into webhook_endpoints (integration_id) values (${id})`);
@@ -127,11 +127,14 @@ export async function setOrganization(
     await lockClocks(tx, [integrationId]);
     if (organizationId !== null) {
       await assertOrganization(tx, organizationId);
-      await assertNoForeignStock(tx, integrationId, organizationId);
+      // An order that is on its way holds the clock: it is seen now, or it comes too late and is refused.
+      await lockClocks(tx, [integrationId]);
+      await assertNoForeignData(tx, integrationId, organizationId);
     }
     const rows = await tx.query(sql`
       update integrations i set
         organization_id = ${organizationId},
+        data_organization_id = coalesce(${organizationId}, i.data_organization_id),
         user_id = case
           when ${organizationId}::text is null then i.user_id
           else (select u.id from users u where u.id = i.user_id and u.organization_id = ${organizationId})
@@ -158,15 +161,23 @@ async function assertUserOf(db: Queryable, organizationId: string, userId: strin
   if (rows.length === 0) throw notFound('user', userId);
 }
 
-/** Its client has copies of what was on the channel; with another dealer's stock they would be mixed for ever. */
-async function assertNoForeignStock(db: Queryable, integrationId: string, organizationId: string): Promise<void> {
+/**
+ * What an integration has of its dealer, its client would go on reading under another one; and copies of it, which the
+ * client has by then, would be mixed with the other's for ever.
+ */
+async function assertNoForeignData(db: Queryable, integrationId: string, organizationId: string): Promise<void> {
   const rows = await db.query(sql`
-    select p.item_id from publications p join items i on i.id = p.item_id
-    where p.integration_id = ${integrationId} and i.organization_id <> ${organizationId} limit 1`);
+    select i.id from integrations i
+    where i.id = ${integrationId} and i.data_organization_id is distinct from ${organizationId}
+      and (exists (select from publications where integration_id = i.id)
+        or exists (select from orders where integration_id = i.id)
+        or exists (select from events where integration_id = i.id)
+        or exists (select from customer_external_ids where integration_id = i.id)
+        or exists (select from idempotency_records where integration_id = i.id))`);
   if (rows.length > 0) {
     throw new DealerError(
       'wrong_status',
-      "Another dealer's stock was published on this integration; make a new one for this dealer.",
+      "This integration has another dealer's stock, orders or events; make a new one for this dealer.",
       'organization',
     );
   }

@@ -10,8 +10,8 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { openOutbox } from '../webhooks/outbox.ts';
 
-/** Who asks for an order: the dealer for any of the organization's, a client for those of its integration. */
-export type OrderOwner = { organizationId: string } | { integrationId: string };
+/** Who asks for an order: the dealer for any of the organization's, a client for those of its integration alone. */
+export type OrderOwner = { organizationId: string; integrationId?: string };
 
 export type StoredLine = {
   id: string;
@@ -139,14 +139,11 @@ export function presentOrder(context: ChannelContext, version: string, document:
 }
 
 async function lockOrder(tx: Transaction, owner: OrderOwner, orderId: string): Promise<OrderRow | null> {
-  const owned =
-    'integrationId' in owner
-      ? sql`integration_id = ${owner.integrationId}`
-      : sql`organization_id = ${owner.organizationId}`;
+  const reported = owner.integrationId === undefined ? sql`` : sql`and integration_id = ${owner.integrationId}`;
   const [row] = await tx.query<OrderRow>(sql`
     select integration_id, organization_id, document, is_test,
       date_trunc('milliseconds', clock_timestamp()) as now
-    from orders where id = ${orderId} and ${owned} for update`);
+    from orders where id = ${orderId} and organization_id = ${owner.organizationId} ${reported} for update`);
   return row ?? null;
 }
 

@@ -34,7 +34,7 @@ export const listOrders: Handler<typeof OPERATIONS.listOrders> = async ({
   request,
   reply,
 }) => {
-  const { integrationId, apiVersion } = integration;
+  const { integrationId, organizationId, apiVersion } = integration;
   const wanted = readListQuery({
     list: 'orders',
     integrationId,
@@ -47,7 +47,7 @@ export const listOrders: Handler<typeof OPERATIONS.listOrders> = async ({
   return await context.readCache.serve(request, reply, integration, async () => {
     const { limit, filter: statuses, since: updatedAfter, before } = wanted;
     const orders = await reading(() =>
-      findOrders(context.db, { integrationId, limit: limit + 1, statuses, updatedAfter, before }),
+      findOrders(context.db, { integrationId, organizationId, limit: limit + 1, statuses, updatedAfter, before }),
     );
     const shown = orders.slice(0, limit);
     const last = shown.at(-1);
@@ -67,7 +67,7 @@ export const getOrder: Handler<typeof OPERATIONS.getOrder> = async ({
 }) => {
   if (!isId('order', params.id)) throw new ApiError('order_not_found');
   return await context.readCache.serve(request, reply, integration, async () => {
-    const document = await reading(() => findOrder(context.db, integration.integrationId, params.id));
+    const document = await reading(() => findOrder(context.db, integration, params.id));
     if (document === null) throw new ApiError('order_not_found');
     return {
       body: Buffer.from(presentOrder(context.channel, integration.apiVersion, document)),
@@ -78,7 +78,7 @@ export const getOrder: Handler<typeof OPERATIONS.getOrder> = async ({
 
 export const cancelOrder: Handler<typeof OPERATIONS.cancelOrder> = async (call) => {
   const { context, integration, params, body } = call;
-  const { integrationId, apiVersion } = integration;
+  const { integrationId, organizationId, apiVersion } = integration;
   if (!isId('order', params.id)) throw new ApiError('order_not_found');
   let touched: string[] = [];
   const turn = `clock ${integrationId}`;
@@ -86,7 +86,7 @@ export const cancelOrder: Handler<typeof OPERATIONS.cancelOrder> = async (call) 
     const changed = await changeOrder(
       tx,
       context.channel,
-      { integrationId },
+      { organizationId, integrationId },
       params.id,
       (open) => {
         if (open.order.status === 'cancelled') return false;
