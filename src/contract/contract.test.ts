@@ -123,6 +123,14 @@ type Described = {
   requestBody?: { content: Record<string, Content> };
   parameters: { name: string; schema: object; example?: unknown }[];
 };
+type Schema = {
+  const?: unknown;
+  $ref?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+};
 type ResponseDescription = { content?: Record<string, Content> };
 type Content = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
 
@@ -217,6 +225,21 @@ describe('the OpenAPI description', () => {
       ERROR_CODES.filter((code) => !shown.has(code)),
       OF_NO_OPERATION,
     );
+  });
+
+  it('says of every field what it holds', () => {
+    const silent = new Set<string>();
+    function visit(schema: Schema, place: string): void {
+      for (const [name, property] of Object.entries(schema.properties ?? {})) {
+        const isTold = [property.const, property.$ref, property.description].some(Boolean);
+        if (!isTold) silent.add(`${place}.${name}`);
+        visit(property, `${place}.${name}`);
+      }
+      for (const inner of [schema.items, ...(schema.anyOf ?? [])]) if (inner !== undefined) visit(inner, place);
+    }
+    for (const [name, schema] of Object.entries(document.components.schemas)) visit(schema as Schema, name);
+    for (const operation of operations) visit(operation.success.schema as Schema, operation.id);
+    assert.deepEqual([...silent], []);
   });
 
   it('asks for a key wherever one is needed, and for an Idempotency-Key on every write', () => {

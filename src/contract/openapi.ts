@@ -240,6 +240,7 @@ function errorSchema(): Json {
     properties: {
       error: {
         type: 'object',
+        description: 'What went wrong.',
         required: ['type', 'code', 'message', 'doc_url', 'request_id'],
         properties: {
           type: { type: 'string', enum: ERROR_TYPES, description: 'The category.' },

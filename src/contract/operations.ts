@@ -156,7 +156,7 @@ export const OPERATIONS = {
     success: {
       status: 200,
       description: 'An OpenAPI 3.1 document.',
-      schema: Type.Object({ openapi: Type.String() }),
+      schema: Type.Object({ openapi: Type.String({ description: 'The version of OpenAPI it is written in.' }) }),
       example: { openapi: '3.1.1' },
     },
     errors: [],

@@ -1,3 +1,4 @@
+import type { WebhookHeader } from '../contract/webhooks.ts';
 import type { Claimed } from './claim.ts';
 import { dispatchId } from './dispatch-id.ts';
 import type { SealedBox } from './sealed-box.ts';
@@ -24,7 +25,7 @@ export async function dispatch(sender: Sender, box: SealedBox, delivery: Claimed
         'X-SVC-Event-Type': delivery.type,
         'X-SVC-Delivery-Id': dispatchId(delivery.id, delivery.dispatches),
         'X-SVC-Delivery-Attempt': String(delivery.attempts + 1),
-      },
+      } satisfies Record<WebhookHeader | 'User-Agent', string>,
     });
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));

@@ -8,6 +8,11 @@ export const Timestamp = Type.String({
   description: 'UTC with milliseconds.',
 });
 
+/** A timestamp that says what happened then. */
+export function TimestampOf(description: string) {
+  return Type.String({ format: 'date-time', description });
+}
+
 export function Nullable<Schema extends TSchema>(schema: Schema, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
@@ -38,21 +43,28 @@ export const Promotion = Type.Object(
       minimum: 0,
       description: 'The regular price that the promotion replaces, in minor units.',
     }),
-    regular_amount_formatted: Type.String(),
-    ends_at: Nullable(Timestamp, 'When it ends; null while no end is set.'),
+    regular_amount_formatted: Type.String({ description: 'The same for display, in en-US.' }),
+    ends_at: Nullable(Timestamp, 'When it ends by itself; null while no end is set.'),
   },
-  { $id: 'Promotion', description: 'A promotion that is running now; `price` is the promotional price.' },
+  {
+    $id: 'Promotion',
+    description:
+      'A promotion that is running now: `price` is the promotional price, and this tells the regular one that it replaces.',
+  },
 );
 export type Promotion = Static<typeof Promotion>;
 
 export const Photo = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the photo; another picture has another one.' }),
     position: Type.Integer({ minimum: 1, description: 'Photos stand in this order; 1 is the main one.' }),
-    url: Type.String({ format: 'uri', description: 'In the integration’s image format.' }),
-    thumbnail_url: Type.String({ format: 'uri', description: 'Square.' }),
-    width: Type.Integer({ minimum: 1 }),
-    height: Type.Integer({ minimum: 1 }),
+    url: Type.String({
+      format: 'uri',
+      description: 'The whole picture, in the integration’s image format. Needs no key.',
+    }),
+    thumbnail_url: Type.String({ format: 'uri', description: 'A square cut of it.' }),
+    width: Type.Integer({ minimum: 1, description: 'Width of the whole picture, in pixels.' }),
+    height: Type.Integer({ minimum: 1, description: 'Height of the whole picture, in pixels.' }),
   },
   { $id: 'Photo', description: 'A photo of the item.' },
 );
@@ -72,30 +84,46 @@ export const Address = Type.Object(
 export type Address = Static<typeof Address>;
 
 export const Location = Type.Object(
-  { business_unit: Type.String(), name: Type.String() },
+  {
+    business_unit: Type.String({ description: 'The business unit it belongs to.' }),
+    name: Type.String({ description: 'The place within it.' }),
+  },
   { $id: 'Location', description: 'Where the item lies.' },
 );
 
 export const DealerProfile = Type.Object(
-  { name: Type.String(), address: Address },
+  { name: Type.String({ description: 'Name of the dealer.' }), address: Address },
   { $id: 'Dealer', description: 'The dealer who sells the item.' },
 );
 
+/** What the time of a change promises, wherever it stands. */
+export const UPDATED_AT =
+  'When something of this was last changed. Every change has a later one than all that could be read before it, so `updated_after` misses none.';
+
 /** The fields that a listing and a part share, in the order in which documents are written. */
 export const commonItemFields = {
-  quantity: Type.Integer({ minimum: 0, description: 'Units available.' }),
-  stock_number: Type.String(),
-  price: Nullable(Price, 'The price; null means price on request.'),
-  promotion: Nullable(Promotion, 'Null when none is running.'),
+  quantity: Type.Integer({
+    minimum: 0,
+    description: 'Units that can be bought now; those that orders hold are not among them.',
+  }),
+  stock_number: Type.String({ description: 'The dealer’s own number for it.' }),
+  price: Nullable(
+    Price,
+    'What it costs now, with the integration’s markup and rounding: the promotional price while a promotion runs, else the regular one. Null means price on request.',
+  ),
+  promotion: Nullable(
+    Promotion,
+    'The promotion that runs now, null when none does. While it runs, `price` is the promotional price and this tells the regular one that it replaces.',
+  ),
   description: Type.String({ description: 'Paragraphs are separated by a blank line.' }),
-  description_paragraphs: Type.Array(Type.String()),
-  photos: Type.Array(Photo),
+  description_paragraphs: Type.Array(Type.String(), { description: 'The same text, a paragraph each.' }),
+  photos: Type.Array(Photo, { description: 'In the order in which the dealer wants them shown.' }),
 };
 
 export const commonItemTail = {
   location: Nullable(Location, 'Null when the dealer set none.'),
   dealer: DealerProfile,
-  published_at: Timestamp,
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  published_at: TimestampOf('When it was last put on the channel.'),
+  created_at: TimestampOf('When the dealer took it into stock.'),
+  updated_at: TimestampOf(UPDATED_AT),
 };

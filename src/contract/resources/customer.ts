@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Address, Nullable, Timestamp, timestampExample } from './common.ts';
+import { Address, Nullable, TimestampOf, timestampExample } from './common.ts';
 import { addressExample } from './listing.ts';
 
 export const BULK_RECORD_LIMIT = 1000;
@@ -57,13 +57,19 @@ export const CustomerInput = Type.Object(
 export type CustomerInput = Static<typeof CustomerInput>;
 
 export const BulkInput = Type.Object(
-  { customers: Type.Array(CustomerInput, { minItems: 1, maxItems: BULK_RECORD_LIMIT }) },
+  {
+    customers: Type.Array(CustomerInput, {
+      minItems: 1,
+      maxItems: BULK_RECORD_LIMIT,
+      description: 'The customers, each as in a single upsert.',
+    }),
+  },
   { $id: 'CustomerBulkInput' },
 );
 
 export const Customer = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the customer.' }),
     object: Type.Literal('customer'),
     is_test: Type.Boolean({ description: 'Made while the integration was in test mode.' }),
     external_id: Nullable(Type.String(), 'Your own id.'),
@@ -73,8 +79,8 @@ export const Customer = Type.Object(
     last_name: Nullable(Type.String(), 'Last name.'),
     company: Nullable(Type.String(), 'Company.'),
     address: Nullable(Address, 'Postal address.'),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    created_at: TimestampOf('When the dealer came to know them.'),
+    updated_at: TimestampOf('When something of them last changed.'),
   },
   { $id: 'Customer', description: 'A customer of the dealer.' },
 );
@@ -83,18 +89,26 @@ export type Customer = Static<typeof Customer>;
 export const BulkResult = Type.Object(
   {
     object: Type.Literal('bulk_result'),
-    bulk_result: Type.Object({
-      total: Type.Integer({ minimum: 0 }),
-      created: Type.Integer({ minimum: 0 }),
-      updated: Type.Integer({ minimum: 0 }),
-    }),
+    bulk_result: Type.Object(
+      {
+        total: Type.Integer({ minimum: 0, description: 'Records of the request.' }),
+        created: Type.Integer({ minimum: 0, description: 'Customers that are new.' }),
+        updated: Type.Integer({ minimum: 0, description: 'Customers that were known.' }),
+      },
+      { description: 'How many of each.' },
+    ),
     data: Type.Array(
       Type.Object({
         index: Type.Integer({ minimum: 0, description: 'Position in the request.' }),
-        id: Type.String(),
+        id: Type.String({ description: 'Id of the customer.' }),
         external_id: Nullable(Type.String(), 'Your own id.'),
-        result: Type.Unsafe<'created' | 'updated'>({ type: 'string', enum: ['created', 'updated'] }),
+        result: Type.Unsafe<'created' | 'updated'>({
+          type: 'string',
+          enum: ['created', 'updated'],
+          description: 'What the upsert did.',
+        }),
       }),
+      { description: 'One entry for each record, in the order of the request.' },
     ),
   },
   { $id: 'CustomerBulkResult', description: 'What became of each record, in the order of the request.' },

@@ -22,17 +22,18 @@ export const Integration = Type.Object(
     id: Type.String({ description: 'Id of the integration that owns the API key.' }),
     user_id: Nullable(Type.String(), 'The dealer’s user who made the integration.'),
     organization_id: Type.String({ description: 'The dealer.' }),
-    name: Type.String(),
-    is_enabled: Type.Boolean(),
+    name: Type.String({ description: 'What the dealer calls it.' }),
+    is_enabled: Type.Boolean({ description: 'Whether it is served; the dealer can switch it off.' }),
     is_test_mode: Type.Boolean({
       description: 'On for a new integration. Events carry `livemode: false` while it is on.',
     }),
     api_version: Type.String({ description: 'The version this integration is pinned to.' }),
     currency: Type.String({ description: 'ISO 4217 code of the currency that prices are in.' }),
     subscribed_events: Type.Array(Type.String(), { description: 'Event names and wildcards; `*` is everything.' }),
-    rate_limit: Type.Object({
-      limit: Type.Integer({ minimum: 1, description: 'Tokens in any 60 seconds.' }),
-    }),
+    rate_limit: Type.Object(
+      { limit: Type.Integer({ minimum: 1, description: 'Tokens in any 60 seconds.' }) },
+      { description: 'What this integration may spend.' },
+    ),
     webhook: IntegrationWebhook,
   },
   { $id: 'Integration', description: 'The integration that the API key belongs to.' },

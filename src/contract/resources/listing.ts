@@ -8,8 +8,8 @@ const count = (description: string, maximum: number) => Nullable(Type.Integer({ 
 
 /** A watch's attributes, as the dealer enters them and as the client reads them, save for the tax treatment. */
 export const WatchAttributes = Type.Object({
-  brand: Type.String({ minLength: 1, maxLength: 500 }),
-  model: Type.String({ minLength: 1, maxLength: 500 }),
+  brand: Type.String({ minLength: 1, maxLength: 500, description: 'Maker of the watch.' }),
+  model: Type.String({ minLength: 1, maxLength: 500, description: 'The maker’s name for it.' }),
   reference_number: text('The maker’s reference.'),
   year: Nullable(Type.Integer({ minimum: 1500, maximum: 2200 }), 'Year of production.'),
   condition: OneOf('condition', 'Condition of the watch.'),
@@ -46,10 +46,13 @@ export const Watch = Type.Object(
 
 export const Listing = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the listing.' }),
     object: Type.Literal('listing'),
-    status: OneOf('listing_status', 'Whether it can be bought now.'),
-    title: Type.String(),
+    status: OneOf(
+      'listing_status',
+      'Whether it can be bought: `active` can, `reserved` is held by an order or by the dealer, `sold` is sold, `unpublished` was taken off the channel.',
+    ),
+    title: Type.String({ description: 'For display.' }),
     ...commonItemFields,
     watch: Watch,
     labels: Type.Record(Type.String(), Type.Unknown(), {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Nullable, OneOf, Timestamp, timestampExample } from './common.ts';
+import { Nullable, OneOf, Timestamp, TimestampOf, timestampExample, UPDATED_AT } from './common.ts';
 import { AddressInput, identityFields, Metadata, optionalText } from './customer.ts';
 
 export const AMOUNT_LIMIT = 1_000_000_000_000;
@@ -78,8 +78,12 @@ export type OrderAddress = Static<typeof OrderAddress>;
 
 const OrderMatch = Type.Object(
   {
-    object: Type.Unsafe<'listing' | 'part'>({ type: 'string', enum: ['listing', 'part'] }),
-    id: Type.String(),
+    object: Type.Unsafe<'listing' | 'part'>({
+      type: 'string',
+      enum: ['listing', 'part'],
+      description: 'What kind of item it is.',
+    }),
+    id: Type.String({ description: 'Id of the item.' }),
     remaining_quantity: Type.Integer({ minimum: 0, description: 'Units left to sell when the line was matched.' }),
   },
   { $id: 'OrderMatch', description: 'The item in the dealer’s stock that the line was matched to.' },
@@ -87,10 +91,10 @@ const OrderMatch = Type.Object(
 
 const OrderLine = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the line.' }),
     listing_id: Nullable(Type.String(), 'As reported.'),
     part_id: Nullable(Type.String(), 'As reported.'),
-    quantity: Type.Integer({ minimum: 1 }),
+    quantity: Type.Integer({ minimum: 1, description: 'Units, as reported.' }),
     unit_amount: Nullable(Type.Integer(), 'As reported.'),
     discount_amount: Nullable(Type.Integer(), 'As reported.'),
     title: Nullable(Type.String(), 'As reported.'),
@@ -101,12 +105,15 @@ const OrderLine = Type.Object(
 
 export const Order = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the order.' }),
     object: Type.Literal('order'),
-    status: OneOf('order_status', 'Where the order stands.'),
+    status: OneOf(
+      'order_status',
+      'Where the order stands: `received` from you, `matched` to a sale that the dealer completed, `fulfilled` by the dealer, or `cancelled`. A sale that the dealer cancels takes it back to `received`.',
+    ),
     is_test: Type.Boolean({ description: 'Reported while the integration was in test mode; it touches no stock.' }),
-    channel_order_id: Type.String(),
-    currency: Type.String(),
+    channel_order_id: Type.String({ description: 'Your own id of the order, as reported.' }),
+    currency: Type.String({ description: 'ISO 4217 code of all its amounts.' }),
     placed_at: Nullable(Timestamp, 'As reported.'),
     customer: Nullable(
       Type.Object(
@@ -124,7 +131,7 @@ export const Order = Type.Object(
     customer_id: Nullable(Type.String(), 'The dealer’s customer; null if none was given or it conflicts with others.'),
     shipping_address: Nullable(OrderAddress, 'As reported.'),
     billing_address: Nullable(OrderAddress, 'As reported.'),
-    lines: Type.Array(OrderLine),
+    lines: Type.Array(OrderLine, { description: 'What was bought.' }),
     shipping_amount: Nullable(Type.Integer(), 'As reported.'),
     discount_amount: Nullable(Type.Integer(), 'As reported.'),
     tax_amount: Nullable(Type.Integer(), 'As reported.'),
@@ -136,15 +143,19 @@ export const Order = Type.Object(
     cancellation: Nullable(
       Type.Object(
         {
-          by: Type.Unsafe<'api' | 'dealer'>({ type: 'string', enum: ['api', 'dealer'] }),
+          by: Type.Unsafe<'api' | 'dealer'>({
+            type: 'string',
+            enum: ['api', 'dealer'],
+            description: 'You, through the API, or the dealer.',
+          }),
           reason: Nullable(Type.String(), 'Why, if it was said.'),
         },
         { $id: 'OrderCancellation' },
       ),
       'Who cancelled it and why.',
     ),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    created_at: TimestampOf('When it was reported.'),
+    updated_at: TimestampOf(UPDATED_AT),
   },
   { $id: 'Order', description: 'An order that was reported by the client.' },
 );

@@ -26,10 +26,13 @@ export type PartAttributes = Static<typeof PartAttributes>;
 
 export const Part = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the part.' }),
     object: Type.Literal('part'),
-    status: OneOf('part_status', 'Whether it can be bought now.'),
-    title: Type.String(),
+    status: OneOf(
+      'part_status',
+      'Whether it can be bought: `active` can, `sold_out` has no units left, `unpublished` is hidden by the dealer for now.',
+    ),
+    title: Type.String({ description: 'For display.' }),
     ...commonItemFields,
     ...PartAttributes.properties,
     tax_treatment: OneOf('tax_treatment', 'How the sale is taxed.'),

@@ -7,7 +7,7 @@ export const Ping = Type.Object(
   {
     object: Type.Literal('webhook_ping'),
     delivery_id: Nullable(Type.String(), 'The delivery; null if nothing was enqueued.'),
-    event_id: Type.String(),
+    event_id: Type.String({ description: 'The event, which is also in the list of events.' }),
     enqueued: Type.Boolean({ description: 'False with no URL, or with webhooks off.' }),
   },
   { $id: 'WebhookPing', description: 'What a test webhook set off.' },

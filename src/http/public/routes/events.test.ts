@@ -3,15 +3,17 @@ import { after, before, describe, it } from 'node:test';
 import type { ApiClient } from '../../../../test/harness/api-client.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
+import { EVENT_TYPES, type EventType } from '../../../contract/events.ts';
 import { sql } from '../../../db/sql.ts';
 import { changeItem } from '../../../inventory/change.ts';
 import { deleteItem, editItem } from '../../../inventory/items.ts';
 import { changeUnits, moveUnits } from '../../../inventory/movements.ts';
 import { setPublished } from '../../../inventory/publications.ts';
-import { dismissOrder } from '../../../sales/order-operations.ts';
-import { sellUnits } from '../../../sales/sell.ts';
+import { confirmOrder, dismissOrder, fulfilOrder } from '../../../sales/order-operations.ts';
+import { sellUnits, voidSale } from '../../../sales/sell.ts';
 
-type EventRow = { id: string; type: string; created_at: string; data: { object: { id: string } } };
+type Data = { object: Record<string, unknown> & { id: string }; previous_attributes?: Record<string, unknown> };
+type EventRow = { id: string; type: string; created_at: string; data: Data };
 
 describe('the list of events', () => {
   let world: World;
@@ -240,5 +242,60 @@ describe('the list of events', () => {
     await publishNew(world, other, watch());
     const { body } = await other.api.get('/v1/events');
     assert.equal(body.data[0].livemode, false);
+  });
+
+  it('holds every kind of event, each with what the catalogue says of it', async () => {
+    const other = await world.dealer();
+    const { organizationId, integrationId } = other;
+    const { channel } = world;
+    const [sold, gone] = [await publishNew(world, other, watch()), await publishNew(world, other, watch())];
+    await editItem(channel, organizationId, sold, { title: 'Changed' });
+    await voidSale(channel, organizationId, await sellUnits(channel, organizationId, sold, 1));
+    await setPublished(channel, organizationId, integrationId, [gone], false);
+    await deleteItem(channel, organizationId, gone);
+    const [left, away] = [await publishNew(world, other, part()), await publishNew(world, other, part())];
+    await editItem(channel, organizationId, left, { title: 'Changed' });
+    await moveUnits(channel, organizationId, left, 'fit', 1);
+    await editItem(channel, organizationId, left, { units: 0 });
+    await setPublished(channel, organizationId, integrationId, [left], false);
+    await deleteItem(channel, organizationId, away);
+    await other.api.post('/v1/test/webhook_ping', {}, { 'idempotency-key': 'ping' });
+    const report = async (id: string, line: object) => {
+      const body = { channel_order_id: id, lines: [line] };
+      return (await other.api.post('/v1/orders', body, { 'idempotency-key': id })).body.id as string;
+    };
+    const [kept, dropped] = [
+      await report('O-1', { listing_id: sold, quantity: 1 }),
+      await report('O-2', { quantity: 1 }),
+    ];
+    await confirmOrder(channel, organizationId, kept);
+    await fulfilOrder(channel, organizationId, kept);
+    await dismissOrder(channel, organizationId, dropped, null);
+
+    const { body } = await other.api.get('/v1/events?limit=250');
+    const events: EventRow[] = body.data;
+    assert.deepEqual(new Set(events.map((event) => event.type)), new Set(Object.keys(EVENT_TYPES)));
+    for (const { type, data } of events) {
+      const { object, previous } = EVENT_TYPES[type as EventType];
+      const told = JSON.stringify([type, data]);
+      if (type.startsWith('order.')) {
+        assert.deepEqual(data.object, (await other.api.get(`/v1/orders/${data.object.id}`)).body, told);
+      } else {
+        for (const name of Object.keys(data.object)) assert.ok(object.includes(`\`${name}`), `${told}: ${name}`);
+      }
+      const names = data.previous_attributes === undefined ? null : Object.keys(data.previous_attributes);
+      assert.equal(names === null, previous === null, told);
+      if (previous?.startsWith('Always empty')) assert.deepEqual(names, [], told);
+      const [, oldField] = /^The old `(\w+)`\.$/.exec(previous ?? '') ?? [];
+      if (oldField !== undefined) assert.deepEqual(names, [oldField], told);
+    }
+    const deleted = events.filter((event) => event.data.object.deleted === true);
+    assert.deepEqual(
+      deleted.map((event) => [event.type, event.data.object.id]),
+      [
+        ['part.unpublished', away],
+        ['listing.unpublished', gone],
+      ],
+    );
   });
 });
