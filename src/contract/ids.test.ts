@@ -37,9 +37,12 @@ describe('ids', () => {
     );
   });
 
-  it('differ though they are made in the same millisecond', () => {
-    const ids = Array.from({ length: 10_000 }, () => newId('event', 1));
-    assert.equal(new Set(ids).size, ids.length);
+  it('differ though they are made in the same millisecond, and sort in the order of their making', () => {
+    for (const ms of [1, 2, 3]) {
+      const ids = Array.from({ length: 50_000 }, () => newId('event', ms));
+      assert.equal(new Set(ids).size, ids.length);
+      assert.deepEqual(ids.toSorted(), ids);
+    }
   });
 
   for (const text of [
