@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { BUCKET, startS3 } from '../../test/harness/s3.ts';
 import { newId } from '../contract/ids.ts';
 import { photoBucket } from './photo-bucket.ts';
 import type { PhotoFiles } from './photo-files.ts';
@@ -87,70 +86,16 @@ async function openFolder() {
   return { files: photoFolder(dir), close: () => rm(dir, { recursive: true }) };
 }
 
-const BUCKET = 'photos-of-a-dealer';
-const PAGE = 3;
-
-/** The real client against a server that speaks as much of S3 as we use, in pages of three so that paging is used. */
+/** The real client against a server that speaks as much of S3 as we use. */
 async function openBucket(bucket = BUCKET) {
-  const server = await startS3();
-  const { port } = server.address() as AddressInfo;
+  const { endpoint, stop } = await startS3();
   const files = await photoBucket({
     bucket,
     region: 'us-east-1',
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint,
     credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
     isPathStyle: true,
     prefix: 'crownwheel/',
   });
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { files, close };
-}
-
-async function startS3(): Promise<Server> {
-  const objects = new Map<string, Buffer>();
-  const server = createServer(async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://s3');
-    const [, bucket = '', ...rest] = decodeURIComponent(url.pathname).split('/');
-    const { status, body } = answer(objects, request, url, bucket, rest.join('/'), await buffer(request));
-    response.writeHead(status, { 'content-length': body.length }).end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
-
-function answer(
-  objects: Map<string, Buffer>,
-  request: IncomingMessage,
-  url: URL,
-  bucket: string,
-  key: string,
-  content: Buffer,
-): { status: number; body: Buffer } {
-  const xml = (status: number, text: string) => ({ status, body: Buffer.from(text) });
-  assert.match(request.headers.authorization ?? '', /^AWS4-HMAC-SHA256 Credential=id\//);
-  if (bucket !== BUCKET) return xml(404, '<Error><Code>NoSuchBucket</Code><Message>NoSuchBucket</Message></Error>');
-  if (request.method === 'PUT') {
-    objects.set(key, content);
-    return xml(200, '');
-  }
-  if (request.method === 'POST') {
-    for (const [, found = ''] of content.toString().matchAll(/<Key>([^<]*)<\/Key>/g)) objects.delete(found);
-    return xml(200, '<DeleteResult/>');
-  }
-  if (key === '') {
-    const token = url.searchParams.get('continuation-token') ?? '';
-    const prefix = url.searchParams.get('prefix') ?? '';
-    const keys = [...objects.keys()].filter((name) => name.startsWith(prefix) && name > token).sort();
-    const page = keys.slice(0, PAGE);
-    const more = keys.length > PAGE ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
-    const contents = page.map((name) => `<Contents><Key>${name}</Key></Contents>`).join('');
-    return xml(200, `<ListBucketResult>${contents}${more}</ListBucketResult>`);
-  }
-  const found = objects.get(key);
-  return found === undefined
-    ? xml(404, '<Error><Code>NoSuchKey</Code><Message>NoSuchKey</Message></Error>')
-    : { status: 200, body: found };
+  return { files, close: stop };
 }

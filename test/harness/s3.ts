@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export const BUCKET = 'photos-of-a-dealer';
+/** So few that paging is used. */
+const PAGE = 3;
+
+/** A server that speaks as much of S3 as we use, for the key `id`, with one bucket. */
+export type S3Server = {
+  endpoint: string;
+  objects: Map<string, Buffer>;
+  /** Writing answers 403 AccessDenied, as with a key that may only read. */
+  isReadOnly: boolean;
+  stop(): Promise<void>;
+};
+
+export async function startS3(): Promise<S3Server> {
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://s3');
+    const [, bucket = '', ...rest] = decodeURIComponent(url.pathname).split('/');
+    const { status, body } = answer(s3, request, url, bucket, rest.join('/'), await buffer(request));
+    response.writeHead(status, { 'content-length': body.length }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const s3: S3Server = {
+    endpoint: `http://127.0.0.1:${port}`,
+    objects: new Map(),
+    isReadOnly: false,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return s3;
+}
+
+function answer(
+  { objects, isReadOnly }: S3Server,
+  request: IncomingMessage,
+  url: URL,
+  bucket: string,
+  key: string,
+  content: Buffer,
+): { status: number; body: Buffer } {
+  const xml = (status: number, text: string) => ({ status, body: Buffer.from(text) });
+  const error = (status: number, code: string) =>
+    xml(status, `<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+  assert.match(request.headers.authorization ?? '', /^AWS4-HMAC-SHA256 Credential=id\//);
+  if (bucket !== BUCKET) return error(404, 'NoSuchBucket');
+  if (isReadOnly && request.method !== 'GET') return error(403, 'AccessDenied');
+  if (request.method === 'PUT') {
+    objects.set(key, content);
+    return xml(200, '');
+  }
+  if (request.method === 'POST') {
+    for (const [, found = ''] of content.toString().matchAll(/<Key>([^<]*)<\/Key>/g)) objects.delete(found);
+    return xml(200, '<DeleteResult/>');
+  }
+  if (key === '') {
+    const token = url.searchParams.get('continuation-token') ?? '';
+    const prefix = url.searchParams.get('prefix') ?? '';
+    const keys = [...objects.keys()].filter((name) => name.startsWith(prefix) && name > token).sort();
+    const page = keys.slice(0, PAGE);
+    const more = keys.length > PAGE ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
+    const contents = page.map((name) => `<Contents><Key>${name}</Key></Contents>`).join('');
+    return xml(200, `<ListBucketResult>${contents}${more}</ListBucketResult>`);
+  }
+  const found = objects.get(key);
+  return found === undefined ? error(404, 'NoSuchKey') : { status: 200, body: found };
+}
