@@ -6,7 +6,7 @@ import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX } from '../contract/limits.ts';
-import { rawSql, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 
 describe("the operator's command line", () => {
   let world: World;
@@ -231,45 +231,5 @@ describe("the operator's command line", () => {
     ]) {
       assert.equal(JSON.parse((await run(...args)).out).object, 'list');
     }
-  });
-
-  it('examines the installation: all is well, or what is wrong and how to mend it', async () => {
-    const good = await json('doctor');
-    assert.equal(good.is_ok, true);
-    assert.deepEqual(
-      good.checks.map((check: { name: string }) => check.name),
-      ['settings', 'secret keys', 'database', 'migrations', 'clock', 'port'],
-    );
-    assert.match((await run('doctor')).out, /^ok {5}settings .*[\s\S]*All is well\.\n$/);
-
-    const [last] = await world.db.query<{ version: number; name: string; checksum: string }>(sql`
-      delete from schema_migrations where version = (select max(version) from schema_migrations)
-      returning version, name, checksum`);
-    const pending = await run('doctor');
-    assert.equal(pending.code, 1);
-    assert.match(pending.out, /WRONG {2}migrations {3}pending: \d{4}_\w+\.sql\n +→ run "crownwheel migrate"/);
-    assert.match(await refusal('organization', 'list'), /^the database lacks 1 of this release's migrations; /);
-    await world.db.query(sql`
-      insert into schema_migrations (version, name, checksum) values (${last?.version}, ${last?.name}, 'else')`);
-    assert.match((await run('doctor')).out, /WRONG {2}migrations {3}changed after they were applied: \d{4}_/);
-    await world.db.query(
-      sql`update schema_migrations set checksum = ${last?.checksum} where version = ${last?.version}`,
-    );
-    await world.db.query(rawSql(`insert into schema_migrations (version, name, checksum) values (9999, 'x', 'x')`));
-    assert.match((await run('doctor')).out, /WRONG {2}migrations {3}9999 unknown to this release/);
-    await world.db.query(rawSql('delete from schema_migrations where version = 9999'));
-    assert.deepEqual(await json('migrate'), { object: 'migration', applied: [] });
-  });
-
-  it('examines wrong settings and an unreachable database without a fault of its own', async () => {
-    const good = settings;
-    settings = { ...good, databaseUrl: 'postgresql://me@127.0.0.1:1/x' };
-    const unreachable = await run('doctor', '--json');
-    assert.equal(unreachable.code, 1);
-    const wrong = JSON.parse(unreachable.out).checks.find((check: { is_ok: boolean }) => !check.is_ok);
-    assert.equal(wrong.name, 'database');
-    assert.match(wrong.message, /ECONNREFUSED/);
-    assert.match(await refusal('organization', 'list'), /^the database cannot be reached: connect ECONNREFUSED/);
-    settings = good;
   });
 });

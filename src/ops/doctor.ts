@@ -1,16 +1,16 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Config, SECRET_KEY_MIN_LENGTH, secretKeysFile } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { hasCluster } from '../db/embedded.ts';
 import { migrationState } from '../db/migrate.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
+import { type Check, ok, wrong } from './check.ts';
 import type { Connection } from './connect.ts';
+import { checkPhotos, nearestExisting } from './doctor-photos.ts';
+import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
 import { assertPortFree } from './port.ts';
-
-/** One thing that was looked at: what was found and, if it is wrong, how to mend it. */
-export type Check = { name: string; isOk: boolean; message: string; mend: string | null };
 
 export type DoctorTools = {
   readSettings: () => Config;
@@ -42,7 +42,7 @@ export async function examine({ readSettings, withConnection }: DoctorTools): Pr
   } else {
     checks.push(...(await checkDatabase(config, withConnection)));
   }
-  checks.push(await checkPort(config));
+  checks.push(await checkPhotos(config), checkTargets(config), await checkPort(config));
   return checks;
 }
 
@@ -67,10 +67,6 @@ function checkDataFolder(dataDir: string): Check {
   return ok(name, nearest === root ? `${root}, ${free}` : `${root} will be made, ${free}`);
 }
 
-function nearestExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
-}
-
 async function checkSecretKeys(config: Config): Promise<Check> {
   const name = 'secret keys';
   if (config.secretKeys.length > 0) return ok(name, `${config.secretKeys.length} in SECRET_KEYS`);
@@ -93,11 +89,13 @@ async function checkSecretKeys(config: Config): Promise<Check> {
 
 async function checkDatabase(config: Config, withConnection: DoctorTools['withConnection']): Promise<Check[]> {
   try {
-    return await withConnection(async ({ db, embedded }) => [
-      await checkServer(db, config, embedded === null ? 'DATABASE_URL' : 'embedded'),
-      await checkMigrations(db),
-      await checkClock(db),
-    ]);
+    return await withConnection(async ({ db, embedded, config: { secretKeys } }) => {
+      const server = await checkServer(db, config, embedded === null ? 'DATABASE_URL' : 'embedded');
+      const migrations = await checkMigrations(db);
+      // Only this release's schema is known to have them where they are looked for.
+      const secrets = migrations.isOk ? [await checkSigningSecrets(db, secretKeys)] : [];
+      return [server, migrations, ...secrets, await checkClock(db)];
+    });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const mend = config.databaseUrl === null ? 'see the log in DATA_DIR' : 'check DATABASE_URL, the server and its log';
@@ -168,12 +166,4 @@ async function isCrownwheel({ host, port }: Config): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function ok(name: string, message: string): Check {
-  return { name, isOk: true, message, mend: null };
-}
-
-function wrong(name: string, message: string, mend: string): Check {
-  return { name, isOk: false, message, mend };
 }

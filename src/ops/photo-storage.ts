@@ -8,7 +8,7 @@ import { photoFolder } from '../inventory/photo-folder.ts';
 /** From settings to a place that really takes photos. */
 export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
   const { photoBucket: bucket } = config;
-  const folder = join(config.dataDir, 'photos');
+  const folder = photoFolderPath(config);
   const files = bucket === null ? photoFolder(folder) : await photoBucket(bucket);
   try {
     await files.check();
@@ -21,4 +21,9 @@ export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
     );
   }
   return files;
+}
+
+/** Where photos lie without a bucket. */
+export function photoFolderPath({ dataDir }: Config): string {
+  return join(dataDir, 'photos');
 }
