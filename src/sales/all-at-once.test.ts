@@ -68,8 +68,7 @@ describe('all writers at once', () => {
     const customer = { email: `p${Math.floor(Math.random() * 5)}@example.ch` };
     const answer = await shop.post('/v1/orders', { channel_order_id: `SO-${reported}`, customer, lines: lines() });
     assert.equal(answer.status, 201, answer.text);
-    // A test order may be deleted while it is under change; that is found out by a deadlock, and tried again.
-    if (shop !== test) orders.push({ id: answer.body.id, shop });
+    orders.push({ id: answer.body.id, shop });
     if (answer.body.customer_id !== null) people.push(answer.body.customer_id);
   }
 
@@ -81,7 +80,8 @@ describe('all writers at once', () => {
     async () => {
       const { id, shop } = pick(orders);
       const { status, text } = await shop.post(`/v1/orders/${id}/cancel`);
-      assert.ok([200, 409].includes(status), text);
+      // A test order may be deleted by now.
+      assert.ok([200, 409].includes(status) || (shop === test && status === 404), text);
     },
     () => confirmOrder(...dealer(), pick(orders).id),
     () => fulfilOrder(...dealer(), pick(orders).id),

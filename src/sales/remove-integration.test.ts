@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { changing, hold, untilBlocked } from '../../test/harness/hold.ts';
 import { addShop, openShop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
@@ -59,6 +60,34 @@ describe('removing an integration', () => {
     const held = await world.db.query(sql`
       select reserved_units from items where id = any(${ids}::text[])`);
     assert.deepEqual(held, [{ reserved_units: 0 }, { reserved_units: 0 }]);
+  });
+
+  it('waits for an order under change without holding what that change needs next', async () => {
+    const shop = await openShop(world);
+    const { body } = await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines: [{ title: 'Holds nothing' }] });
+    const change = await changing(world.db, body.id);
+    const removed = removeIntegration(world.db, shop.integrationId);
+    await untilBlocked(world.db);
+    await change.takeClock(shop.integrationId);
+    await change.end();
+    assert.equal(await removed, true);
+  });
+
+  it('lets go of everything for an order that came in meanwhile and is under change already', async () => {
+    const shop = await openShop(world);
+    const partId = await publishNew(world, shop, part());
+    const lines = [{ part_id: partId }];
+    await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines });
+    const stock = await hold(world.db, 'select 1 from items where id = $1 for update', [partId]);
+    const removed = removeIntegration(world.db, shop.integrationId);
+    await untilBlocked(world.db);
+    const late = await shop.post('/v1/orders', { channel_order_id: 'SO-2', lines: [{ title: 'Holds nothing' }] });
+    const change = await changing(world.db, late.body.id);
+    await stock.letGo();
+    await untilBlocked(world.db);
+    await change.takeClock(shop.integrationId);
+    await change.end();
+    assert.equal(await removed, true);
   });
 
   it('answers false for an unknown one', async () => {

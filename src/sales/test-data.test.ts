@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { changing, untilBlocked } from '../../test/harness/hold.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
@@ -93,6 +94,22 @@ describe('deleting test data', () => {
     await stranger.post('/v1/orders', { channel_order_id: 'SO-1' });
     await assertRefused(deleteTestData(world.channel, shop.organizationId, stranger.integrationId), 'not_found');
     assert.equal((await stranger.api.get('/v1/orders')).body.data.length, 1);
+  });
+
+  it('lets go of everything for an order that came in meanwhile and is under change already', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const first = await shop.post('/v1/orders', { channel_order_id: 'SO-1' });
+    const early = await changing(world.db, first.body.id);
+    const deleted = deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    await untilBlocked(world.db);
+    const second = await shop.post('/v1/orders', { channel_order_id: 'SO-2' });
+    const late = await changing(world.db, second.body.id);
+    await early.takeClock(shop.integrationId);
+    await early.end();
+    await untilBlocked(world.db);
+    await late.takeClock(shop.integrationId);
+    await late.end();
+    assert.deepEqual(await deleted, { orders: 2, customers: 0 });
   });
 
   it('goes well beside reports that are still coming in', async () => {

@@ -1,8 +1,11 @@
+import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
+import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
+import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
 
 export type DeletedTestData = { orders: number; customers: number };
 
@@ -21,13 +24,12 @@ export async function deleteTestData(
     if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
     // In the one order that holds everywhere: customers, orders, clocks.
     await lockCustomers(tx, organizationId);
-    await tx.query(
-      sql`select id from orders where integration_id = ${integrationId} and is_test order by id for update`,
-    );
+    const clocks = await lockTestOrders(tx, integrationId);
     // What a client can read changes, so its clock moves: an answer cached before must not be served again.
     await refreshItems(tx, context, {
       itemIds: [],
       integrationIds: [integrationId],
+      clocks,
       stampAlso: [integrationId],
       change: NO_CHANGE,
       isSuppressed: NEVER_SUPPRESSED,
@@ -48,4 +50,16 @@ export async function deleteTestData(
     await tx.query(sql`delete from customer_external_ids where integration_id = ${integrationId} and is_test`);
     return { orders: orders.length, customers: customers.length };
   });
+}
+
+/** And the clock, under which no further one can come in. */
+async function lockTestOrders(tx: Transaction, integrationId: string): Promise<Map<string, Date>> {
+  const orders = sql`integration_id = ${integrationId} and is_test`;
+  let clocks = new Map<string, Date>();
+  await lockInOrder(tx, async () => {
+    await lockOrders(tx, orders);
+    clocks = await lockClocks(tx, [integrationId]);
+    return await lockFreeOrders(tx, orders);
+  });
+  return clocks;
 }

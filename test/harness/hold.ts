@@ -27,6 +27,25 @@ export function holdClock(db: Database, integrationId: string): Promise<Hold> {
   return hold(db, 'select 1 from channel_clocks where integration_id = $1 for update', [integrationId]);
 }
 
+/** A change of an order as far as its first lock; then it takes the clock, which nobody may hold who waits for it. */
+export async function changing(
+  db: Database,
+  orderId: string,
+): Promise<{ takeClock(integrationId: string): Promise<void>; end(): Promise<void> }> {
+  const session = await db.connect();
+  await session.query('begin');
+  await session.query('select 1 from orders where id = $1 for update', [orderId]);
+  return {
+    async takeClock(integrationId) {
+      await session.query('select 1 from channel_clocks where integration_id = $1 for update nowait', [integrationId]);
+    },
+    async end() {
+      await session.query('commit');
+      await session.end();
+    },
+  };
+}
+
 /** A database whose transactions have done all their work and wait with the commit until they are let go. */
 export function holdCommits(db: Database): { db: Database; reached: Promise<void>; letGo(): void } {
   const reached = Promise.withResolvers<void>();
