@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { hold, untilBlocked } from '../../test/harness/hold.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
-import { createItem, deleteItem } from '../inventory/items.ts';
+import { createItem, deleteItem, setHidden } from '../inventory/items.ts';
 import { reserveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { dismissOrder } from './order-operations.ts';
@@ -146,6 +147,35 @@ describe('the stock of a live order', () => {
     const made = await order(shop, [{ listing_id: id }]);
     assert.equal(made.lines[0].match.id, id);
     assert.equal((await shop.api.get(`/v1/listings/${id}`)).body.status, 'unpublished');
+  });
+
+  it('is not there for a part that was taken off the channel: its client can’t read it any more', async () => {
+    for (const isTestMode of [false, true]) {
+      const shop = await openShop(world, { isTestMode });
+      const id = await publishNew(world, shop, part({ units: 3 }));
+      const hidden = await publishNew(world, shop, part({ units: 3 }));
+      await setPublished(world.channel, shop.organizationId, shop.integrationId, [id], false);
+      await setHidden(world.channel, shop.organizationId, [hidden], true);
+      assert.equal((await shop.api.get(`/v1/parts/${id}`)).status, 404);
+      const made = await order(shop, [{ part_id: id }, { part_id: hidden }]);
+      assert.equal(made.lines[0].match, null);
+      assert.equal(made.lines[1].match.id, hidden);
+      assert.deepEqual(await stockOf(id), { units: 3, held: 0 });
+    }
+  });
+
+  it('goes by what is on the channel when the stock is its own, not when it began to wait for it', async () => {
+    const shop = await openShop(world);
+    const id = await publishNew(world, shop, part());
+    const toggle = await hold(
+      world.db,
+      'update publications set is_on = false where item_id = (select id from items where id = $1 for update)',
+      [id],
+    );
+    const ordered = order(shop, [{ part_id: id }]);
+    await untilBlocked(world.db);
+    await toggle.letGo();
+    assert.equal((await ordered).lines[0].match, null);
   });
 
   it('survives the deletion of the item: the order can still be cancelled', async () => {

@@ -1,13 +1,14 @@
 import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
-import { integrationsOf, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
-import { isId, newId } from '../contract/ids.ts';
+import { NO_CHANGE, refreshItems } from '../channel/refresh.ts';
+import { newId } from '../contract/ids.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import type { OrderDraft, OrderLineDraft } from './order-draft.ts';
+import { openShelf, type Shelf } from './shelf.ts';
 
 /** Where orders come from, and in which mode. */
 export type OrderScope = { integrationId: string; organizationId: string; isTest: boolean };
@@ -34,8 +35,7 @@ export async function placeOrders(
   // All locks first, in the one order that holds everywhere: customers, stock, clocks.
   if (drafts.some((draft) => draft.customer !== null)) await lockCustomers(tx, scope.organizationId);
   const shelf = await openShelf(tx, scope, drafts);
-  const otherChannels = shelf.items.size === 0 || scope.isTest ? [] : await integrationsOf(tx, [...shelf.items.keys()]);
-  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...otherChannels])].sort());
+  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...shelf.channels])].sort());
 
   const taken = await takenOrderIds(tx, scope, drafts);
   const fresh = drafts.filter((draft) => {
@@ -71,65 +71,6 @@ export async function placeOrders(
 type MatchedLine = { id: string; draft: OrderLineDraft; match: Order['lines'][number]['match'] };
 type CustomerLink = { id: string | null; hasConflict: boolean };
 type OrderRow = { draft: OrderDraft; id: string; lines: MatchedLine[]; customer: CustomerLink; document: string };
-
-/** The stock that the orders ask for, its rows locked; taking from it happens in memory and is written at once. */
-type Shelf = {
-  /** As they were found. */
-  items: Map<string, ShelfItem>;
-  /** Takes units of an item this client can know; null if it is unknown, taken or too few are left. */
-  take(itemId: string, kind: 'listing' | 'part', units: number): { remaining: number } | null;
-  touched(): string[];
-  write(): Promise<void>;
-};
-
-type ShelfItem = { id: string; kind: 'listing' | 'part'; units: number; reservedUnits: number };
-
-async function openShelf(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<Shelf> {
-  const wanted = new Set<string>();
-  for (const { lines } of drafts) {
-    for (const { listing_id, part_id } of lines) {
-      if (listing_id !== null && isId('listing', listing_id)) wanted.add(listing_id);
-      if (part_id !== null && isId('part', part_id)) wanted.add(part_id);
-    }
-  }
-  const ids = [...wanted];
-  const found = ids.length === 0 ? [] : await readShelf(tx, scope, ids);
-  const items = new Map(found.map((item) => [item.id, item]));
-  const taken = new Map<string, number>();
-  return {
-    items,
-    take(itemId, kind, units) {
-      const item = items.get(itemId);
-      if (item === undefined || item.kind !== kind) return null;
-      const available = item.units - item.reservedUnits - (scope.isTest ? 0 : (taken.get(itemId) ?? 0));
-      if (available < units) return null;
-      if (scope.isTest) return { remaining: available };
-      taken.set(itemId, (taken.get(itemId) ?? 0) + units);
-      return { remaining: available - units };
-    },
-    touched: () => [...taken.keys()].sort(),
-    async write() {
-      if (taken.size === 0) return;
-      await tx.query(sql`
-        update items i set reserved_units = i.reserved_units + rows.units
-        from unnest(${[...taken.keys()]}::text[], ${[...taken.values()]}::integer[]) as rows (id, units)
-        where i.id = rows.id`);
-    },
-  };
-}
-
-/**
- * A client can only know what is or was on its channel; anything else is an unknown id. A test order takes nothing, but
- * its lines refer to the rows, which locks them weakly: that too has to come before the clocks.
- */
-async function readShelf(tx: Transaction, scope: OrderScope, ids: string[]): Promise<ShelfItem[]> {
-  const lock = scope.isTest ? sql`for key share of i` : sql`for update of i`;
-  return await tx.query<ShelfItem>(sql`
-    select i.id, i.kind, i.units, i.reserved_units as "reservedUnits" from items i
-    where i.id = any(${ids}::text[]) and i.organization_id = ${scope.organizationId}
-      and exists (select from publications p where p.integration_id = ${scope.integrationId} and p.item_id = i.id)
-    order by i.id ${lock}`);
-}
 
 function matched(shelf: Shelf, draft: OrderLineDraft): MatchedLine {
   const kind = draft.listing_id === null ? 'part' : 'listing';

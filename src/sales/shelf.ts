@@ -1,0 +1,95 @@
+import { isId } from '../contract/ids.ts';
+import type { Transaction } from '../db/database.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import type { OrderDraft } from './order-draft.ts';
+import type { OrderScope } from './place-orders.ts';
+
+/** The stock that the orders ask for, its rows locked; taking from it happens in memory and is written at once. */
+export type Shelf = {
+  /** As they were found. */
+  items: Map<string, ShelfItem>;
+  /** The integrations that show any of the items, or did: what is taken changes what their clients read. */
+  channels: string[];
+  /** Takes units of an item this client can know; null if it is unknown, taken or too few are left. */
+  take(itemId: string, kind: ShelfItem['kind'], units: number): { remaining: number } | null;
+  touched(): string[];
+  write(): Promise<void>;
+};
+
+export type ShelfItem = { id: string; kind: 'listing' | 'part'; units: number; reservedUnits: number };
+
+export async function openShelf(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<Shelf> {
+  const found = await lockStock(tx, scope, wantedIds(drafts));
+  // A statement of its own: one that waits for a lock goes on reading what stood when it began.
+  const publications = await readPublications(
+    tx,
+    found.map((item) => item.id),
+  );
+  const own = new Map(
+    publications.filter((one) => one.integrationId === scope.integrationId).map((p) => [p.itemId, p]),
+  );
+  const items = new Map(found.filter((item) => isReadable(item, own.get(item.id))).map((item) => [item.id, item]));
+  const channels = publications.filter((one) => items.has(one.itemId)).map((one) => one.integrationId);
+  const taken = new Map<string, number>();
+  return {
+    items,
+    channels: scope.isTest ? [] : [...new Set(channels)],
+    take(itemId, kind, units) {
+      const item = items.get(itemId);
+      if (item === undefined || item.kind !== kind) return null;
+      const available = item.units - item.reservedUnits - (scope.isTest ? 0 : (taken.get(itemId) ?? 0));
+      if (available < units) return null;
+      if (scope.isTest) return { remaining: available };
+      taken.set(itemId, (taken.get(itemId) ?? 0) + units);
+      return { remaining: available - units };
+    },
+    touched: () => [...taken.keys()].sort(),
+    async write() {
+      if (taken.size === 0) return;
+      await tx.query(sql`
+        update items i set reserved_units = i.reserved_units + rows.units
+        from unnest(${[...taken.keys()]}::text[], ${[...taken.values()]}::integer[]) as rows (id, units)
+        where i.id = rows.id`);
+    },
+  };
+}
+
+type ItemPublication = { integrationId: string; itemId: string; isOn: boolean };
+
+/**
+ * A client can buy what it can read by its id: a listing that is or was on its channel, since the sale may have happened
+ * before it was taken off, and a part while it is on. Anything else is an unknown id.
+ */
+function isReadable({ kind }: ShelfItem, publication: ItemPublication | undefined): boolean {
+  return publication !== undefined && (kind === 'listing' || publication.isOn);
+}
+
+function wantedIds(drafts: OrderDraft[]): string[] {
+  const wanted = new Set<string>();
+  for (const { lines } of drafts) {
+    for (const { listing_id, part_id } of lines) {
+      if (listing_id !== null && isId('listing', listing_id)) wanted.add(listing_id);
+      if (part_id !== null && isId('part', part_id)) wanted.add(part_id);
+    }
+  }
+  return [...wanted];
+}
+
+/**
+ * A test order takes nothing, but its lines refer to the rows, which locks them weakly: that too has to come before the
+ * clocks.
+ */
+async function lockStock(tx: Transaction, scope: OrderScope, ids: string[]): Promise<ShelfItem[]> {
+  if (ids.length === 0) return [];
+  const lock: Sql = scope.isTest ? sql`for key share` : sql`for update`;
+  return await tx.query<ShelfItem>(sql`
+    select id, kind, units, reserved_units as "reservedUnits" from items
+    where id = any(${ids}::text[]) and organization_id = ${scope.organizationId} order by id ${lock}`);
+}
+
+async function readPublications(tx: Transaction, itemIds: string[]): Promise<ItemPublication[]> {
+  if (itemIds.length === 0) return [];
+  return await tx.query<ItemPublication>(sql`
+    select integration_id as "integrationId", item_id as "itemId", is_on as "isOn" from publications
+    where item_id = any(${itemIds}::text[])`);
+}
