@@ -62,8 +62,8 @@ export async function findDelivery(
   return rows.find((row) => isDispatchOf(row, deliveryOrDispatchId)) ?? null;
 }
 
-/** Those of one millisecond share 14 random bits too: of a million made in it, some 60 are candidates. */
-const CANDIDATES_LIMIT = 1_000;
+/** One as a rule: many more than could ever share the beginning of their ids. */
+const CANDIDATES_LIMIT = 100;
 
 function isDispatchOf({ id, dispatches }: DeliveryDetail, wanted: string): boolean {
   if (id === wanted) return true;

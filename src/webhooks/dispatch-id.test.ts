@@ -22,7 +22,7 @@ describe('the ids of dispatches', () => {
       assert.ok(isId('delivery', id), id);
       assert.equal(idTimeMs(id), idTimeMs(deliveryId));
       // The characters that hold the version and the variant.
-      assert.equal(id.slice(0, -12), deliveryId.slice(0, -12));
+      assert.equal(id.slice(14, 18), deliveryId.slice(14, 18));
     }
   });
 
@@ -32,5 +32,14 @@ describe('the ids of dispatches', () => {
       assert.ok(from <= deliveryId && deliveryId <= to);
       assert.deepEqual([isId('delivery', from), isId('delivery', to)], [true, true]);
     }
+  });
+
+  it('lead back to one delivery, also of many that were made at the same moment', () => {
+    const ids = Array.from({ length: 10_000 }, () => newId('delivery', 1_800_000_000_000));
+    const { from, to } = deliveryRange(dispatchId(ids[4_321] ?? '', 3));
+    assert.deepEqual(
+      ids.filter((id) => from <= id && id <= to),
+      [ids[4_321]],
+    );
   });
 });

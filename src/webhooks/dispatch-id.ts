@@ -12,15 +12,15 @@ export function dispatchId(deliveryId: string, dispatchesBefore: number): string
   return `${commonPart(deliveryId)}${end}`;
 }
 
-/** Between these lie the deliveries that a dispatch may belong to: one as a rule, a few if many were made at once. */
+/** Between these lie the deliveries that a dispatch may belong to: one, unless two nodes made theirs at once. */
 export function deliveryRange(id: string): { from: string; to: string } {
   const common = commonPart(id);
   return { from: common + '0'.repeat(OWN_LENGTH), to: common + 'z'.repeat(OWN_LENGTH) };
 }
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** 60 bits of chance. What stands before them is the time, some more chance, and all marks of a UUIDv7. */
-const OWN_LENGTH = 12;
+/** 45 bits. What stands before them is the time, the count within it, and the marks of a UUIDv7. */
+const OWN_LENGTH = 9;
 
 function commonPart(id: string): string {
   return id.slice(0, -OWN_LENGTH);
