@@ -5,11 +5,13 @@ import { type Resolve, resolveByDns, resolveBySystem, sharing } from './resolve.
 
 /**
  * Which addresses webhooks may go to. A dealer's URL must not reach into the network the service runs in: the check is
- * made when the URL is saved, on every resolution, and on the address that was really connected to.
+ * made when the URL is saved, on every connection, on every resolution, and on the address that was really connected to.
  */
 export type Guard = {
   /** Why a URL can't be a receiver, or null if it can. */
   problemOf(url: string): string | null;
+  /** Asked again for each connection: a URL may have been saved under settings that are no longer in force. */
+  isProtocolAllowed(protocol: string): boolean;
   /** Resolves names to allowed addresses only. */
   lookup: LookupFunction;
   isAllowed(address: string): boolean;
@@ -23,6 +25,7 @@ export function createGuard(
   resolve: Resolve = isPrivateAllowed ? resolveBySystem : resolveByDns(),
 ): Guard {
   const isAllowed = (address: string) => isPrivateAllowed || isPublic(address);
+  const isProtocolAllowed = (protocol: string) => protocol === 'https:' || (isPrivateAllowed && protocol === 'http:');
   const resolveShared = sharing(resolve);
 
   async function addressesOf(hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> {
@@ -33,6 +36,7 @@ export function createGuard(
 
   return {
     isAllowed,
+    isProtocolAllowed,
     lookup(hostname, options, done) {
       addressesOf(hostname).then(
         (addresses) =>
@@ -62,6 +66,14 @@ export class ForbiddenAddressError extends Error {
 
   constructor(host: string) {
     super(`${host} leads to an address that webhooks may not go to`);
+  }
+}
+
+export class PlainProtocolError extends Error {
+  readonly code = 'ERR_PLAIN_PROTOCOL';
+
+  constructor() {
+    super('webhooks go to https:// only');
   }
 }
 

@@ -228,7 +228,10 @@ describe('an attempt', () => {
   it('never begins when the URL has an address inside, or a name that leads there', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     const { port } = receiver;
-    const toLoopback = createGuard(false, async () => [{ address: '127.0.0.1', family: 4 }]);
+    const toLoopback: Guard = {
+      ...createGuard(false, async () => [{ address: '127.0.0.1', family: 4 }]),
+      isProtocolAllowed: () => true,
+    };
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '[::1]', 'rebound.example', 'localhost']) {
       for (const scheme of ['http', 'https']) {
         const result = await senderWith(toLoopback).send(attempt(`${scheme}://${host}:${port}/`));
@@ -238,11 +241,30 @@ describe('an attempt', () => {
     assert.equal(receiver.connections, 0);
   });
 
+  it('never goes over plain http unless that is allowed, whenever the URL was saved', async () => {
+    const receiver = await hostile(() => {});
+    const strict = createGuard(false);
+    // As if the name had a public address: nothing but the protocol is wrong with it.
+    const reachable: Guard = {
+      ...strict,
+      isAllowed: () => true,
+      lookup: createGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
+    };
+    for (const host of ['shop.example', '127.0.0.1']) {
+      const url = `http://${host}:${receiver.port}/hook`;
+      const result = await senderWith(reachable).send(attempt(url));
+      assert.deepEqual([result.isSuccess, result.responseCode], [false, null]);
+      assert.match(result.error ?? '', /webhooks go to https:\/\/ only/);
+    }
+    assert.equal(receiver.connections, 0);
+  });
+
   it('is checked by the address that the connection really has, before a byte is sent', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     // As if the system had led the name elsewhere than the check was told.
     const fooled: Guard = {
       ...createGuard(false),
+      isProtocolAllowed: () => true,
       lookup: createGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
     };
     const result = await senderWith(fooled).send(attempt(`http://rebound.example:${receiver.port}/`));

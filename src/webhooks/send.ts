@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { ForbiddenAddressError, type Guard } from './guard.ts';
+import { ForbiddenAddressError, type Guard, PlainProtocolError } from './guard.ts';
 
 /** One attempt: what is posted where. */
 export type Attempt = { url: string; headers: Record<string, string>; body: string };
@@ -112,10 +112,11 @@ function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result:
   }
 }
 
-/** Checks an address before anything is sent there, and has the last word on the one that a connection really has. */
+/** Checks protocol and address before anything is sent there, and has the last word on the one that a connection really has. */
 function guardedConnector(guard: Guard, timeoutMs: number): buildConnector.connector {
   const connector = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, keepAlive: true, allowH2: false });
   return (options, done) => {
+    if (!guard.isProtocolAllowed(options.protocol)) return done(new PlainProtocolError(), null);
     // Only names are resolved, and so checked by the lookup.
     if (isIP(options.hostname) !== 0 && !guard.isAllowed(options.hostname)) {
       return done(new ForbiddenAddressError(options.hostname), null);
