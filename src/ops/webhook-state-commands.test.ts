@@ -195,12 +195,12 @@ describe('what an operator sees when webhooks do not arrive', () => {
     assert.deepEqual(await listed('--status', 'succeeded,dead_letter'), [ok]);
     assert.deepEqual(await listed('--status', 'held,pending'), []);
     await json('webhooks', 'disable', id);
-    await json('webhooks', 'replay', id, failed);
+    await json('webhooks', 'replay', id, ok);
     await engine.settled();
-    const [queued] = (await json('webhooks', 'deliveries', id, '--status', 'held')).data;
-    assert.deepEqual([queued.id, queued.attempts, queued.last_response_code], [failed, 0, null]);
-    const { out } = await run('webhooks', 'delivery', id, failed);
-    assert.match(out, /\n {2}attempts +0 since it was queued again\n[\s\S]*\n {2}answer +503\n/);
+    const [, queued] = (await json('webhooks', 'deliveries', id, '--status', 'held')).data;
+    assert.deepEqual([queued.id, queued.attempts, queued.last_response_code], [ok, 0, null]);
+    const { out } = await run('webhooks', 'delivery', id, ok);
+    assert.match(out, /\n {2}attempts +0 since it was queued again\n[\s\S]*\n {2}answer +200\n/);
   });
 
   it('"replay" says of one that can not be sent again what it is doing instead', async () => {
