@@ -12,7 +12,7 @@ import {
 import { startReceiver } from '../../test/harness/receiver.ts';
 import { SELF_SIGNED } from '../../test/harness/self-signed.ts';
 import { createGuard, type Guard } from './guard.ts';
-import { type AttemptResult, createSender, type Sender } from './send.ts';
+import { type AttemptResult, CONNECTION_AGE_MS, createSender, type Sender } from './send.ts';
 
 const TIMEOUT_MS = 500;
 const OK = 'HTTP/1.1 200 OK\r\n';
@@ -223,6 +223,24 @@ describe('an attempt', () => {
       assert.equal(new Set(receiver.received.map(({ port }) => port)).size, connections);
     }
     await receiver.stop();
+  });
+
+  it('takes a new connection after a minute of steady traffic, so that a change of the name is noticed', async () => {
+    const receiver = await startReceiver();
+    const sender = createSender({ guard: createGuard(true), timeoutMs: TIMEOUT_MS, connectionAgeMs: 100 });
+    senders.push(sender);
+    try {
+      const until = performance.now() + 250;
+      while (performance.now() < until) {
+        assert.equal((await sender.send(attempt(receiver.url))).isSuccess, true);
+        await new Promise(setImmediate);
+      }
+      const ports = new Set(receiver.received.map(({ port }) => port));
+      assert.ok(ports.size >= 2 && ports.size <= 4, `${ports.size} connections`);
+      assert.equal(CONNECTION_AGE_MS, 60_000);
+    } finally {
+      await receiver.stop();
+    }
   });
 
   it('never begins when the URL has an address inside, or a name that leads there', async () => {

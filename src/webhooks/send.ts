@@ -23,14 +23,19 @@ const HEADERS_LIMIT_BYTES = 16 * 1024;
 const IDLE_CONNECTION_MS = 4_000;
 const IDLE_CONNECTION_MAX_MS = 30_000;
 const MESSAGE_LIMIT = 200;
+/** Names are resolved when a connection is made: under steady traffic one would never notice that a receiver has moved. */
+export const CONNECTION_AGE_MS = 60_000;
+
+export type SenderOptions = { guard: Guard; timeoutMs: number; connectionAgeMs?: number };
 
 /** Posts webhooks: kept-alive connections, no redirects, a bounded read, and one deadline for everything. */
-export function createSender({ guard, timeoutMs }: { guard: Guard; timeoutMs: number }): Sender {
+export function createSender({ guard, timeoutMs, connectionAgeMs = CONNECTION_AGE_MS }: SenderOptions): Sender {
   // As many connections as there are attempts, which the engine limits: waiting for one would cost the deadline.
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MAX_MS,
+    clientTtl: connectionAgeMs,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: HEADERS_LIMIT_BYTES,
