@@ -1,34 +1,17 @@
+import sharp from 'sharp';
 import { DealerError } from '../../src/dealers/dealer-error.ts';
-import { changePresentation } from '../../src/dealers/integration-settings.ts';
-import { changeOrganization } from '../../src/dealers/organization-settings.ts';
-import { createItem, deleteItem, editItem, setHidden } from '../../src/inventory/items.ts';
+import { createItem, editItem, setHidden } from '../../src/inventory/items.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../src/inventory/movements.ts';
-import { createBusinessUnit, createLocation, renameLocation } from '../../src/inventory/places.ts';
+import { addPhoto, orderPhotos, removePhoto } from '../../src/inventory/photos.ts';
 import { changePromotion, endPromotion, startPromotion } from '../../src/inventory/promotions.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
+import { deleteItem } from '../../src/sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../src/sales/sell.ts';
+import { type Dice, dice } from './dice.ts';
+import { openRandomSettings } from './random-settings.ts';
 import type { Shop } from './shop.ts';
 import { part, watch } from './stock.ts';
 import type { World } from './world.ts';
-
-/** Numbers that look random and are the same for the same seed. */
-export type Dice = {
-  /** A whole number from 0 to below `sides`. */
-  roll(sides: number): number;
-  pick<Value>(values: readonly Value[]): Value;
-};
-
-export function dice(seed: number): Dice {
-  let state = seed >>> 0;
-  // mulberry32
-  const roll = (sides: number) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
-  };
-  return { roll, pick: (values) => values[roll(values.length)] as never };
-}
 
 /** A dealer with stock on several channels, who does one thing after the other; several writers may act at once. */
 export type RandomDealer = {
@@ -39,15 +22,20 @@ export type RandomDealer = {
 /** Promotions of a run end while it goes on, or not before everybody has gone home. */
 const SOON_MS = 500;
 const LATER_MS = 3_600_000;
+/** What a client is answered while its channel is detached. */
+const DETACHED = 403;
 
 export async function openRandomDealer(world: World, shops: Shop[], stock: number): Promise<RandomDealer> {
   const { channel } = world;
   const organizationId = shops[0]?.organizationId ?? '';
-  const unitId = await createBusinessUnit(world.db, organizationId, 'Geneva');
-  const locationId = await createLocation(world.db, organizationId, unitId, 'Showroom');
+  const { locationId, changes } = await openRandomSettings(world, shops);
+  const picture = await sharp({ create: { width: 4, height: 3, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer();
   const items: string[] = [];
   const sales: string[] = [];
   const promotions: string[] = [];
+  const photos: { itemId: string; id: string }[] = [];
   const orders: { shop: Shop; id: string }[] = [];
 
   async function create(random: Dice): Promise<string> {
@@ -73,6 +61,7 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
     const line = id.startsWith('lst_') ? { listing_id: id } : { part_id: id };
     const reported = { channel_order_id: `SO-${Math.random()}`, lines: [{ ...line, quantity: 1, unit_amount: 100 }] };
     const { status, body } = await shop.post('/v1/orders', reported);
+    if (status === DETACHED) return;
     if (status !== 201) throw new Error(`POST /v1/orders answers ${status} ${JSON.stringify(body)}`);
     orders.push({ shop, id: body.id });
   }
@@ -80,7 +69,21 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
     if (orders.length === 0) return;
     const { shop, id } = random.pick(orders);
     const { status, body } = await shop.post(`/v1/orders/${id}/cancel`);
-    if (status !== 200) throw new Error(`the cancel of ${id} answers ${status} ${JSON.stringify(body)}`);
+    if (status !== 200 && status !== DETACHED)
+      throw new Error(`the cancel of ${id} answers ${status} ${JSON.stringify(body)}`);
+  }
+
+  async function photograph(random: Dice): Promise<void> {
+    const context = { ...channel, photoFiles: world.photoFiles };
+    const itemId = random.pick(items);
+    photos.push({ itemId, id: await addPhoto(context, organizationId, itemId, picture) });
+  }
+  async function removeOrTurnPhotos(random: Dice): Promise<void> {
+    if (photos.length === 0) return;
+    const { itemId, id } = random.pick(photos);
+    const ids = photos.filter((photo) => photo.itemId === itemId).map((photo) => photo.id);
+    if (random.roll(2) === 0) await removePhoto(channel, organizationId, itemId, id);
+    else await orderPhotos(channel, organizationId, itemId, ids.reverse());
   }
 
   type Action = (random: Dice) => Promise<unknown>;
@@ -113,17 +116,12 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
         promotions.length > 0 && changePromotion(channel, organizationId, random.pick(promotions), promotion(random)),
     ],
     [1, async (random) => promotions.length > 0 && endPromotion(channel, organizationId, random.pick(promotions))],
-    [
-      1,
-      (random) =>
-        changePresentation(channel, organizationId, random.pick(shops).integrationId, {
-          markupBasisPoints: random.roll(5_000),
-        }),
-    ],
-    [1, (random) => changeOrganization(channel, organizationId, { name: `Dealer ${random.roll(1e6)}` })],
-    [1, (random) => renameLocation(channel, organizationId, locationId, `Room ${random.roll(1e6)}`)],
+    [1, (random) => editItem(channel, organizationId, random.pick(items), { priceAmount: null })],
+    [2, photograph],
+    [1, removeOrTurnPhotos],
     [3, order],
     [1, cancelOrder],
+    ...changes,
   ];
   const wheel = actions.flatMap(([weight, action]) => Array<Action>(weight).fill(action));
 

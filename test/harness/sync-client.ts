@@ -1,4 +1,4 @@
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient, ApiResponse } from './api-client.ts';
 
 /** A listing or part as a client keeps it: whatever the server sent. */
 export type Kept = { id: string; object: string; updated_at: string } & Record<string, unknown>;
@@ -6,8 +6,11 @@ export type Kept = { id: string; object: string; updated_at: string } & Record<s
 export type SyncClient = {
   /** The client's own copy of everything readable, by id. */
   readonly copy: ReadonlyMap<string, Kept>;
-  /** Brings the copy up to date. It may be behind again at once; the next call catches up. */
-  sync(): Promise<void>;
+  /**
+   * Brings the copy up to date. It may be behind again at once; the next call catches up. False if it was refused
+   * meanwhile, as while the channel is detached: then it is the same as if it had never begun.
+   */
+  sync(): Promise<boolean>;
 };
 
 type Removal = { type: string; created_at: string; data: { object: { id: string; deleted?: boolean } } };
@@ -23,16 +26,24 @@ type ListName = 'listings' | 'parts';
  *
  * Removals are in no list but in the events. An event and a document are stamped by one clock: a document that is newer
  * than its removal was published again since.
+ *
+ * Being refused in the middle does no harm: what was read until then is right, and the marks stand where they were.
  */
 export function createSyncClient(api: ApiClient, limit: number): SyncClient {
   const copy = new Map<string, Kept>();
   const marks: Record<ListName | 'removals', string | null> = { listings: null, parts: null, removals: null };
   let isFirst = true;
 
+  async function get(path: string): Promise<ApiResponse['body']> {
+    const { status, body } = await api.get(path);
+    if (status === 403) throw new Refusal();
+    if (status !== 200) throw new Error(`GET ${path} answers ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
   async function* pages<Row>(path: string, query: string): AsyncGenerator<Row[]> {
     for (let after = ''; ; ) {
-      const { status, body } = await api.get(`${path}?${query}&limit=${limit}${after}`);
-      if (status !== 200) throw new Error(`GET ${path}?${query} answers ${status} ${JSON.stringify(body)}`);
+      const body = await get(`${path}?${query}&limit=${limit}${after}`);
       yield body.data;
       if (!body.has_more) return;
       after = `&after=${body.next_cursor}`;
@@ -69,7 +80,7 @@ export function createSyncClient(api: ApiClient, limit: number): SyncClient {
 
   /** Nothing that was removed before the first list was asked for can be in it. */
   async function skipOldRemovals(): Promise<void> {
-    const { body } = await api.get('/v1/events?limit=1');
+    const body = await get('/v1/events?limit=1');
     marks.removals = body.data[0]?.created_at ?? null;
     isFirst = false;
   }
@@ -77,10 +88,18 @@ export function createSyncClient(api: ApiClient, limit: number): SyncClient {
   return {
     copy,
     async sync() {
-      if (isFirst) await skipOldRemovals();
-      await pull('listings');
-      await pull('parts');
-      await applyRemovals();
+      try {
+        if (isFirst) await skipOldRemovals();
+        await pull('listings');
+        await pull('parts');
+        await applyRemovals();
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal) return false;
+        throw error;
+      }
     },
   };
 }
+
+class Refusal extends Error {}
