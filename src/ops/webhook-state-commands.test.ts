@@ -226,6 +226,25 @@ describe('what an operator sees when webhooks do not arrive', () => {
     await engine.settled();
   });
 
+  it('"ping" sends the test event, and nothing to a receiver that could not get it now', async () => {
+    await json('webhooks', 'subscribe', id, 'part.*');
+    const { delivery_id, event_id } = await json('webhooks', 'ping', id);
+    await receiver.until(1);
+    const [webhook] = receiver.received;
+    assert.deepEqual([webhook?.deliveryId, webhook?.eventId], [delivery_id, event_id]);
+    await engine.settled();
+    for (const [verb, undo] of [
+      ['disable', 'enable'],
+      ['detach', 'attach'],
+    ] as const) {
+      await json('integration', verb, id);
+      assert.match(await refusal('webhooks', 'ping', id), /^Webhooks are not sent now: the integration /);
+      await json('integration', undo, id, ...(undo === 'attach' ? [shop.organizationId] : []));
+    }
+    assert.match(await refusal('webhooks', 'ping', newId('integration')), /^There is no integration "int_/);
+    assert.equal(receiver.received.length, 1);
+  });
+
   it('"show" says so if none of the secret keys opens a secret, and how to mend it', async () => {
     const good = settings;
     settings = { ...good, secretKeys: ['another key that is long enough to be one'] };

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { recordPing } from '../../channel/ping.ts';
 import type { Database } from '../../db/database.ts';
 import { DealerError } from '../../dealers/dealer-error.ts';
 import {
@@ -18,6 +19,26 @@ import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts'
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1_000;
 const DELIVERY_HELP = "the delivery, dlv_…; any X-SVC-Delivery-Id of a receiver's log will do";
+
+export function addPing(noun: Command, shell: Shell, idHelp: string): void {
+  const command = noun
+    .command('ping')
+    .description('send a test event, as POST /v1/test/webhook_ping does; subscribed or not, it is delivered')
+    .argument('<integration>', idHelp)
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks ping int_…');
+  shell.run(command, async (integrationId: string) =>
+    shell.withChannel(async ({ context }) => {
+      const state = await receiverOf(context.db, integrationId);
+      // Held until later it would test nothing.
+      if (!state.isSending) throw new DealerError('wrong_status', notSentNote(state));
+      const ping = await context.db.transaction((tx) => recordPing(tx, context, integrationId));
+      return {
+        json: { object: 'webhook_ping', delivery_id: ping.deliveryId, event_id: ping.id },
+        text: `${ping.deliveryId} is queued; "webhooks delivery ${integrationId} ${ping.deliveryId}" shows what becomes of it.`,
+      };
+    }),
+  );
+}
 
 export function addDeliveries(noun: Command, shell: Shell, idHelp: string): void {
   const command = noun

@@ -9,7 +9,7 @@ import { GRACE_DEFAULT_HOURS, GRACE_MAX_HOURS, rotateSecret } from '../../webhoo
 import type { Shell } from '../shell.ts';
 import { wholeNumber } from './option-values.ts';
 import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
-import { addDeliveries, addDelivery, addReplay } from './webhook-deliveries.ts';
+import { addDeliveries, addDelivery, addPing, addReplay } from './webhook-deliveries.ts';
 import { addShow } from './webhook-show.ts';
 
 const ID_HELP = 'the integration, int_…';
@@ -20,6 +20,7 @@ Examples:
   $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 48
   $ npm run -s crownwheel -- webhooks subscribe int_… 'listing.*' order.fulfilled
   $ npm run -s crownwheel -- webhooks show int_…
+  $ npm run -s crownwheel -- webhooks ping int_…
   $ npm run -s crownwheel -- webhooks deliveries int_… --status failed,dead_letter
   $ npm run -s crownwheel -- webhooks delivery int_… dlv_…
   $ npm run -s crownwheel -- webhooks replay int_… dlv_…
@@ -38,6 +39,7 @@ export function addWebhooks(program: Command, shell: Shell): void {
   addSwitch(noun, shell, 'enable', 'send again; what was held is due at once');
   addSwitch(noun, shell, 'disable', 'send nothing; what comes meanwhile is held');
   addShow(noun, shell, ID_HELP);
+  addPing(noun, shell, ID_HELP);
   addDeliveries(noun, shell, ID_HELP);
   addDelivery(noun, shell, ID_HELP);
   addReplay(noun, shell, ID_HELP);
