@@ -100,7 +100,13 @@ async function serve({ config, db, embedded }: Connection, log: Logger): Promise
   if (config.roles.includes('worker')) {
     const workers = startWorkers(config, channel, photoFiles, log);
     wakers.push(workers.wake);
-    app.addHook('onClose', () => workers.stop());
+    // From the first moment of a stop, beside the requests: a webhook that is claimed while they finish would be cut.
+    let workersStop: Promise<void> | null = null;
+    app.addHook('preClose', (done) => {
+      workersStop = workers.stop();
+      done();
+    });
+    app.addHook('onClose', () => workersStop ?? workers.stop());
   }
   await app.listen({ host: config.host, port: config.port }).catch(async (error: NodeJS.ErrnoException) => {
     await app.close();

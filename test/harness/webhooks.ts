@@ -100,7 +100,7 @@ export async function ping(shop: Pick<Shop, 'post'>): Promise<string> {
 
 /** Deliveries in any number, without the stock that would cause them; they are of one commit and of one moment. */
 export async function queueEvents(
-  world: World,
+  world: Pick<World, 'db'> & { channel: Pick<World['channel'], 'now' | 'onEvents'> },
   { integrationId }: Pick<Dealer, 'integrationId'>,
   count: number,
   { type = 'listing.updated', createdAt }: { type?: EventType; createdAt?: Date } = {},

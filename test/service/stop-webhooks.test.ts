@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../src/db/database.ts';
+import { sql } from '../../src/db/sql.ts';
+import { setUrl } from '../../src/webhooks/endpoints.ts';
+import { createSealedBox } from '../../src/webhooks/sealed-box.ts';
+import { rawSocket } from '../harness/raw-socket.ts';
+import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { guard, queueEvents } from '../harness/webhooks.ts';
+import { databaseIn, startService, sweep, temporaryFolder } from './service-process.ts';
+
+const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
+const SECRET_KEY = 'one secret key of the service and of this test';
+/** Longer than a worker's poll. */
+const LOOK_MS = 2_000;
+
+describe('webhooks when the service is stopped', () => {
+  let receiver: Receiver;
+  let db: Database;
+
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await db?.close().catch(() => {});
+    await receiver.stop();
+    await sweep();
+  });
+
+  it('are claimed no more from the signal on, however long requests take to finish; an attempt under way ends', async () => {
+    const dataDir = await temporaryFolder();
+    const service = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: KEY, SECRET_KEYS: SECRET_KEY } });
+    await service.isHealthy();
+    db = databaseIn(dataDir);
+    const [first] = await db.query<{ id: string }>(sql`select id from integrations order by id limit 1`);
+    const integrationId = first?.id ?? '';
+    await setUrl(db, { guard, box: createSealedBox([SECRET_KEY]) }, integrationId, receiver.url);
+    const queue = () =>
+      queueEvents({ db, channel: { now: () => null, onEvents: () => {} } }, { integrationId }, 1).then(([id]) => id);
+
+    let answer = () => {};
+    receiver.answer = (response) => {
+      answer = () => response.writeHead(200).end();
+    };
+    const underWay = await queue();
+    await receiver.until(1);
+    const upload = rawSocket(Number(new URL(service.origin).port));
+    upload.write(
+      `POST /api/v1/orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    await sleep(200);
+    service.signal('SIGTERM');
+    await service.says('Stopping');
+    await sleep(LOOK_MS);
+    const late = await queue();
+    await sleep(LOOK_MS);
+    assert.equal(service.hasExited(), false, 'the upload did not keep it');
+    assert.equal(receiver.received.length, 1, 'a delivery was claimed during the stop');
+    answer();
+    await sleep(LOOK_MS);
+    const rows = await db.query<{ id: string; status: string; dispatches: number }>(sql`
+      select id, status, dispatches from deliveries where integration_id = ${integrationId} order by id`);
+    assert.deepEqual(
+      rows.map(({ id, status, dispatches }) => [id, status, dispatches]),
+      [
+        [underWay, 'succeeded', 1],
+        [late, 'pending', 0],
+      ],
+    );
+    await db.close();
+    upload.close();
+    assert.equal(await service.exit(), 0);
+  });
+});
