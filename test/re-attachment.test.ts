@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { setOrganization } from '../src/dealers/integrations.ts';
-import { deleteItem } from '../src/inventory/items.ts';
+import { deleteItem } from '../src/sales/delete-item.ts';
 import { hold, untilBlocked } from './harness/hold.ts';
 import { assertRefused } from './harness/refusal.ts';
 import { freshKey, openShop, type Shop } from './harness/shop.ts';

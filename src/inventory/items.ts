@@ -4,7 +4,7 @@ import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
-import { changeItem, changeItems, lockItems, missingItems } from './change.ts';
+import { changeItem, changeItems } from './change.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
 import { assertAbovePromotions } from './promotions.ts';
 
@@ -74,25 +74,28 @@ export async function setHidden(
   );
 }
 
-/** Deletes an item for ever: it reads 404 everywhere, and channels that ever had it are told. */
-export async function deleteItem(context: ChannelContext, organizationId: string, itemId: string): Promise<void> {
-  const { touched, photos } = await context.db.transaction(async (tx) => {
-    const items = await lockItems(tx, organizationId, [itemId]);
-    if (items.length === 0) throw missingItems([itemId]);
-    const photos = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
-    // The toggles go with the item, so the channels have to be known before.
-    const integrationIds = await integrationsOf(tx, [itemId]);
-    await tx.query(sql`delete from items where id = ${itemId}`);
-    const { stamps } = await refreshItems(tx, context, {
-      itemIds: [itemId],
-      integrationIds,
-      change: NO_CHANGE,
-      isSuppressed: NEVER_SUPPRESSED,
-    });
-    return { touched: [...stamps.keys()], photos };
+/**
+ * Removes an item whose row is locked, and tells the channels that ever had it. The stock's part of deleting an item;
+ * orders may be matched to it, and they come first.
+ */
+export async function removeItem(
+  tx: Transaction,
+  context: ChannelContext,
+  itemId: string,
+  stampAlso: string[],
+): Promise<{ stamps: Map<string, Date>; photoIds: string[] }> {
+  const photos = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
+  // The toggles go with the item, so the channels have to be known before.
+  const integrationIds = [...new Set([...(await integrationsOf(tx, [itemId])), ...stampAlso])];
+  await tx.query(sql`delete from items where id = ${itemId}`);
+  const { stamps } = await refreshItems(tx, context, {
+    itemIds: [itemId],
+    integrationIds,
+    stampAlso,
+    change: NO_CHANGE,
+    isSuppressed: NEVER_SUPPRESSED,
   });
-  if (touched.length > 0) context.onEvents(touched);
-  if (photos.length > 0) context.onPhotosRemoved?.(photos.map((photo) => photo.id));
+  return { stamps, photoIds: photos.map((photo) => photo.id) };
 }
 
 async function naming<Result>(stockNumber: string, work: () => Promise<Result>): Promise<Result> {

@@ -9,7 +9,7 @@ import { runJobs } from '../channel/run-jobs.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 import { changePresentation } from '../dealers/integration-settings.ts';
-import { deleteItem } from './items.ts';
+import { deleteItem } from '../sales/delete-item.ts';
 import { PHOTO_BYTES_MAX } from './photo-images.ts';
 import { sweepPhotos } from './photo-sweep.ts';
 import { addPhoto, orderPhotos, PHOTOS_MAX, type PhotoContext, removePhoto } from './photos.ts';

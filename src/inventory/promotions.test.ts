@@ -7,7 +7,8 @@ import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { refreshDue } from '../channel/due.ts';
 import { newId } from '../contract/ids.ts';
-import { deleteItem, editItem } from './items.ts';
+import { deleteItem } from '../sales/delete-item.ts';
+import { editItem } from './items.ts';
 import { changePromotion, endPromotion, type PromotionInput, startPromotion } from './promotions.ts';
 import { setPublished } from './publications.ts';
 

@@ -10,7 +10,8 @@ import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 import type { DealerError } from '../dealers/dealer-error.ts';
 import { deleteIntegration, setOrganization } from '../dealers/integrations.ts';
-import { createItem, deleteItem } from './items.ts';
+import { deleteItem } from '../sales/delete-item.ts';
+import { createItem } from './items.ts';
 import { setPublished } from './publications.ts';
 
 describe('publishing', () => {

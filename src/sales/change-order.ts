@@ -75,7 +75,6 @@ export async function changeOrder(
   const lines = await readLines(tx, integrationId, orderId);
   const itemIds = [...new Set([...lines.flatMap((line) => line.itemId ?? []), ...(options.alsoLock ?? [])])];
   const items = await lockItems(tx, organizationId, itemIds);
-  forgetDeleted(lines, items);
   const channels = row.is_test ? [] : await integrationsOf(tx, itemIds);
   const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
 
@@ -84,6 +83,7 @@ export async function changeOrder(
   const voided: string[] = [];
   const before = new Map([...items].map(([id, item]) => [id, { ...item }]));
   const order = JSON.parse(row.document) as Order;
+  forgetDeleted(order, lines, items);
   const isAltered = alter({
     order,
     integrationId,
@@ -161,12 +161,14 @@ async function lockItems(tx: Transaction, organizationId: string, ids: string[])
   return new Map(items.map((item) => [item.id, item]));
 }
 
-/** An item that was deleted after the lines were read is gone for them too. */
-function forgetDeleted(lines: StoredLine[], items: Map<string, OrderItem>): void {
+/** An item that was deleted is gone for the lines too; an order that is still waiting must not be sold as if it had it. */
+function forgetDeleted(order: Order, lines: StoredLine[], items: Map<string, OrderItem>): void {
   for (const line of lines) {
-    if (line.itemId === null || items.has(line.itemId)) continue;
+    if (line.itemId !== null && items.has(line.itemId)) continue;
     line.itemId = null;
     line.isHolding = false;
+    const reported = order.lines.find((candidate) => candidate.id === line.id);
+    if (order.status === 'received' && reported !== undefined) reported.match = null;
   }
 }
 

@@ -8,7 +8,8 @@ import { startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 import { setOrganization } from '../dealers/integrations.ts';
-import { createItem, deleteItem } from '../inventory/items.ts';
+import { createItem } from '../inventory/items.ts';
+import { deleteItem } from './delete-item.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './order-operations.ts';
 import { voidSale } from './sell.ts';
 

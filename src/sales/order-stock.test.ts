@@ -6,9 +6,10 @@ import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
-import { createItem, deleteItem, setHidden } from '../inventory/items.ts';
+import { createItem, setHidden } from '../inventory/items.ts';
 import { reserveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
+import { deleteItem } from './delete-item.ts';
 import { dismissOrder } from './order-operations.ts';
 
 let world: World;

@@ -7,9 +7,9 @@ import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
-import { deleteItem } from '../inventory/items.ts';
 import { reserveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
+import { deleteItem } from './delete-item.ts';
 import { sellUnits, voidSale } from './sell.ts';
 
 describe('selling over the counter', () => {

@@ -27,15 +27,22 @@ export function holdClock(db: Database, integrationId: string): Promise<Hold> {
   return hold(db, 'select 1 from channel_clocks where integration_id = $1 for update', [integrationId]);
 }
 
-/** A change of an order as far as its first lock; then it takes the clock, which nobody may hold who waits for it. */
+/** A change of an order as far as its first lock; then it takes more, which nobody may hold who waits for the order. */
 export async function changing(
   db: Database,
   orderId: string,
-): Promise<{ takeClock(integrationId: string): Promise<void>; end(): Promise<void> }> {
+): Promise<{
+  takeStock(itemId: string): Promise<void>;
+  takeClock(integrationId: string): Promise<void>;
+  end(): Promise<void>;
+}> {
   const session = await db.connect();
   await session.query('begin');
   await session.query('select 1 from orders where id = $1 for update', [orderId]);
   return {
+    async takeStock(itemId) {
+      await session.query('select 1 from items where id = $1 for update nowait', [itemId]);
+    },
     async takeClock(integrationId) {
       await session.query('select 1 from channel_clocks where integration_id = $1 for update nowait', [integrationId]);
     },

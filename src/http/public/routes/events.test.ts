@@ -6,9 +6,10 @@ import { type Dealer, startWorld, type World } from '../../../../test/harness/wo
 import { EVENT_TYPES, type EventType } from '../../../contract/events.ts';
 import { sql } from '../../../db/sql.ts';
 import { changeItem } from '../../../inventory/change.ts';
-import { deleteItem, editItem } from '../../../inventory/items.ts';
+import { editItem } from '../../../inventory/items.ts';
 import { changeUnits, moveUnits } from '../../../inventory/movements.ts';
 import { setPublished } from '../../../inventory/publications.ts';
+import { deleteItem } from '../../../sales/delete-item.ts';
 import { confirmOrder, dismissOrder, fulfilOrder } from '../../../sales/order-operations.ts';
 import { sellUnits, voidSale } from '../../../sales/sell.ts';
 

@@ -5,9 +5,10 @@ import { request } from 'undici';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
-import { createItem, deleteItem, editItem } from '../../../inventory/items.ts';
+import { createItem, editItem } from '../../../inventory/items.ts';
 import { changePromotion, endPromotion, startPromotion } from '../../../inventory/promotions.ts';
 import { setPublished } from '../../../inventory/publications.ts';
+import { deleteItem } from '../../../sales/delete-item.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -6,9 +6,10 @@ import { runJobs } from '../../../channel/run-jobs.ts';
 import { newId } from '../../../contract/ids.ts';
 import { changePresentation } from '../../../dealers/integration-settings.ts';
 import { setRate } from '../../../dealers/rates.ts';
-import { createItem, deleteItem, editItem, setHidden } from '../../../inventory/items.ts';
+import { createItem, editItem, setHidden } from '../../../inventory/items.ts';
 import { reserveUnits } from '../../../inventory/movements.ts';
 import { setPublished } from '../../../inventory/publications.ts';
+import { deleteItem } from '../../../sales/delete-item.ts';
 import { sellUnits } from '../../../sales/sell.ts';
 
 describe('reading listings and parts', () => {

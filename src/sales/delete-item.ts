@@ -1,0 +1,56 @@
+import type { ChannelContext } from '../channel/context.ts';
+import type { Order } from '../contract/resources/order.ts';
+import type { Transaction } from '../db/database.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { lockItems, missingItems } from '../inventory/change.ts';
+import { removeItem } from '../inventory/items.ts';
+import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
+import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
+
+/**
+ * Deletes an item for ever: it reads 404 everywhere, and channels that ever had it are told. Orders that were waiting
+ * for it are matched to nothing again, for the dealer to match them otherwise; sales, fulfilled and cancelled orders are
+ * history and keep naming it.
+ */
+export async function deleteItem(context: ChannelContext, organizationId: string, itemId: string): Promise<void> {
+  const { touched, photoIds } = await context.db.transaction(async (tx) => {
+    const orders = await lockWaitingOrders(tx, organizationId, itemId);
+    const changed = await letGo(tx, orders, itemId);
+    const integrationIds = [...new Set(changed.map((order) => order.integrationId))];
+    const removed = await removeItem(tx, context, itemId, integrationIds);
+    await rewriteOrders(tx, changed, removed.stamps);
+    return { touched: [...removed.stamps.keys()], photoIds: removed.photoIds };
+  });
+  if (touched.length > 0) context.onEvents(touched);
+  if (photoIds.length > 0) context.onPhotosRemoved?.(photoIds);
+}
+
+/** And the item, under whose lock no further order can take it. */
+async function lockWaitingOrders(tx: Transaction, organizationId: string, itemId: string): Promise<Sql> {
+  const orders = sql`
+    organization_id = ${organizationId} and status = 'received' and (integration_id, id) in (
+      select integration_id, order_id from order_lines where item_id = ${itemId})`;
+  await lockInOrder(tx, async () => {
+    await lockOrders(tx, orders);
+    const items = await lockItems(tx, organizationId, [itemId]);
+    if (items.length === 0) throw missingItems([itemId]);
+    return await lockFreeOrders(tx, orders);
+  });
+  return orders;
+}
+
+async function letGo(tx: Transaction, orders: Sql, itemId: string): Promise<LockedOrder[]> {
+  const rows = await tx.query<{ integration_id: string; document: string }>(sql`
+    select integration_id, document from orders where ${orders}`);
+  if (rows.length === 0) return [];
+  const lines = await tx.query<{ id: string }>(sql`
+    update order_lines set item_id = null, is_holding = false
+    where item_id = ${itemId} and (integration_id, order_id) in (select integration_id, id from orders where ${orders})
+    returning id`);
+  const freed = new Set(lines.map((line) => line.id));
+  return rows.map(({ integration_id: integrationId, document }) => {
+    const order = JSON.parse(document) as Order;
+    for (const line of order.lines) if (freed.has(line.id)) line.match = null;
+    return { integrationId, order };
+  });
+}
