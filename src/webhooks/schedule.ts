@@ -1,7 +1,16 @@
 /** When a failed delivery is tried again: the wait before each attempt, counted from the end of the one before. */
-const WAITS_MS = [0, 5_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000, 5 * 3_600_000, 10 * 3_600_000, 10 * 3_600_000];
+export const ATTEMPT_WAITS_MS: readonly number[] = [
+  0,
+  5_000,
+  5 * 60_000,
+  30 * 60_000,
+  2 * 3_600_000,
+  5 * 3_600_000,
+  10 * 3_600_000,
+  10 * 3_600_000,
+];
 
-export const ATTEMPT_LIMIT = WAITS_MS.length;
+export const ATTEMPT_LIMIT = ATTEMPT_WAITS_MS.length;
 /** For connecting, the headers and the body together. */
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 /** Consecutive 410 answers after which webhooks are turned off. */
@@ -9,5 +18,5 @@ export const GONE_LIMIT = 5;
 
 /** The wait after `failedAttempts` attempts have failed, or null when there is no further one. */
 export function waitAfter(failedAttempts: number): number | null {
-  return WAITS_MS[failedAttempts] ?? null;
+  return ATTEMPT_WAITS_MS[failedAttempts] ?? null;
 }

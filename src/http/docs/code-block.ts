@@ -20,6 +20,16 @@ export function shellBlock(caption: Html | string, script: string): Html {
   );
 }
 
+/** JavaScript, as far as the samples of the pages need it told apart. */
+export function scriptBlock(caption: Html | string, script: string): Html {
+  const lines = script.trimEnd().split('\n');
+  return figure(
+    caption,
+    'script',
+    lines.map((line) => html`<span class="line ${depthClass(line)}">${scriptTokens(line)}\n</span>`),
+  );
+}
+
 function figure(caption: Html | string, language: string, lines: Html[]): Html {
   return html`<figure class="block ${language}"><figcaption>${caption}</figcaption><pre tabindex="0"><code>${lines}</code></pre></figure>`;
 }
@@ -47,6 +57,17 @@ function shellTokens(line: string): Html[] {
     if (text === undefined) return html`<span class="key">${token}</span>`;
     if (colon === ':') return html`<span class="key">${text}</span>:`;
     return html`<span class="text">${text}</span>`;
+  });
+}
+
+const SCRIPT_TOKEN =
+  /(\/\/.*)|('[^']*'|`[^`]*`)|\b(?:import|from|const|function|return|if|for|of|await|async|new)\b|\b\d+\b/g;
+
+function scriptTokens(line: string): Html[] {
+  return tokens(line, SCRIPT_TOKEN, ([token, remark, text]) => {
+    if (remark !== undefined) return html`<span class="remark">${remark}</span>`;
+    if (text !== undefined) return html`<span class="text">${text}</span>`;
+    return /^\d/.test(token) ? html`<span class="value">${token}</span>` : html`<span class="key">${token}</span>`;
   });
 }
 

@@ -6,9 +6,10 @@ import { openBrowser } from '../../../test/harness/browser.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
 import { ERROR_CODES, ERRORS } from '../../contract/errors.ts';
 import { ADMISSION_ERRORS, errorsOf, OPERATIONS, type Operation, WRITE_ERRORS } from '../../contract/operations.ts';
+import { EVENT_LOG_DAYS } from '../../webhooks/event-log.ts';
 import { CHECKS } from './order-of-checks.ts';
 
-const PAGES = ['/docs/api', '/docs/api/errors'];
+const PAGES = ['/docs/api', '/docs/api/webhooks', '/docs/api/errors'];
 const DESKTOP = { width: 1440, height: 900 };
 /** The narrowest screen that WCAG asks pages to fit. */
 const PHONE = { width: 320, height: 640 };
@@ -109,6 +110,18 @@ test('pagination and idempotency are told exactly when there is an operation tha
     const isListServed = operations.some((operation) => JSON.stringify(operation.query).includes('"after"'));
     assert.equal(await page.locator('#idempotency').count(), isWriteServed ? 1 : 0);
     assert.equal(await page.locator('#pagination').count(), isListServed ? 1 : 0);
+  });
+});
+
+test('lists are told with the rules that keep a client from losing rows', async () => {
+  await withPage('/docs/api', {}, async (page) => {
+    const pagination = (await page.locator('#pagination').textContent()) ?? '';
+    assert.match(pagination, /carries the filters/);
+    assert.match(pagination, /invalid_request/);
+    const sync = (await page.locator('#sync').textContent()) ?? '';
+    assert.match(sync, /only when the last page/);
+    assert.match(sync, new RegExp(`more than ${EVENT_LOG_DAYS} days`));
+    assert.match(sync, /deleted: true/);
   });
 });
 

@@ -2,17 +2,16 @@ import { BODY_LIMIT_BYTES, RATE_LIMIT_DEFAULT, RATE_WINDOW_MS } from '../../cont
 import { OPERATIONS, type Operation } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { costText, methodBadge } from './badges.ts';
+import { type Chapter, chapterSection, contentsEntry, endpointLinks } from './chapter.ts';
 import { jsonBlock, shellBlock } from './code-block.ts';
 import { windingDrawing } from './crown-wheel.ts';
 import { type Html, html } from './html.ts';
+import { pagination, sync } from './list-chapters.ts';
 import type { OpenapiView } from './openapi-view.ts';
 import { curlOf, operationSection } from './operation-reference.ts';
 import { orderOfChecks } from './order-of-checks.ts';
-import type { ContentsEntry, DocsPage, Site } from './page.ts';
-import type { JsonSchema } from './schema-fields.ts';
+import type { DocsPage, Site } from './page.ts';
 import { errorLink, sentence } from './text.ts';
-
-type Chapter = { id: string; eyebrow?: string; title: string; body: Html; entries?: readonly ContentsEntry[] };
 
 export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
   const operations: Operation[] = Object.values(OPERATIONS);
@@ -22,6 +21,7 @@ export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
     checks(operations, site),
     rateLimits(operations, site),
     pagination(operations, site),
+    sync(site),
     idempotency(operations, site),
     conventions(operations, openapi, site),
     versioning(site),
@@ -47,19 +47,8 @@ one key for each integration, and promises that you can build on.</p>
       { title: 'Overview', entries: chapters.map(contentsEntry) },
       { title: 'Endpoints', entries: reference.map(contentsEntry) },
     ],
-    body: html`${[...chapters, ...reference].map(
-      (chapter) => html`<section class="chapter" id="${chapter.id}">
-${chapter.eyebrow === undefined ? null : html`<p class="eyebrow">${chapter.eyebrow}</p>`}
-<h2>${chapter.title}</h2>
-${chapter.body}
-</section>
-`,
-    )}`,
+    body: html`${[...chapters, ...reference].map(chapterSection)}`,
   };
-}
-
-function contentsEntry({ id, title, entries }: Chapter): ContentsEntry {
-  return { id, label: title, ...(entries === undefined ? {} : { entries }) };
 }
 
 function quickStart(openapi: OpenapiView, site: Site): Chapter {
@@ -128,25 +117,6 @@ The window rolls: there is no moment at which a full new minute begins. Each req
   };
 }
 
-/** Told only when there is a list to read. */
-function pagination(operations: readonly Operation[], site: Site): Chapter | null {
-  const lists = operations.filter((operation) => 'after' in ((operation.query as JsonSchema).properties ?? {}));
-  if (lists.length === 0) return null;
-  const events = lists.filter((operation) => operation.path === '/v1/events');
-  return {
-    id: 'pagination',
-    title: 'Pagination',
-    body: html`<p>Lists come in pages, newest change first: ${endpointLinks(lists)}.</p>
-<ul class="rules">
-<li><strong>Follow the cursor.</strong> Ask without <code>after</code> first; then pass <code>next_cursor</code> on, unchanged, as <code>after</code>, until <code>has_more</code> is false.</li>
-<li><strong>Nothing is skipped or repeated</strong> at the edge of a page, also while rows are being added.</li>
-<li><strong>Cursors are opaque</strong> and do not expire. One that was altered or made by hand answers ${errorLink('invalid_cursor', site)}.</li>
-<li><strong>Catch up with <code>updated_after</code>.</strong> Keep the newest <code>updated_at</code> that you have seen and send it next time: no change is missed.</li>
-${events.length === 0 ? null : html`<li><strong>Removals are events.</strong> What can no longer be read is in no list; ${endpointLinks(events)} tells that it is gone.</li>`}
-</ul>`,
-  };
-}
-
 /** Told only when there is something to write. */
 function idempotency(operations: readonly Operation[], site: Site): Chapter | null {
   const writes = operations.filter((operation) => operation.isIdempotent);
@@ -154,7 +124,7 @@ function idempotency(operations: readonly Operation[], site: Site): Chapter | nu
   return {
     id: 'idempotency',
     title: 'Idempotency',
-    body: html`<p>Every write carries an <code>Idempotency-Key</code>, so that a request whose answer was lost can be sent again without being done twice: ${endpointLinks(writes)}.</p>
+    body: html`<p>Every write carries an <code>Idempotency-Key</code>, so that a request whose answer was lost can be sent again without being done twice: ${endpointLinks(writes, site)}.</p>
 <ul class="rules">
 <li><strong>One key for one operation.</strong> A random UUID will do. Send the same key and the same body when you retry.</li>
 <li><strong>A repeat gets the first answer,</strong> byte for byte, with <code>Idempotent-Replay: true</code>. It counts against the rate limit.</li>
@@ -210,7 +180,7 @@ function endpoints(operations: readonly Operation[], openapi: OpenapiView, site:
         id: `tag-${tag.name.toLowerCase().replaceAll(' ', '-')}`,
         eyebrow: 'Endpoints',
         title: tag.name,
-        body: html`<p>${sentence(tag.description, site)}</p>${members.map((operation) => operationSection(operation, openapi, site))}`,
+        body: html`<p>${sentence(tag.description, site)}${tag.name === 'Events' ? webhooksLink(site) : null}</p>${members.map((operation) => operationSection(operation, openapi, site))}`,
         entries: members.map((operation) => ({
           id: operation.id,
           label: html`${methodBadge(operation.method)}<code>${operation.path}</code>`,
@@ -220,9 +190,6 @@ function endpoints(operations: readonly Operation[], openapi: OpenapiView, site:
   });
 }
 
-function endpointLinks(operations: readonly Operation[]): Html {
-  return html`${operations.map(
-    (operation, index) =>
-      html`${index === 0 ? '' : ', '}<a class="code-link" href="#${operation.id}"><code>${operation.method}&nbsp;${operation.path}</code></a>`,
-  )}`;
+function webhooksLink(site: Site): Html {
+  return html` <a href="${site.basePath}/docs/api/webhooks#event-types">Event types</a> explains each kind, and what it holds.`;
 }

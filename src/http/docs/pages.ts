@@ -2,9 +2,10 @@ import { errorCataloguePage } from './error-catalogue.ts';
 import { openapiView } from './openapi-view.ts';
 import { overviewPage } from './overview.ts';
 import type { DocsPage, Site } from './page.ts';
+import { webhooksPage } from './webhooks-page.ts';
 
 /** Every page, in the order of the menus. A new page is written in a file of its own and named here. */
 export function docsPages(site: Site): readonly DocsPage[] {
   const openapi = openapiView(site.publicUrl);
-  return [overviewPage(openapi, site), errorCataloguePage(openapi, site)];
+  return [overviewPage(openapi, site), webhooksPage(openapi, site), errorCataloguePage(openapi, site)];
 }

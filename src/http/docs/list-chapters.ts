@@ -1,0 +1,48 @@
+import { OPERATIONS, type Operation } from '../../contract/operations.ts';
+import { EVENT_LOG_DAYS } from '../../webhooks/event-log.ts';
+import { type Chapter, endpointLink, endpointLinks } from './chapter.ts';
+import { html } from './html.ts';
+import type { Site } from './page.ts';
+import type { JsonSchema } from './schema-fields.ts';
+import { errorLink } from './text.ts';
+
+/** Told only when there is a list to read. */
+export function pagination(operations: readonly Operation[], site: Site): Chapter | null {
+  const lists = operations.filter((operation) => 'after' in ((operation.query as JsonSchema).properties ?? {}));
+  if (lists.length === 0) return null;
+  return {
+    id: 'pagination',
+    title: 'Pagination',
+    body: html`<p>Lists come in pages, newest change first: ${endpointLinks(lists, site)}.</p>
+<ul class="rules">
+<li><strong>Follow the cursor.</strong> Ask without <code>after</code> first; then pass <code>next_cursor</code> on, unchanged, as <code>after</code>, until <code>has_more</code> is false.</li>
+<li><strong>Nothing is skipped or repeated</strong> at the edge of a page, also while rows are being added. A row that changes during the walk moves to the top, and comes with the next one.</li>
+<li><strong>A cursor carries the filters</strong> that it was made under, such as <code>updated_after</code>, <code>status</code> or <code>type</code>. Leave them out on the next pages, or send the same ones; a different one answers ${errorLink('invalid_request', site)}. <code>limit</code> may change from page to page.</li>
+<li><strong>Cursors are opaque</strong> and do not expire. One that was altered, made by hand or taken from another list answers ${errorLink('invalid_cursor', site)}.</li>
+<li><strong>Unchanged pages are cheap.</strong> Send the <code>ETag</code> of an answer in <code>If-None-Match</code>: while nothing has changed, 304 comes without a body.</li>
+</ul>`,
+  };
+}
+
+/** How to keep a copy by reading alone. The client of the sync tests does exactly this. */
+export function sync(site: Site): Chapter {
+  const { listListings, listParts, listOrders, listEvents } = OPERATIONS;
+  return {
+    id: 'sync',
+    title: 'Staying in sync',
+    body: html`<p>A copy of the dealer’s stock stays complete with two kinds of reads: the lists tell what came or changed, the
+events tell what is gone. <a href="${site.basePath}/docs/api/webhooks">Webhooks</a> bring the same news at once; this catches up on whatever they missed.</p>
+<ol class="checks">
+<li><p><strong>Note where the events stand.</strong> Before the first walk, read ${endpointLink(listEvents, site)} with <code>limit=1</code> and keep the <code>created_at</code> of its event as the mark of the events.</p></li>
+<li><p><strong>Walk each list once.</strong> Read ${endpointLinks([listListings, listParts], site)} with <code>status=any</code>, and ${endpointLink(listOrders, site)}, to the last page. Remember the <code>updated_at</code> of the first row of the first page.</p></li>
+<li><p><strong>Move the mark only when the last page is stored.</strong> Lists run from the newest change to the oldest, so a walk that stopped half-way has not seen the older changes yet: it starts again from the mark as it was.</p></li>
+<li><p><strong>Come back with the mark.</strong> Send it as <code>updated_after</code>. The list then holds what changed since, in every status, so that you also learn what was sold or taken off. Walk it to the end, then move the mark to its first row; if there is no row, the mark stays.</p></li>
+<li><p><strong>Then take out what is gone.</strong> A part off the channel and an item that was deleted are in no list. After the lists, read ${endpointLink(listEvents, site)} with <code>type=listing.unpublished,part.unpublished</code> and the mark of the events as <code>created_after</code>. Remove what a <code>part.unpublished</code> names, and what has <code>deleted: true</code>, unless the <code>updated_at</code> of your copy is later than the event: then it was published again.</p></li>
+</ol>
+<ul class="rules">
+<li><strong>So no change is missed.</strong> A change never gets a time that is earlier than, or equal to, one that you could already read, however many people work at the dealer’s. Times of rows and of events are of one clock, and yours does not matter.</li>
+<li><strong>Keep one mark for each list.</strong> Treat it as text, and send it as you got it.</li>
+<li><strong>After more than ${EVENT_LOG_DAYS} days away</strong> begin anew, and drop what the lists no longer hold: older events are not told.</li>
+</ul>`,
+  };
+}
