@@ -126,9 +126,9 @@ export async function setOrganization(
     // Whoever projects onto this channel does so with its dealer to the end, or finds it without one.
     await lockClocks(tx, [integrationId]);
     if (organizationId !== null) {
-      await assertOrganization(tx, organizationId);
       // An order that is on its way holds the clock: it is seen now, or it comes too late and is refused.
       await lockClocks(tx, [integrationId]);
+      await assertOrganization(tx, organizationId);
       await assertNoForeignData(tx, integrationId, organizationId);
     }
     const rows = await tx.query(sql`
