@@ -51,15 +51,20 @@ export async function listJobs(db: Queryable, organizationId: string, limit: num
 
 /**
  * After a change of the renderer or the base URL: documents that other code or another address rendered. A channel on
- * which such a job runs is left to it; asking again would start it over.
+ * which such a job runs is left to it; asking again would start it over. A detached one can't be rendered.
+ *
+ * The least and the greatest are two looks by index for each channel. To look for any other than ours, or for the first
+ * that is less, the planner may well read the whole table, which has none.
  */
 export async function enqueueStaleRenders(context: ChannelContext): Promise<number> {
+  const renderer = rendererKey(context);
   const rows = await context.db.query<{ integration_id: string }>(sql`
     select i.id as integration_id from integrations i
-    where exists (select from channel_documents d
-        where d.integration_id = i.id and d.renderer <> ${rendererKey(context)})
+    where i.organization_id is not null
       and not exists (select from channel_jobs j
-        where j.integration_id = i.id and j.kind = 'render' and j.status in ('pending', 'running'))`);
+        where j.integration_id = i.id and j.kind = 'render' and j.status in ('pending', 'running'))
+      and ((select min(d.renderer) from channel_documents d where d.integration_id = i.id) <> ${renderer}
+        or (select max(d.renderer) from channel_documents d where d.integration_id = i.id) <> ${renderer})`);
   if (rows.length > 0) {
     await enqueueJob(
       context.db,
@@ -68,5 +73,18 @@ export async function enqueueStaleRenders(context: ChannelContext): Promise<numb
       'renderer',
     );
   }
+  return rows.length;
+}
+
+export const JOB_KEPT_DAYS = 30;
+const PRUNE_LIMIT = 1_000;
+
+/** Deletes some of the jobs that were done long ago; returns how many. */
+export async function pruneJobs(db: Queryable): Promise<number> {
+  const rows = await db.query(sql`
+    delete from channel_jobs where id in (
+      select id from channel_jobs where finished_at < now() - make_interval(days => ${JOB_KEPT_DAYS})
+      order by finished_at limit ${PRUNE_LIMIT})
+    returning id`);
   return rows.length;
 }

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelContext } from './context.ts';
 import { refreshDue } from './due.ts';
-import { enqueueStaleRenders } from './job-queue.ts';
+import { enqueueStaleRenders, pruneJobs } from './job-queue.ts';
 import { runJobs } from './run-jobs.ts';
 
 const TICK_MS = 500;
-/** After a fault, such as a database that is away, the worker waits longer. */
+/** After a fault, such as a database that is away, the worker waits longer; what is rare anyway waits for its turn. */
 const FAULT_PAUSE_MS = 2_000;
 /** Also while a new release takes over: the old one writes documents to its last moment. */
 const STALE_CHECK_MS = 10 * 60_000;
+const PRUNE_MS = 60 * 60_000;
 
 export type ChannelWorker = { stop(): Promise<void> };
 
@@ -27,7 +28,7 @@ export function startChannelWorker(context: ChannelContext, onFault: (error: unk
         await work();
       } catch (error) {
         onFault(error);
-        pauseMs = FAULT_PAUSE_MS;
+        pauseMs = Math.max(everyMs, FAULT_PAUSE_MS);
       }
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
@@ -37,6 +38,7 @@ export function startChannelWorker(context: ChannelContext, onFault: (error: unk
     repeat(() => refreshDue(context, signal), TICK_MS),
     repeat(() => runJobs(context, signal), TICK_MS),
     repeat(() => enqueueStaleRenders(context), STALE_CHECK_MS),
+    repeat(() => pruneAll(context, signal), PRUNE_MS),
   ]);
   return {
     async stop() {
@@ -44,4 +46,8 @@ export function startChannelWorker(context: ChannelContext, onFault: (error: unk
       await running;
     },
   };
+}
+
+async function pruneAll(context: ChannelContext, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await pruneJobs(context.db)) > 0);
 }
