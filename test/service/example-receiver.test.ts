@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { freePort, ROOT_DIR, type Service, startService, sweep, temporaryFolder, until } from './service-process.ts';
+
+const SECRET = 'whsec_0123456789abcdefghijABCDEFGHIJ01';
+const BODY = '{"id":"evt_1","type":"listing.sold","data":{"object":{"id":"lst_1","object":"listing"}}}';
+const HOUR_SECONDS = 3_600;
+
+describe('the example of a receiver', () => {
+  let receiver: Service;
+
+  before(async () => {
+    receiver = await startReceiver(SECRET);
+  });
+  after(sweep);
+
+  async function startReceiver(secret: string): Promise<Service> {
+    const port = String(await freePort());
+    const command: [string, ...string[]] = [process.execPath, 'examples/receiver.mjs'];
+    const started = await startService({ env: { PORT: port, RECEIVER_PORT: port, SIGNING_SECRET: secret }, command });
+    await started.says('Waiting for webhooks on');
+    return started;
+  }
+
+  async function post(signature: string | null, body = BODY): Promise<number> {
+    const headers = signature === null ? {} : { 'X-SVC-Signature': signature };
+    return (await fetch(receiver.origin, { method: 'POST', headers, body })).status;
+  }
+
+  const now = () => Math.floor(Date.now() / 1000);
+  const hmac = (time: number, secret = SECRET, body = BODY) =>
+    createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
+
+  it('takes what is signed with its secret, with any of the signatures', async () => {
+    const time = now();
+    assert.equal(await post(`t=${time},v1=${hmac(time)}`), 204);
+    assert.equal(await post(`t=${time},v1=${hmac(time, 'whsec_new')},v1=${hmac(time)}`), 204);
+    assert.equal(await post(`t=${time},v1=${hmac(time)},v2=abc`), 204);
+    await receiver.says('genuine  listing.sold lst_1 evt_1');
+    await receiver.says('again    listing.sold lst_1 evt_1');
+  });
+
+  it('refuses what is altered, old, from the future, or signed with another secret or not at all', async () => {
+    const time = now();
+    const [old, future] = [time - HOUR_SECONDS, time + HOUR_SECONDS];
+    for (const signature of [
+      null,
+      '',
+      't=,v1=',
+      `t=${time}`,
+      `v1=${hmac(time)}`,
+      `t=${time},v1=${hmac(time).slice(2)}`,
+      `t=${time},v1=${hmac(time, 'whsec_another')}`,
+      `t=${time},v2=${hmac(time)}`,
+      `t=${time + 1},v1=${hmac(time)}`,
+      `t=${old},v1=${hmac(old)}`,
+      `t=${future},v1=${hmac(future)}`,
+    ]) {
+      assert.equal(await post(signature), 400, signature ?? 'without a signature');
+    }
+    assert.equal(await post(`t=${time},v1=${hmac(time)}`, BODY.replace('sold', 'gone')), 400);
+    assert.equal(await post(`t=${time},v1=${hmac(time, SECRET, 'no json')}`, 'no json'), 400);
+  });
+
+  it('does not start without a secret', async () => {
+    const command: [string, ...string[]] = [process.execPath, 'examples/receiver.mjs'];
+    const started = await startService({ env: {}, command });
+    assert.equal(await started.exit(), 1);
+    assert.match(started.err(), /^Set SIGNING_SECRET /);
+  });
+});
+
+describe('the first webhook of the README', () => {
+  let shell: Service | null = null;
+
+  after(async () => {
+    // The receiver runs in the background of that shell.
+    if (shell !== null) shell.signalGroup('SIGKILL');
+    await sweep();
+  });
+
+  it('arrives when its lines are pasted as they are, and is sent again', async () => {
+    // The commands read the settings of the service, which has a port and a folder of its own here.
+    const settings = { DATA_DIR: await temporaryFolder(), PORT: String(await freePort()) };
+    const service = await startService({ env: settings });
+    await service.isHealthy();
+    const receiverPort = String(await freePort());
+    const lines = (await linesOfSection('Receive your first webhook'))
+      // No more than the port is another, and the commands are started without npm, which takes its time.
+      .replaceAll('4100', receiverPort)
+      .replaceAll('npm run -s crownwheel --', `'${process.execPath}' src/ops/cli.ts`);
+    assert.match(lines, /webhooks ping[\s\S]+integration presentation[\s\S]+webhooks deliveries[\s\S]+webhooks replay/);
+    shell = await startService({
+      env: { ...settings, RECEIVER_PORT: receiverPort },
+      command: ['sh', '-e', '-c', `${lines}\nwait`],
+    });
+    await shell.says('genuine  integration.test_event int_');
+    await shell.says('is queued again.');
+    await shell.says('again    ');
+    const { out, err } = shell;
+    await until(
+      () => [...out().matchAll(/^genuine {2}(listing|part)\.updated /gm)].length > 50,
+      () => `the change of all prices was not told: ${out()}`,
+    );
+    assert.doesNotMatch(out(), /FORGED|BROKEN/);
+    assert.equal(err(), '');
+    assert.match(out(), /\n {2}sending +yes\n/);
+    assert.match(out(), /\nDELIVERY +CREATED +EVENT +STATUS/);
+  });
+});
+
+/** The first block of commands under a heading. */
+async function linesOfSection(heading: string): Promise<string> {
+  const text = await readFile(join(ROOT_DIR, 'README.md'), 'utf8');
+  const [, section = ''] = text.split(`\n## ${heading}\n`);
+  const [, block] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
+  assert.ok(block, `there are no commands under ${heading}`);
+  return block;
+}
