@@ -193,6 +193,15 @@ describe('settings of a channel', () => {
     assert.deepEqual([status, body.price.amount], [200, 649_500]);
   });
 
+  it('a currency is taken in small letters as well, wherever the dealer or the operator types it', async () => {
+    await setRate(world.channel, 'usd', ' nok ', '10');
+    const [first] = await observeJobs(() => present({ currency: 'nok' }));
+    assert.deepEqual(first.documents.get(shop.plain).price.currency, 'NOK');
+    const [second] = await observeJobs(() => organize({ currency: 'nok' }));
+    assert.equal(second.documents.get(shop.plain).price.amount, 1_299_000);
+    assert.equal(await removeRate(world.channel, 'usd', 'nok'), true);
+  });
+
   it('an item that can’t be priced and becomes one on request is readable again, with a new stamp and an event', async () => {
     const { dealer, plain, part } = shop;
     await present({ currency: 'SEK' });
@@ -232,7 +241,7 @@ describe('settings of a channel', () => {
     }
     await assertRefused(present({ rounding: 'down' as never }), 'invalid_input', 'rounding');
     await assertRefused(present({ imageFormat: 'gif' as never }), 'invalid_input', 'imageFormat');
-    for (const currency of ['', 'usd', 'XYZ', 'DOLLARS']) {
+    for (const currency of ['', 'XYZ', 'DOLLARS']) {
       await assertRefused(present({ currency }), 'invalid_input', 'currency');
       await assertRefused(organize({ currency }), 'invalid_input', 'currency');
     }
@@ -254,8 +263,11 @@ describe('settings of a channel', () => {
       await assertRefused(setRate(world.channel, 'USD', 'EUR', rate), 'invalid_input', 'rate');
     }
     await assertRefused(setRate(world.channel, 'USD', 'USD', '1'), 'invalid_input', 'quote');
-    await assertRefused(setRate(world.channel, 'usd', 'EUR', '1'), 'invalid_input', 'base');
+    await assertRefused(setRate(world.channel, 'usd', 'USD', '1'), 'invalid_input', 'quote');
+    await assertRefused(setRate(world.channel, 'XYZ', 'EUR', '1'), 'invalid_input', 'base');
+    await assertRefused(setRate(world.channel, 'EUR', 'XYZ', '1'), 'invalid_input', 'quote');
     await present({});
+    await organize({});
     assert.equal(await count(), jobsBefore);
   });
 

@@ -38,10 +38,10 @@ export function checkedPassword(password: string): string {
   return password;
 }
 
-export function checkedCurrency(text: string): string {
+export function checkedCurrency(text: string, field = 'currency'): string {
   const currency = text.trim().toUpperCase();
   if (!isCurrency(currency)) {
-    throw refused(`${JSON.stringify(text)} is not a currency of ISO 4217, such as USD, EUR or CHF.`, 'currency');
+    throw refused(`${JSON.stringify(text)} is not a currency of ISO 4217, such as USD, EUR or CHF.`, field);
   }
   return currency;
 }

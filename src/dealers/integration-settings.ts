@@ -4,8 +4,8 @@ import { enqueueJob } from '../channel/job-queue.ts';
 import { ROUNDINGS, type Rounding } from '../channel/pricing.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
+import { checkedCurrency } from './input-rules.ts';
 import { holdRates } from './rates.ts';
 
 export const MARKUP_MIN_BASIS_POINTS = -9_900;
@@ -38,11 +38,12 @@ export async function changePresentation(
   changes: Partial<PresentationSettings>,
 ): Promise<void> {
   assertPresentation(changes);
+  const currency = changes.currency === undefined ? null : checkedCurrency(changes.currency);
   await context.db.transaction(async (tx) => {
-    if (changes.currency !== undefined) await holdRates(tx);
+    if (currency !== null) await holdRates(tx);
     const rows = await tx.query(sql`
       update integrations set
-        currency = coalesce(${changes.currency ?? null}, currency),
+        currency = coalesce(${currency}, currency),
         markup_basis_points = coalesce(${changes.markupBasisPoints ?? null}, markup_basis_points),
         rounding = coalesce(${changes.rounding ?? null}, rounding),
         image_format = coalesce(${changes.imageFormat ?? null}, image_format)
@@ -54,8 +55,7 @@ export async function changePresentation(
 }
 
 function assertPresentation(changes: Partial<PresentationSettings>): void {
-  const { currency, markupBasisPoints: markup, rounding, imageFormat } = changes;
-  if (currency !== undefined) assertCurrency(currency);
+  const { markupBasisPoints: markup, rounding, imageFormat } = changes;
   if (markup !== undefined) {
     if (!Number.isInteger(markup) || markup < MARKUP_MIN_BASIS_POINTS || markup > MARKUP_MAX_BASIS_POINTS) {
       throw new DealerError('invalid_input', 'The markup must be from -99 % to 1000 %.', 'markupBasisPoints');

@@ -5,9 +5,8 @@ import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
-import { checkedName } from './input-rules.ts';
+import { checkedCurrency, checkedName } from './input-rules.ts';
 import { holdRates } from './rates.ts';
 
 export type OrganizationSettings = {
@@ -23,21 +22,21 @@ export async function changeOrganization(
   organizationId: string,
   changes: Partial<OrganizationSettings>,
 ): Promise<void> {
-  const { address, defaultTaxTreatment, currency } = changes;
+  const { address, defaultTaxTreatment } = changes;
   const name = changes.name === undefined ? null : checkedName(changes.name);
-  if (currency !== undefined) assertCurrency(currency);
+  const currency = changes.currency === undefined ? null : checkedCurrency(changes.currency);
   if (address !== undefined) assertAddress(address);
   if (defaultTaxTreatment !== undefined && !valuesOf('tax_treatment').some((value) => value === defaultTaxTreatment)) {
     throw new DealerError('invalid_input', 'There is no such tax treatment.', 'defaultTaxTreatment');
   }
   const hasAddress = address !== undefined;
   await context.db.transaction(async (tx) => {
-    if (currency !== undefined) await holdRates(tx);
+    if (currency !== null) await holdRates(tx);
     const rows = await tx.query(sql`
       update organizations set
         name = coalesce(${name}, name),
         default_tax_treatment = coalesce(${defaultTaxTreatment ?? null}, default_tax_treatment),
-        currency = coalesce(${currency ?? null}, currency),
+        currency = coalesce(${currency}, currency),
         address_line1 = case when ${hasAddress} then ${address?.line1 ?? null} else address_line1 end,
         address_line2 = case when ${hasAddress} then ${address?.line2 ?? null} else address_line2 end,
         city = case when ${hasAddress} then ${address?.city ?? null} else city end,
@@ -46,7 +45,8 @@ export async function changeOrganization(
         country = case when ${hasAddress} then ${address?.country ?? null} else country end
       where id = ${organizationId} returning id`);
     if (rows.length === 0) throw new DealerError('not_found', 'There is no such organization.');
-    await refreshOrganization(tx, organizationId, Object.keys(changes).join(', '));
+    const changed = Object.keys(changes);
+    if (changed.length > 0) await refreshOrganization(tx, organizationId, changed.join(', '));
   });
 }
 

@@ -2,17 +2,21 @@ import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { assertCurrency } from './currencies.ts';
 import { DealerError } from './dealer-error.ts';
+import { checkedCurrency } from './input-rules.ts';
 
 const RATE_PATTERN = /^\d{1,10}(\.\d{1,10})?$/;
 
 export type ExchangeRate = { base: string; quote: string; rate: string };
 
 /** Sets how many units of `quote` one unit of `base` buys. The pair serves both directions. */
-export async function setRate(context: ChannelContext, base: string, quote: string, rate: string): Promise<void> {
-  assertCurrency(base, 'base');
-  assertCurrency(quote, 'quote');
+export async function setRate(
+  context: ChannelContext,
+  baseText: string,
+  quoteText: string,
+  rate: string,
+): Promise<void> {
+  const [base, quote] = checkedPair(baseText, quoteText);
   if (base === quote) throw new DealerError('invalid_input', 'A currency has no rate to itself.', 'quote');
   if (!RATE_PATTERN.test(rate) || Number(rate) === 0) {
     throw new DealerError('invalid_input', 'A rate is a positive decimal with at most ten decimals.', 'rate');
@@ -29,7 +33,8 @@ export async function setRate(context: ChannelContext, base: string, quote: stri
 }
 
 /** Takes a rate away; what needs it can no longer be priced, and its reads say so. */
-export async function removeRate(context: ChannelContext, base: string, quote: string): Promise<boolean> {
+export async function removeRate(context: ChannelContext, baseText: string, quoteText: string): Promise<boolean> {
+  const [base, quote] = checkedPair(baseText, quoteText);
   return await context.db.transaction(async (tx) => {
     await lockRates(tx);
     const rows = await tx.query(sql`
@@ -50,6 +55,10 @@ export async function listRates(db: Queryable): Promise<ExchangeRate[]> {
  */
 export async function holdRates(tx: Transaction): Promise<void> {
   await tx.query(sql`lock table exchange_rates in row exclusive mode`);
+}
+
+function checkedPair(base: string, quote: string): [string, string] {
+  return [checkedCurrency(base, 'base'), checkedCurrency(quote, 'quote')];
 }
 
 /** Keeps off those that hold the rates, and each other. */
