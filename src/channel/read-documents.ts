@@ -171,8 +171,8 @@ function isDue(row: PageRow, now: Date): boolean {
 function assertPriced(row: PageRow): void {
   if (!row.is_unpriceable) return;
   throw new ApiError('query_failed', {
-    message: `${row.item_id} cannot be priced just now: an exchange rate is missing.`,
-    cause: new Error(`no exchange rate for ${row.item_id}`),
+    message: `${row.item_id} cannot be priced just now: an exchange rate is missing, or the price is too large.`,
+    cause: new Error(`${row.item_id} cannot be priced: no exchange rate, or beyond the largest amount`),
   });
 }
 

@@ -233,7 +233,7 @@ export function valuesOf<Name extends Enumeration>(name: Name): ValueOf<Name>[] 
   return Object.keys(CATALOGUE[name]) as ValueOf<Name>[];
 }
 
-/** The English label of one value, of each value of an array, or null for none. */
+/** The English label of a value; null has none. */
 export function labelOf(name: Enumeration, value: string): string;
 export function labelOf(name: Enumeration, value: string | null): string | null;
 export function labelOf(name: Enumeration, value: string | null): string | null {

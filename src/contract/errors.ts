@@ -201,8 +201,8 @@ const entries = {
     type: 'api_error',
     message: 'The data could not be read just now.',
     cause:
-      'A database read failed, or an item cannot be priced because an exchange rate is missing; no other price is served in its place.',
-    recovery: 'Retry with backoff.',
+      'A database read failed, or an item cannot be priced because an exchange rate is missing or its price would be too large; no other price is served in its place.',
+    recovery: 'Retry with backoff. If an item stays without a price, tell the dealer.',
   },
   upsert_failed: {
     status: 500,

@@ -6,9 +6,7 @@ import { DealerError } from '../dealers/dealer-error.ts';
 import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
 
-/** Business units and the locations in them: where stock lies. */
-export type Place = { id: string; name: string; businessUnitId: string; businessUnit: string };
-
+/** Business units and the locations in them are where stock lies. */
 export async function createBusinessUnit(db: Queryable, organizationId: string, name: string): Promise<string> {
   const id = newId('businessUnit');
   const rows = await db.query(sql`
@@ -31,13 +29,6 @@ export async function createLocation(
     where id = ${businessUnitId} and organization_id = ${organizationId} returning id`);
   if (rows.length === 0) throw new DealerError('not_found', 'There is no such business unit.', 'businessUnitId');
   return id;
-}
-
-export async function listLocations(db: Queryable, organizationId: string, limit: number): Promise<Place[]> {
-  return await db.query<Place>(sql`
-    select l.id, l.name, u.id as "businessUnitId", u.name as "businessUnit"
-    from locations l join business_units u on u.id = l.business_unit_id
-    where l.organization_id = ${organizationId} order by u.name, l.name, l.id limit ${limit}`);
 }
 
 export async function renameBusinessUnit(
