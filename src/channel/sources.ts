@@ -117,11 +117,12 @@ export async function readSettings(
       i.markup_basis_points, i.rounding, i.image_format, o.currency as organization_currency, o.name as organization_name, o.default_tax_treatment,
       o.address_line1, o.address_line2, o.city, o.state, o.postal_code, o.country,
       direct.rate::text as rate, reverse.rate::text as inverse_rate, e.url, e.subscribed_events,
-      e.is_enabled and i.is_enabled and o.has_integration_plan and o.is_provisioned and o.archived_at is null as is_sending,
+      receiver.is_sending,
       date_trunc('milliseconds', clock_timestamp()) as now
     from integrations i
     join organizations o on o.id = i.organization_id
     join webhook_endpoints e on e.integration_id = i.id
+    join webhook_receivers receiver on receiver.integration_id = i.id
     left join exchange_rates direct on direct.base = o.currency and direct.quote = i.currency
     left join exchange_rates reverse on reverse.base = i.currency and reverse.quote = o.currency
     where i.id = any(${integrationIds}::text[])`);
