@@ -10,7 +10,11 @@ import { finishRoll } from './roll.ts';
 /** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
 const BATCH_LIMIT = 100;
 const PAUSE_MS = 5;
-const LEASE_SECONDS = 30;
+/**
+ * Each batch renews it, and takes a tenth of a second. When a worker dies its job rests for so long. It need not outlast
+ * a batch that waits for a busy clock: two workers with one job take turns, each batch is done by one of them.
+ */
+const LEASE_SECONDS = 5;
 /** How long a job that failed is left alone. */
 const FAULT_PAUSE_SECONDS = 5;
 

@@ -1,0 +1,41 @@
+import { runJobs } from '../../src/channel/run-jobs.ts';
+import { VERSIONS } from '../../src/contract/versions.ts';
+import { type Database, type DatabaseAddress, openDatabase } from '../../src/db/database.ts';
+import { PUBLIC_URL } from '../harness/world.ts';
+
+export type JobOrder = {
+  address: DatabaseAddress;
+  /** It kills itself in this batch: when all is written, or when it is committed. */
+  batch: number;
+  dieAt: 'before the commit' | 'after the commit';
+};
+
+/**
+ * A process that does nothing but carry out mass changes, until it dies by SIGKILL at the point that it is told to.
+ *
+ * node test/channel/job-process.ts <order as JSON>
+ */
+const order = JSON.parse(process.argv[2] ?? '') as JobOrder;
+const real = openDatabase({ address: order.address, poolSize: 2, onIdleError: () => {} });
+let batches = 0;
+
+function die(point: JobOrder['dieAt']): void {
+  if (batches === order.batch && order.dieAt === point) process.kill(process.pid, 'SIGKILL');
+}
+
+const db: Database = {
+  ...real,
+  async transaction(work, options) {
+    batches += 1;
+    const result = await real.transaction(async (tx) => {
+      const written = await work(tx);
+      die('before the commit');
+      return written;
+    }, options);
+    die('after the commit');
+    return result;
+  },
+};
+
+await runJobs({ db, now: () => null, publicUrl: PUBLIC_URL, versions: VERSIONS, onEvents: () => {} });
+await real.close();

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import { runJobs } from '../../src/channel/run-jobs.ts';
+import { sql } from '../../src/db/sql.ts';
+import { changePresentation } from '../../src/dealers/integration-settings.ts';
+import { createItem } from '../../src/inventory/items.ts';
+import { setPublished } from '../../src/inventory/publications.ts';
+import { until } from '../harness/hold.ts';
+import { observe } from '../harness/observe.ts';
+import { openShop, type Shop } from '../harness/shop.ts';
+import { part, watch } from '../harness/stock.ts';
+import { startWorld, type World } from '../harness/world.ts';
+import { ROOT_DIR } from '../service/service-process.ts';
+import type { JobOrder } from './job-process.ts';
+
+/** Three batches: two full ones and a rest. */
+const STOCK = 230;
+
+describe('a mass change whose process is killed', () => {
+  let world: World;
+  let shop: Shop;
+  before(async () => {
+    world = await startWorld();
+    shop = await openShop(world);
+    const ids: string[] = [];
+    for (let index = 0; index < STOCK; index++) {
+      ids.push(await createItem(world.channel, shop.organizationId, index % 3 === 0 ? part() : watch()));
+    }
+    await setPublished(world.channel, shop.organizationId, shop.integrationId, ids, true);
+  });
+  after(() => world.stop());
+
+  async function runAndDie(order: Omit<JobOrder, 'address'>): Promise<void> {
+    const text = JSON.stringify({ ...order, address: world.database.address });
+    const child = spawn(process.execPath, ['test/channel/job-process.ts', text], { cwd: ROOT_DIR, stdio: 'inherit' });
+    const [, signal] = await once(child, 'exit');
+    assert.equal(signal, 'SIGKILL');
+  }
+  const readJob = async () => {
+    const [job] = await world.db.query<{ status: string; done: number; is_leased: boolean }>(sql`
+      select status, done, leased_until > now() as is_leased from channel_jobs
+      where integration_id = ${shop.integrationId} order by created_at desc, id desc limit 1`);
+    return job;
+  };
+
+  for (const [dieAt, done, markup] of [
+    ['before the commit', 100, 500],
+    ['after the commit', 200, 900],
+  ] as const) {
+    it(`${dieAt} of a batch is taken over when the lease runs out, and each document is told once`, async () => {
+      const seen = await observe(shop.api, async () => {
+        await changePresentation(world.channel, shop.organizationId, shop.integrationId, { markupBasisPoints: markup });
+        await runAndDie({ batch: 2, dieAt });
+        assert.deepEqual(await readJob(), { status: 'running', done, is_leased: true });
+        let projected = 0;
+        await until(async () => {
+          projected += await runJobs(world.channel, undefined, 0);
+          return projected > 0;
+        }, 'nobody took the job over');
+        assert.equal(projected, STOCK - done);
+      });
+      assert.equal(seen.events.length, STOCK);
+      assert.equal(new Set(seen.events.map((event) => event.data.object.id)).size, STOCK);
+      assert.partialDeepStrictEqual(await readJob(), { status: 'done', done: STOCK });
+    });
+  }
+});
