@@ -15,9 +15,10 @@ export type Job = {
   integrationId: string;
   kind: JobKind;
   reasons: string[];
-  status: 'pending' | 'running' | 'done' | 'failed';
+  status: 'pending' | 'running' | 'done';
   done: number;
   total: number;
+  /** What the last try met; it is tried again until it is done. */
   error: string | null;
 };
 

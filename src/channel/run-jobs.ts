@@ -139,8 +139,9 @@ async function nextItems(tx: Transaction, integrationId: string, position: strin
 /** Frees the job for another try, with the reason for whoever looks. */
 async function release(context: ChannelContext, job: ClaimedJob, afterSeconds: number, error: string | null) {
   const statement = sql`
-    update channel_jobs set error = ${error}, leased_until = now() + make_interval(secs => ${afterSeconds})
-    where id = ${job.id}`;
+    update channel_jobs set status = 'pending', error = ${error},
+      leased_until = now() + make_interval(secs => ${afterSeconds})
+    where id = ${job.id} and status = 'running'`;
   // If even this fails, the lease runs out by itself.
   await context.db.query(statement).catch(() => {});
 }
