@@ -123,11 +123,10 @@ export async function setOrganization(
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     if (organizationId !== null) await holdRates(tx);
-    // Whoever projects onto this channel does so with its dealer to the end, or finds it without one.
+    // Whoever projects onto this channel does so with its dealer to the end, or finds it without one. An order that is on
+    // its way holds the clock too: it is seen now, or it comes too late and is refused.
     await lockClocks(tx, [integrationId]);
     if (organizationId !== null) {
-      // An order that is on its way holds the clock: it is seen now, or it comes too late and is refused.
-      await lockClocks(tx, [integrationId]);
       await assertOrganization(tx, organizationId);
       await assertNoForeignData(tx, integrationId, organizationId);
     }
