@@ -24,6 +24,7 @@ describe('a claim', () => {
     limit: 100,
     inFlight: new Map(),
     perReceiver: 64,
+    resting: [],
     after: '',
     leaseToken: Math.ceil(Math.random() * 1e12),
     leaseMs: 20_000,

@@ -26,6 +26,8 @@ export type ClaimRequest = {
   /** How many each receiver has in flight here, and how many it may have. */
   inFlight: ReadonlyMap<string, number>;
   perReceiver: number;
+  /** Receivers that are left alone for now. */
+  resting: string[];
   /** Receivers are served in the order of their ids, beginning after this one. */
   after: string;
   leaseToken: number;
@@ -90,6 +92,7 @@ export async function claimDue(db: Database, request: ClaimRequest): Promise<Cla
           and (d.leased_until is null or d.leased_until <= (select now from clock))
         order by d.due_at limit greatest(receivers.room, 0) for update of d skip locked) due
       where receivers.is_sending and receivers.room > 0
+        and receivers.integration_id <> all (${request.resting}::text[])
       limit ${request.limit}
     ), claimed as (
       update deliveries d set

@@ -8,12 +8,21 @@ import { signature } from './sign.ts';
 /** A claim that dies again and again with its worker is counted as a failure, lest it kill workers for ever. */
 const TAKEOVER_LIMIT = 3;
 
-/** Signs and sends one delivery. It never throws: whatever goes wrong is how the attempt ended. */
+/** Nothing was sent, and not by the receiver's fault: none of its secrets can be used here. */
+export class UnsignableError extends Error {
+  constructor(integrationId: string, cause: unknown) {
+    super(`webhooks of ${integrationId} wait: there is no secret that they could be signed with here`, { cause });
+  }
+}
+
+/**
+ * Signs and sends one delivery. Whatever goes wrong is how the attempt ended, except that what cannot be signed is not an
+ * attempt at all.
+ */
 export async function dispatch(sender: Sender, box: SealedBox, delivery: Claimed, now: Date): Promise<AttemptResult> {
   if (delivery.takeovers > TAKEOVER_LIMIT) return failure('its worker died every time it was sent');
+  const secrets = usableSecrets(box, delivery);
   try {
-    if (delivery.secrets === null) return failure('there is no secret to sign it with');
-    const secrets = delivery.secrets.split(' ').map((sealed) => box.open(sealed));
     return await sender.send({
       url: delivery.url,
       body: delivery.body,
@@ -30,4 +39,19 @@ export async function dispatch(sender: Sender, box: SealedBox, delivery: Claimed
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Those that open; one that a lost key had sealed must not silence the others. */
+function usableSecrets(box: SealedBox, { integrationId, secrets }: Claimed): string[] {
+  const faults: unknown[] = [];
+  const opened = (secrets?.split(' ') ?? []).flatMap((sealed) => {
+    try {
+      return [box.open(sealed)];
+    } catch (error) {
+      faults.push(error);
+      return [];
+    }
+  });
+  if (opened.length === 0) throw new UnsignableError(integrationId, faults[0]);
+  return opened;
 }

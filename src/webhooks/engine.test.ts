@@ -18,6 +18,7 @@ import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { RECEIVER_LIMIT } from './claim.ts';
 import { setUrl } from './endpoints.ts';
+import { LIMITS } from './engine.ts';
 
 describe('the engine', () => {
   let world: World;
@@ -167,6 +168,53 @@ describe('the engine', () => {
     assert.equal(await isAccepted(webhook, receiver.secret, Date.now() / 1000), true);
   });
 
+  it('keeps the wait of a retry when the database answers late', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    receiver.answerWith(500);
+    await queueEvents(world, shop, 1);
+    const engine = start({ ...world, db: late(world.db, 1_000) });
+    const [webhook] = await receiver.until(1);
+    await engine.stop();
+    const [row] = await deliveriesOf(world, shop);
+    const waitMs = (row?.due_at?.getTime() ?? 0) - (webhook?.at ?? 0);
+    assert.ok(waitMs >= 5_000, `the next attempt is due ${waitMs} ms after this one`);
+  });
+
+  it('does not send what its lease would not last for: another worker does, and once', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    const limits = { leaseMs: 1_000, attemptTimeoutMs: 500 };
+    await queueEvents(world, shop, 1);
+    const slow = start({ ...world, db: late(world.db, 1_200) }, limits);
+    await sleep(300);
+    const quick = start(world, limits);
+    await receiver.until(1);
+    await quick.settled();
+    await sleep(1_500);
+    await slow.stop();
+    assert.equal(receiver.received.length, 1);
+  });
+
+  it('gives back at once what came too late to be sent, as if it had not been claimed', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await queueEvents(world, shop, 1);
+    const slow = start({ ...world, db: late(world.db, 800) }, { leaseMs: 60_000, attemptTimeoutMs: 59_000 });
+    await sleep(1_000);
+    await slow.stop();
+    const rows = await world.db.query(sql`
+      select status, attempts, dispatches, lease_token from deliveries where integration_id = ${shop.integrationId}`);
+    assert.deepEqual(rows, [{ status: 'pending', attempts: 0, dispatches: 0, lease_token: null }]);
+    assert.equal(receiver.received.length, 0);
+  });
+
+  it('has the deadline and the takeover that are promised', () => {
+    assert.equal(LIMITS.attemptTimeoutMs, 10_000);
+    assert.ok(LIMITS.attemptTimeoutMs < LIMITS.leaseMs);
+    assert.ok(LIMITS.leaseMs + LIMITS.pollMs <= 30_000);
+  });
+
   it('reuses its connections', async () => {
     const engine = start(world);
     const shop = await openShop(world);
@@ -179,3 +227,15 @@ describe('the engine', () => {
     assert.equal(new Set(receiver.received.map(({ port }) => port)).size, 1);
   });
 });
+
+/** The same database, whose answers are that long on their way. */
+function late(db: Database, ms: number): Database {
+  return {
+    ...db,
+    async transaction(work, options) {
+      const result = await db.transaction(work, options);
+      await sleep(ms);
+      return result;
+    },
+  };
+}

@@ -10,9 +10,12 @@ import { createPlaces } from './places.ts';
 import { pruneWebhooks } from './prune.ts';
 import { type Outcome, recordOutcomes } from './record.ts';
 import { runReplays } from './replay.ts';
+import { type Returned, returnClaims } from './return.ts';
 import { ATTEMPT_TIMEOUT_MS } from './schedule.ts';
 import type { SealedBox } from './sealed-box.ts';
+import { resealSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
+import { createServerClock } from './server-clock.ts';
 
 /**
  * The engine: claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in
@@ -38,7 +41,10 @@ export type EngineLimits = {
   /** Attempts under way at once, in all and to one receiver. */
   inFlight: number;
   inFlightPerReceiver: number;
-  /** Longer than an attempt and its recording can take; an abandoned delivery waits this long. */
+  /**
+   * How long a claimed delivery belongs to its worker; an abandoned one waits this long. What it leaves beside the attempt
+   * is for the answer of the claim and for the recording, a half each: a claim that was longer on its way is not sent.
+   */
   leaseMs: number;
   attemptTimeoutMs: number;
   pollMs: number;
@@ -46,7 +52,7 @@ export type EngineLimits = {
   tidyMs: number;
 };
 
-const LIMITS: EngineLimits = {
+export const LIMITS: EngineLimits = {
   inFlight: 1_024,
   inFlightPerReceiver: 64,
   leaseMs: 20_000,
@@ -60,7 +66,11 @@ const RECORD_LIMIT = 500;
 const UNRECORDED_LIMIT = 5_000;
 const FAULT_PAUSE_MS = 1_000;
 const VAIN_PAUSE_MS = 25;
+/** How long a worker leaves a receiver alone that it cannot sign for; another one may have the key. */
+const UNSIGNABLE_REST_MS = 30_000;
 const PRUNE_EVERY_MS = 60_000;
+/** Also later than at the start: a command that was given other keys may have made a secret in between. */
+const RESEAL_EVERY_MS = 3_600_000;
 const TOKEN_MAX = 2 ** 47;
 
 export function startWebhookEngine(options: EngineOptions): WebhookEngine {
@@ -71,7 +81,11 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   const stopping = new AbortController();
   const claimBell = createBell();
   const outcomeBell = createBell();
+  const clock = createServerClock();
+  /** Receivers that we cannot sign for, and until when they are left alone. */
+  const resting = new Map<string, number>();
   let outcomes: Outcome[] = [];
+  let returned: Returned[] = [];
   let stopped = new Set<string>();
   /** Where the round over all receivers goes on. */
   let after = '';
@@ -79,10 +93,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   let isRoomWanted = false;
   let isRecordingBehind = false;
   let isClaiming = true;
-  /** How far the database's clock is ahead: all workers write and compare times of that one. */
-  let skewMs = 0;
-
-  const time = () => options.now() ?? new Date(Date.now() + skewMs);
+  const recordMs = (limits.leaseMs - limits.attemptTimeoutMs) / 2;
 
   /** Claims once; 'more' while receivers of this round have not been looked at, 'nothing' if none was due. */
   async function claim(): Promise<'more' | 'all' | 'nothing'> {
@@ -91,8 +102,11 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     isRoomWanted = true;
     // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
     if (limit === 0 || isRecordingBehind || outcomes.length > UNRECORDED_LIMIT) return 'all';
+    const askedAt = performance.now();
+    for (const [receiver, until] of resting) if (until <= askedAt) resting.delete(receiver);
     const { claimed, next, ...seen } = await claimDue(db, {
       limit,
+      resting: [...resting.keys()],
       inFlight: places.inFlight,
       perReceiver,
       after,
@@ -101,9 +115,12 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
       now: options.now(),
     });
     after = next ?? '';
-    skewMs = seen.nowMs - Date.now();
+    const arrivedAt = performance.now();
+    clock.observe({ askedAt, arrivedAt, serverMs: seen.nowMs });
     for (const integrationId of seen.stopped) stopped.add(integrationId);
-    for (const delivery of claimed) void attempt(delivery);
+    // The lease began after we asked for it, so it lasts at least until then.
+    if (arrivedAt + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs) giveBack(claimed);
+    else for (const delivery of claimed) void attempt(delivery);
     isRoomWanted = seen.isLimited;
     if (next !== null) return 'more';
     return claimed.length > 0 ? 'all' : 'nothing';
@@ -112,11 +129,29 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   async function attempt(delivery: Claimed): Promise<void> {
     const { integrationId, id, url, attempts, leaseToken } = delivery;
     places.take(integrationId);
-    const result = await dispatch(sender, box, delivery, time());
+    try {
+      const result = await dispatch(sender, box, delivery, options.now() ?? clock.now());
+      const endedAt = options.now() ?? clock.latest();
+      outcomes.push({ delivery: { integrationId, id, url, attempts, leaseToken }, result, endedAt });
+    } catch (error) {
+      giveBack([delivery]);
+      rest(integrationId, error);
+    }
     places.leave(integrationId);
-    outcomes.push({ delivery: { integrationId, id, url, attempts, leaseToken }, result, endedAt: time() });
     outcomeBell.ring();
     if (isRoomWanted) claimBell.ring();
+  }
+
+  function giveBack(claimed: Claimed[]): void {
+    returned.push(...claimed.map(({ integrationId, id, leaseToken }) => ({ integrationId, id, leaseToken })));
+    outcomeBell.ring();
+  }
+
+  /** A fault of our own costs the delivery no attempt. It is told once, not for each of them. */
+  function rest(integrationId: string, error: unknown): void {
+    if (resting.has(integrationId)) return;
+    resting.set(integrationId, performance.now() + UNSIGNABLE_REST_MS);
+    onFault(error);
   }
 
   async function claimLoop(): Promise<void> {
@@ -137,11 +172,14 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
 
   /** Records in batches. While the database is away the outcomes wait here, and nothing more is claimed. */
   async function recordLoop(): Promise<void> {
-    while (isClaiming || places.total() > 0 || outcomes.length > 0) {
+    while (isClaiming || places.total() > 0 || outcomes.length > 0 || returned.length > 0) {
       const batch = outcomes.slice(0, RECORD_LIMIT);
+      const back = returned.slice(0, RECORD_LIMIT);
       try {
-        if (batch.length === 0) await outcomeBell.wait(limits.pollMs);
-        else await recordOutcomes(db, batch);
+        if (batch.length + back.length === 0) await outcomeBell.wait(limits.pollMs);
+        if (back.length > 0) await returnClaims(db, back);
+        returned = returned.slice(back.length);
+        if (batch.length > 0) await recordOutcomes(db, batch);
         outcomes = outcomes.slice(batch.length);
         isRecordingBehind = false;
       } catch (error) {
@@ -167,6 +205,10 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     while (!stopping.signal.aborted && (await pruneWebhooks(db, options.now())) > 0);
   }
 
+  async function reseal(): Promise<void> {
+    await resealSecrets(db, box);
+  }
+
   async function repeat(work: () => Promise<void>, everyMs: number): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
@@ -183,7 +225,13 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  const loops = Promise.all([claimLoop(), recordLoop(), repeat(tidy, limits.tidyMs), repeat(prune, PRUNE_EVERY_MS)]);
+  const loops = Promise.all([
+    claimLoop(),
+    recordLoop(),
+    repeat(tidy, limits.tidyMs),
+    repeat(prune, PRUNE_EVERY_MS),
+    repeat(reseal, RESEAL_EVERY_MS),
+  ]);
   return {
     wake: () => claimBell.ring(),
     async stop() {

@@ -221,6 +221,7 @@ describe('attempts and the waits between them', () => {
     const { claimed } = await claimDue(world.db, {
       limit: 10,
       inFlight: new Map(),
+      resting: [],
       perReceiver: 10,
       after: '',
       leaseToken: Math.ceil(Math.random() * 1e9),

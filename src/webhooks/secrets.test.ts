@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Received, Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { isAccepted, signersAmong } from '../../test/harness/verify-signature.ts';
 import {
   box,
   connectReceiver,
-  deliveryOf,
   guard,
   ping,
   SECRET_KEY,
@@ -17,7 +17,7 @@ import { startWorld, type World } from '../../test/harness/world.ts';
 import { rawSql, sql } from '../db/sql.ts';
 import { setUrl } from './endpoints.ts';
 import { startWebhookEngine } from './engine.ts';
-import { createSealedBox } from './sealed-box.ts';
+import { createSealedBox, type SealedBox } from './sealed-box.ts';
 import { GRACE_DEFAULT_HOURS, rotateSecret } from './secrets.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
@@ -70,6 +70,32 @@ describe('signing secrets', () => {
   async function assertSigners(webhook: Received, secrets: string[]): Promise<void> {
     assert.deepEqual(await signersAmong(webhook, secrets), { signers: secrets, strangers: 0 });
     for (const secret of secrets) assert.equal(await isAccepted(webhook, secret, time.getTime() / 1000), true);
+  }
+
+  /** It complains once about a receiver that it cannot sign for. */
+  async function untilFault(message: RegExp): Promise<void> {
+    for (let round = 0; engine.faults.length === 0; round++) {
+      assert.ok(round < 1_000, 'nobody was told');
+      await sleep(10);
+    }
+    await sleep(100);
+    assert.equal(engine.faults.length, 1);
+    assert.match((engine.faults.splice(0)[0] as Error).message, message);
+  }
+
+  async function assertUntouched(shop: Shop, id: string): Promise<void> {
+    const rows = await world.db.query(sql`
+      select id, status, attempts, dispatches, lease_token from deliveries where integration_id = ${shop.integrationId}`);
+    assert.deepEqual(rows, [{ id, status: 'pending', attempts: 0, dispatches: 0, lease_token: null }]);
+  }
+
+  async function restart(): Promise<void> {
+    await engine.stop();
+    engine = startEngine(world);
+  }
+
+  function startWith(other: SealedBox) {
+    return startWebhookEngine({ db: world.db, box: other, guard, now: world.channel.now, onFault: assert.ifError });
   }
 
   it('sign together during a rotation, the newest first, and the old one no longer than its grace', async () => {
@@ -143,7 +169,7 @@ describe('signing secrets', () => {
     assert.deepEqual([signers.length, strangers], [1, 0]);
   });
 
-  it('come with the first URL, which is refused otherwise, and are shown only then', async () => {
+  it('come with the first URL, and are shown only then', async () => {
     const shop = await openShop(world);
     const none = await setUrl(world.db, { guard, box }, shop.integrationId, null);
     assert.deepEqual(none, { url: null, secret: null });
@@ -155,15 +181,56 @@ describe('signing secrets', () => {
     await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
   });
 
-  it('are never done without: what cannot be signed is not sent', async () => {
+  it('are never done without: what cannot be signed is not sent, and costs no attempt', async () => {
     const shop = await openShop(world);
     const receiver = await connect(shop);
     await world.db.query(sql`delete from webhook_secrets where integration_id = ${shop.integrationId}`);
-    await ping(shop);
-    await engine.settled();
-    const { status, last_error } = await deliveryOf(world, shop);
-    assert.deepEqual([status, last_error], ['failed', 'there is no secret to sign it with']);
-    assert.equal(receiver.received.length, 0);
+    const id = await ping(shop);
+    await untilFault(/there is no secret/);
+    await assertUntouched(shop, id);
+    // Put right, it is sent as if nothing had been.
+    await rotate(shop, 0);
+    await restart();
+    const [webhook] = await receiver.until(1);
+    assert.deepEqual([webhook?.attempt, webhook?.deliveryId], [1, id]);
+  });
+
+  it('that a lost key had sealed silence neither the newer ones nor count as a failure of the receiver', async () => {
+    const lost = createSealedBox(['a key that nobody has any more, and long enough']);
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await world.db.query(sql`
+      update webhook_secrets set ciphertext = ${lost.seal('whsec_lost')} where integration_id = ${shop.integrationId}`);
+    const id = await ping(shop);
+    await untilFault(/there is no secret/);
+    await assertUntouched(shop, id);
+    const [health] = await world.db.query<{ consecutive_failures: number }>(sql`
+      select consecutive_failures from webhook_endpoints where integration_id = ${shop.integrationId}`);
+    assert.equal(health?.consecutive_failures, 0);
+
+    const second = await rotate(shop, 24);
+    await restart();
+    const [webhook] = await receiver.until(1);
+    assert.ok(webhook !== undefined);
+    await assertSigners(webhook, [second]);
+  });
+
+  it('are sealed under the newest key when a worker starts, so that the older ones can be taken away', async () => {
+    const newKey = 'the newest secret key of all, that shall remain alone';
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    const second = await rotate(shop, 24);
+    await engine.stop();
+    const both = startWith(createSealedBox([newKey, SECRET_KEY]));
+    await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
+    await both.stop();
+    const alone = startWith(createSealedBox([newKey]));
+    await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
+    await alone.stop();
+    const back = startWith(createSealedBox([SECRET_KEY, newKey]));
+    await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
+    await back.stop();
+    engine = startEngine(world);
   });
 
   it('lie in the database encrypted: their clear text is in no row of any table', async () => {

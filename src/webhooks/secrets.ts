@@ -1,5 +1,5 @@
 import { randomBase62 } from '../contract/ids.ts';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { EndpointError } from './endpoint-error.ts';
 import type { SealedBox } from './sealed-box.ts';
@@ -7,6 +7,7 @@ import type { SealedBox } from './sealed-box.ts';
 const SECRET_LENGTH = 32;
 /** Each one is a signature in the header of every webhook. */
 const LIVE_SECRETS_LIMIT = 5;
+const RESEAL_LIMIT = 500;
 const HOUR_SECONDS = 3_600;
 export const GRACE_DEFAULT_HOURS = 24;
 export const GRACE_MAX_HOURS = 7 * 24;
@@ -43,6 +44,40 @@ export async function rotateSecret(
     }
     return await makeSecret(tx, box, integrationId);
   });
+}
+
+/**
+ * Seals stored secrets under the newest of the service's keys, so that an older one can be taken away. One that no key
+ * opens stays as it is. Returns how many were sealed anew.
+ */
+export async function resealSecrets(db: Queryable, box: SealedBox): Promise<number> {
+  let [resealed, afterIntegration, afterId] = [0, '', 0];
+  for (;;) {
+    const rows = await db.query<{ integrationId: string; id: number; ciphertext: string }>(sql`
+      select integration_id as "integrationId", id, ciphertext from webhook_secrets
+      where (integration_id, id) > (${afterIntegration}, ${afterId}::bigint)
+      order by integration_id, id limit ${RESEAL_LIMIT}`);
+    for (const { integrationId, id, ciphertext } of rows) {
+      const anew = sealedAnew(box, ciphertext);
+      if (anew === null) continue;
+      // Another node may be doing the same.
+      const updated = await db.query(sql`
+        update webhook_secrets set ciphertext = ${anew}
+        where integration_id = ${integrationId} and id = ${id} and ciphertext = ${ciphertext} returning id`);
+      resealed += updated.length;
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < RESEAL_LIMIT) return resealed;
+    [afterIntegration, afterId] = [last.integrationId, last.id];
+  }
+}
+
+function sealedAnew(box: SealedBox, ciphertext: string): string | null {
+  try {
+    return box.sealAnew(ciphertext);
+  } catch {
+    return null;
+  }
 }
 
 /** A secret without an end; the caller holds the lock of the receiver and has given the others theirs. */
