@@ -21,6 +21,8 @@ export type Upserted =
  * each had its own statement, and what became of the customers is written at once. The organization's lock is held.
  */
 export type CustomerBook = {
+  /** Whom a draft means as the book stands; null for nobody yet, or for several. */
+  meant(draft: CustomerDraft): string | null;
   upsert(draft: CustomerDraft): Upserted;
   write(): Promise<void>;
 };
@@ -49,14 +51,17 @@ export async function openCustomerBook(
   const links = new Map(storedLinks);
   const externalIdOf = new Map([...storedLinks].map(([externalId, customerId]) => [customerId, externalId]));
 
-  function upsert(draft: CustomerDraft): Upserted {
+  function find(draft: CustomerDraft): { found: Entry | undefined; conflict: string | null } {
     const linked = draft.externalId == null ? undefined : byId.get(links.get(draft.externalId) ?? '');
     const withEmail = draft.email == null ? undefined : byEmail.get(emailKey(draft.email));
     const withPhone = draft.phone == null ? undefined : byPhone.get(draft.phone);
-    const conflict = conflictOf(draft, linked, withEmail, withPhone);
+    return { found: linked ?? withEmail ?? withPhone, conflict: conflictOf(draft, linked, withEmail, withPhone) };
+  }
+
+  function upsert(draft: CustomerDraft): Upserted {
+    const { found, conflict } = find(draft);
     if (conflict !== null) return { result: 'conflict', reason: conflict };
 
-    const found = linked ?? withEmail ?? withPhone;
     const entry = found ?? newEntry();
     const before = { ...entry, externalId: externalIdOf.get(entry.id) };
     apply(entry, draft);
@@ -122,6 +127,10 @@ export async function openCustomerBook(
   }
 
   return {
+    meant(draft) {
+      const { found, conflict } = find(draft);
+      return conflict === null ? (found?.id ?? null) : null;
+    },
     upsert,
     write: () => writeCustomers(tx, scope, { entries, links, storedLinks }),
   };

@@ -1,7 +1,7 @@
 import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
-import { integrationsOf, NO_CHANGE, presenter, refreshItems } from '../channel/refresh.ts';
+import { integrationsOf, presenter, refreshItems } from '../channel/refresh.ts';
 import type { EventType } from '../contract/events.ts';
 import { newId } from '../contract/ids.ts';
 import type { Order } from '../contract/resources/order.ts';
@@ -40,6 +40,8 @@ export type OpenOrder = {
   organizationId: string;
   lines: StoredLine[];
   items: Map<string, OrderItem>;
+  /** The reported buyer is several people, and the dealer has not decided yet. */
+  hasCustomerConflict: boolean;
   now: Date;
   /** The event that tells the order's own client. */
   tell(type: EventType, previous: Record<string, unknown>): void;
@@ -53,7 +55,14 @@ export type OrderChangeOptions = {
   isSuppressed?: (integrationId: string, type: EventType, reporterId: string) => boolean;
 };
 
-type OrderRow = { integration_id: string; organization_id: string; document: string; is_test: boolean; now: Date };
+type OrderRow = {
+  integration_id: string;
+  organization_id: string;
+  document: string;
+  is_test: boolean;
+  has_customer_conflict: boolean;
+  now: Date;
+};
 type Sale = { id: string; itemId: string; title: string; stockNumber: string; units: number };
 
 /**
@@ -84,12 +93,13 @@ export async function changeOrder(
   const before = new Map([...items].map(([id, item]) => [id, { ...item }]));
   const order = JSON.parse(row.document) as Order;
   forgetDeleted(order, lines, items);
-  const isAltered = alter({
+  const open: OpenOrder = {
     order,
     integrationId,
     organizationId,
     lines,
     items,
+    hasCustomerConflict: row.has_customer_conflict,
     now: context.now() ?? row.now,
     tell: (type, previous) => events.push({ type, previous }),
     sell(line, item) {
@@ -98,8 +108,8 @@ export async function changeOrder(
       line.saleId = id;
     },
     voidSale: (saleId) => voided.push(saleId),
-  });
-  if (!isAltered) return { order, touched: [] };
+  };
+  if (!alter(open)) return { order, touched: [] };
 
   const moved = [...items.values()].filter((item) => !row.is_test && isMoved(item, before.get(item.id)));
   await writeItems(tx, moved);
@@ -108,7 +118,6 @@ export async function changeOrder(
     integrationIds: null,
     clocks,
     stampAlso: [integrationId],
-    change: NO_CHANGE,
     unitsBefore: before,
     isSuppressed: (id, type) => options.isSuppressed?.(id, type, integrationId) ?? false,
   });
@@ -116,7 +125,7 @@ export async function changeOrder(
   await writeSales(tx, organizationId, row.is_test, sales, voided, stamp);
   const { updated_at: _, ...body } = order;
   const document = withStamp(JSON.stringify(body), stamp);
-  await writeOrder(tx, integrationId, order, lines, document, stamp);
+  await writeOrder(tx, open, document, stamp);
 
   const receiver = receivers.get(integrationId);
   if (receiver !== undefined && events.length > 0) {
@@ -141,7 +150,7 @@ export function presentOrder(context: ChannelContext, version: string, document:
 async function lockOrder(tx: Transaction, owner: OrderOwner, orderId: string): Promise<OrderRow | null> {
   const reported = owner.integrationId === undefined ? sql`` : sql`and integration_id = ${owner.integrationId}`;
   const [row] = await tx.query<OrderRow>(sql`
-    select integration_id, organization_id, document, is_test,
+    select integration_id, organization_id, document, is_test, has_customer_conflict,
       date_trunc('milliseconds', clock_timestamp()) as now
     from orders where id = ${orderId} and organization_id = ${owner.organizationId} ${reported} for update`);
   return row ?? null;
@@ -209,14 +218,13 @@ async function writeSales(
 
 async function writeOrder(
   tx: Transaction,
-  integrationId: string,
-  order: Order,
-  lines: StoredLine[],
+  { integrationId, order, lines, hasCustomerConflict }: OpenOrder,
   document: string,
   stamp: Date,
 ): Promise<void> {
   await tx.query(sql`
-    update orders set status = ${order.status}, customer_id = ${order.customer_id}, document = ${document}, updated_at = ${stamp}
+    update orders set status = ${order.status}, customer_id = ${order.customer_id},
+      has_customer_conflict = ${hasCustomerConflict}, document = ${document}, updated_at = ${stamp}
     where integration_id = ${integrationId} and id = ${order.id}`);
   // A line that the dealer added by hand is new; the others change what they hold.
   await tx.query(sql`

@@ -4,6 +4,7 @@ import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, faultOf, openShop, type Shop } from '../../test/harness/shop.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
+import { sql } from '../db/sql.ts';
 import { mergeCustomers } from './merge-customers.ts';
 
 let world: World;
@@ -16,6 +17,13 @@ async function customer(shop: Shop, fields: object): Promise<string> {
   const { status, body } = await shop.post('/v1/customers', fields);
   assert.equal(status, 201);
   return body.id;
+}
+
+/** The orders whose buyer the dealer has to decide on. */
+async function conflicts(shop: Shop): Promise<string[]> {
+  const rows = await world.db.query<{ id: string }>(sql`
+    select id from orders where organization_id = ${shop.organizationId} and has_customer_conflict order by id`);
+  return rows.map((row) => row.id);
 }
 
 describe('merging two customers', () => {
@@ -86,6 +94,39 @@ describe('merging two customers', () => {
       const changed = await one.api.get(`/v1/orders?updated_after=${before.updated_at}`);
       assert.deepEqual(changed.body.data, [order]);
     }
+  });
+
+  it('gives orders whose buyer was both of them to the kept one, and leaves other conflicts to the dealer', async () => {
+    const shop = await openShop(world);
+    const sibling = await addShop(world, shop);
+    const kept = await customer(shop, { external_id: 'c1', email: 'kept@example.ch' });
+    const merged = await customer(shop, { external_id: 'c2', email: 'merged@example.ch', phone: '+41227300000' });
+    await customer(shop, { external_id: 'c3', email: 'third@example.ch' });
+    const report = async (from: Shop, id: string, buyer: object) =>
+      (await from.post('/v1/orders', { channel_order_id: id, customer: buyer })).body;
+    const both = { email: 'kept@example.ch', phone: '+41227300000', first_name: 'Never taken over' };
+    const resolved = [
+      { shop, before: await report(shop, 'SO-1', both) },
+      { shop, before: await report(shop, 'SO-2', { ...both, external_id: 'c2' }) },
+      { shop: sibling, before: await report(sibling, 'SO-1', both) },
+    ];
+    const others = [
+      await report(shop, 'SO-3', { email: 'third@example.ch', phone: '+41227300000' }),
+      await report(shop, 'SO-4', { external_id: 'c4', email: 'kept@example.ch' }),
+    ];
+    for (const { before } of resolved) assert.equal(before.customer_id, null);
+    for (const before of others) assert.equal(before.customer_id, null);
+    assert.equal((await conflicts(shop)).length, 5);
+
+    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    for (const { shop: one, before } of resolved) {
+      const order = (await one.api.get(`/v1/orders/${before.id}`)).body;
+      assert.deepEqual(order, { ...before, customer_id: kept, updated_at: order.updated_at });
+      assert.ok(order.updated_at > before.updated_at);
+    }
+    for (const before of others) assert.deepEqual((await shop.api.get(`/v1/orders/${before.id}`)).body, before);
+    assert.deepEqual(await conflicts(shop), others.map((order) => order.id).sort());
+    assert.equal((await shop.post('/v1/customers', { external_id: 'c1' })).body.first_name, null);
   });
 
   it('refuses one with itself, unknown ones, another dealer’s, and a test customer with a live one', async () => {

@@ -1,15 +1,22 @@
 import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { withStamp } from '../channel/documents.ts';
 import type { Order } from '../contract/resources/order.ts';
-import { lockCustomers } from '../customers/customer-book.ts';
+import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
+import { draftBuyer } from './order-draft.ts';
+import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
+
+/** The newest conflicts that a merge looks at; the dealer can still decide on older ones one by one. */
+const CONFLICT_LIMIT = 1_000;
+
+/** Two customers of one dealer and one mode, which are to be one. */
+type Pair = { organizationId: string; keptId: string; mergedId: string; isTest: boolean };
 
 /**
  * Makes one customer of two: the kept one takes over the other's orders and external ids, and whatever details it lacks
- * itself. This is how a dealer resolves a contact conflict.
+ * itself. This is how a dealer resolves a contact conflict: orders whose buyer was both of them are the kept one's then.
  */
 export async function mergeCustomers(
   context: ChannelContext,
@@ -21,24 +28,17 @@ export async function mergeCustomers(
     throw new DealerError('invalid_input', 'A customer cannot be merged with itself.', 'mergedId');
   await context.db.transaction(async (tx) => {
     await lockCustomers(tx, organizationId);
-    await assertMergeable(tx, organizationId, keptId, mergedId);
-    await tx.query(sql`update customer_external_ids set customer_id = ${keptId} where customer_id = ${mergedId}`);
-    await moveOrders(tx, context, keptId, mergedId);
-    // Deleted before its keys pass on: an email or phone belongs to one customer at a time.
-    const [merged] = await tx.query<{ details: string }>(sql`
-      delete from customers where id = ${mergedId} returning to_jsonb(customers)::text as details`);
-    await tx.query(sql`
-      update customers c set
-        email = coalesce(c.email, m.email), email_key = coalesce(c.email_key, m.email_key),
-        phone = coalesce(c.phone, m.phone), first_name = coalesce(c.first_name, m.first_name),
-        last_name = coalesce(c.last_name, m.last_name), company = coalesce(c.company, m.company),
-        address = coalesce(c.address, m.address), updated_at = coalesce(${context.now()}::timestamptz, now())
-      from jsonb_populate_record(null::customers, ${merged?.details ?? '{}'}::jsonb) m
-      where c.id = ${keptId}`);
+    const isTest = await areTests(tx, organizationId, keptId, mergedId);
+    const pair = { organizationId, keptId, mergedId, isTest };
+    const { moved, conflicting } = await lockOrdersOf(tx, pair);
+    const now = context.now() ?? (await timeOf(tx));
+    await joinRows(tx, pair, now);
+    const resolved = await resolvedBy(tx, pair, conflicting, now);
+    await giveToKept(tx, keptId, moved, resolved, now);
   });
 }
 
-async function assertMergeable(tx: Transaction, organizationId: string, ...ids: [string, string]): Promise<void> {
+async function areTests(tx: Transaction, organizationId: string, ...ids: [string, string]): Promise<boolean> {
   const [first, second] = await tx.query<{ is_test: boolean }>(sql`
     select is_test from customers
     where organization_id = ${organizationId} and id = any(${ids}::text[]) order by id for update`);
@@ -46,29 +46,81 @@ async function assertMergeable(tx: Transaction, organizationId: string, ...ids: 
   if (first.is_test !== second.is_test) {
     throw new DealerError('wrong_kind', 'A test customer and a live customer cannot be merged.', 'mergedId');
   }
+  return first.is_test;
+}
+
+/** The merged one's orders, and those whose buyer is in conflict. None can be added while the customers are locked. */
+async function lockOrdersOf(
+  tx: Transaction,
+  { organizationId, mergedId, isTest }: Pair,
+): Promise<{ moved: LockedOrder[]; conflicting: LockedOrder[] }> {
+  const rows = await tx.query<{ integration_id: string; document: string }>(sql`
+    select integration_id, document from orders
+    where customer_id = ${mergedId} or (integration_id, id) in (
+      select integration_id, id from orders
+      where organization_id = ${organizationId} and is_test = ${isTest} and has_customer_conflict
+      order by id desc limit ${CONFLICT_LIMIT})
+    order by integration_id, id for update`);
+  const orders = rows.map((row) => ({
+    integrationId: row.integration_id,
+    order: JSON.parse(row.document) as Order,
+  }));
+  return {
+    moved: orders.filter(({ order }) => order.customer_id === mergedId),
+    conflicting: orders.filter(({ order }) => order.customer_id === null),
+  };
+}
+
+async function joinRows(tx: Transaction, { keptId, mergedId }: Pair, now: Date): Promise<void> {
+  await tx.query(sql`update customer_external_ids set customer_id = ${keptId} where customer_id = ${mergedId}`);
+  await tx.query(sql`update orders set customer_id = ${keptId} where customer_id = ${mergedId}`);
+  // Deleted before its keys pass on: an email or phone belongs to one customer at a time.
+  const [merged] = await tx.query<{ details: string }>(sql`
+    delete from customers where id = ${mergedId} returning to_jsonb(customers)::text as details`);
+  await tx.query(sql`
+    update customers c set
+      email = coalesce(c.email, m.email), email_key = coalesce(c.email_key, m.email_key),
+      phone = coalesce(c.phone, m.phone), first_name = coalesce(c.first_name, m.first_name),
+      last_name = coalesce(c.last_name, m.last_name), company = coalesce(c.company, m.company),
+      address = coalesce(c.address, m.address), updated_at = ${now}
+    from jsonb_populate_record(null::customers, ${merged?.details ?? '{}'}::jsonb) m
+    where c.id = ${keptId}`);
+}
+
+/** The orders whose buyer is the kept customer and nobody else, now that there are no longer two. */
+async function resolvedBy(tx: Transaction, pair: Pair, conflicting: LockedOrder[], now: Date): Promise<LockedOrder[]> {
+  const resolved: LockedOrder[] = [];
+  for (const [integrationId, orders] of Map.groupBy(conflicting, (one) => one.integrationId)) {
+    // The phone stands in the order with its country; no default is needed to read it.
+    const buyers = orders.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
+    const drafts = buyers.flatMap(({ draft }) => draft ?? []);
+    // Only asked: what the customer's details are has been decided by the merge, not by an order from before.
+    const book = await openCustomerBook(tx, { ...pair, integrationId }, drafts, now);
+    resolved.push(...buyers.filter(({ draft }) => draft !== null && book.meant(draft) === pair.keptId));
+  }
+  return resolved;
 }
 
 /** Clients read the customer's id in their orders, so the orders get a new stamp. */
-async function moveOrders(tx: Transaction, context: ChannelContext, keptId: string, mergedId: string): Promise<void> {
-  const orders = await tx.query<{ integration_id: string; id: string; document: string }>(sql`
-    select integration_id, id, document from orders where customer_id = ${mergedId}
-    order by integration_id, id for update`);
-  if (orders.length === 0) return;
-  const clocks = await lockClocks(tx, [...new Set(orders.map((order) => order.integration_id))]);
-  const [clock] = await tx.query<{ now: Date }>(sql`
-    select date_trunc('milliseconds', coalesce(${context.now()}::timestamptz, clock_timestamp())) as now`);
-  const now = clock?.now ?? new Date();
+async function giveToKept(
+  tx: Transaction,
+  keptId: string,
+  moved: LockedOrder[],
+  resolved: LockedOrder[],
+  now: Date,
+): Promise<void> {
+  const orders = [...moved, ...resolved];
+  const clocks = await lockClocks(tx, [...new Set(orders.map((order) => order.integrationId))].sort());
   const stamps = new Map([...clocks].map(([id, newest]) => [id, nextStamp(newest, now)]));
-  const rows = orders.map((order) => {
-    const stamp = stamps.get(order.integration_id) ?? now;
-    const { updated_at: _, ...body } = JSON.parse(order.document) as Order;
-    return { ...order, stamp, document: withStamp(JSON.stringify({ ...body, customer_id: keptId }), stamp) };
-  });
   await advanceClocks(tx, stamps);
+  for (const { order } of orders) order.customer_id = keptId;
+  await rewriteOrders(tx, orders, stamps);
   await tx.query(sql`
-    update orders o set customer_id = ${keptId}, document = rows.document, updated_at = rows.stamp
-    from unnest(${rows.map((row) => row.integration_id)}::text[], ${rows.map((row) => row.id)}::text[],
-      ${rows.map((row) => row.document)}::text[], ${rows.map((row) => row.stamp)}::timestamptz[])
-      as rows (integration_id, id, document, stamp)
-    where o.integration_id = rows.integration_id and o.id = rows.id`);
+    update orders set has_customer_conflict = false
+    where id = any(${resolved.map(({ order }) => order.id)}::text[]) and customer_id = ${keptId}`);
+}
+
+async function timeOf(tx: Transaction): Promise<Date> {
+  const [row] = await tx.query<{ now: Date }>(sql`select date_trunc('milliseconds', clock_timestamp()) as now`);
+  return row?.now ?? new Date();
 }

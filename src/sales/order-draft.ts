@@ -43,7 +43,7 @@ export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
   const currency = input.currency ?? defaults.currency;
   if (!isCurrency(currency)) throw invalid('currency', 'currency must be an ISO 4217 code.');
   assertMetadata(input.metadata, 'metadata');
-  const customer = hasIdentity(input.customer) ? draftBuyer(input.customer, defaults.country) : null;
+  const customer = draftBuyer(input.customer, defaults.country);
   const lines = (input.lines ?? []).map(draftLine);
   const subtotal = subtotalOf(lines);
   return {
@@ -65,6 +65,17 @@ export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
       metadata: input.metadata ?? null,
     },
   };
+}
+
+/**
+ * The reported buyer as a customer; null if nothing identifies one. An order adds to what is known of its buyer: what it
+ * leaves empty clears nothing.
+ */
+export function draftBuyer(customer: OrderInput['customer'], country: string | null): CustomerDraft | null {
+  if (!hasIdentity(customer)) return null;
+  const { external_id, email, phone, first_name, last_name } = customer;
+  const fields = Object.entries({ external_id, email, phone, first_name, last_name });
+  return draftCustomer(Object.fromEntries(fields.filter(([, value]) => value != null)), country, 'customer.');
 }
 
 function draftLine(line: NonNullable<OrderInput['lines']>[number], index: number): OrderLineDraft {
@@ -108,13 +119,6 @@ function exact(sum: number): number {
 
 function hasIdentity(customer: OrderInput['customer']): customer is NonNullable<OrderInput['customer']> {
   return customer != null && (customer.external_id != null || customer.email != null || customer.phone != null);
-}
-
-/** An order adds to what is known of its buyer. What it leaves empty clears nothing. */
-function draftBuyer(customer: NonNullable<OrderInput['customer']>, country: string | null): CustomerDraft {
-  const { external_id, email, phone, first_name, last_name } = customer;
-  const fields = Object.entries({ external_id, email, phone, first_name, last_name });
-  return draftCustomer(Object.fromEntries(fields.filter(([, value]) => value != null)), country, 'customer.');
 }
 
 function customerOf(input: OrderInput['customer'], draft: CustomerDraft | null): Order['customer'] {

@@ -1,0 +1,52 @@
+import type { ChannelContext } from '../channel/context.ts';
+import type { Order } from '../contract/resources/order.ts';
+import { lockCustomers } from '../customers/customer-book.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import { changeOrder, type OpenOrder } from './change-order.ts';
+
+/**
+ * Says whose order it is, in any status; null says nobody's. This decides a conflict of the reported buyer for this one
+ * order. What is known of the customer stays as it is: the report may be wrong, and two customers that are one person
+ * are merged.
+ */
+export async function assignCustomer(
+  context: ChannelContext,
+  organizationId: string,
+  orderId: string,
+  customerId: string | null,
+): Promise<Order> {
+  const changed = await context.db.transaction(async (tx) => {
+    // So the customer can't be merged away under the order.
+    await lockCustomers(tx, organizationId);
+    const customer = customerId === null ? null : await findCustomer(tx, organizationId, customerId);
+    return await changeOrder(tx, context, { organizationId }, orderId, (open) => assign(open, customerId, customer));
+  });
+  if (changed === null) throw new DealerError('not_found', 'There is no such order.');
+  if (changed.touched.length > 0) context.onEvents(changed.touched);
+  return changed.order;
+}
+
+type FoundCustomer = { is_test: boolean };
+
+function assign(open: OpenOrder, customerId: string | null, customer: FoundCustomer | null): boolean {
+  if (customer !== null && customer.is_test !== open.order.is_test) {
+    throw new DealerError(
+      'wrong_kind',
+      'Test orders are test customers’, and live orders live customers’.',
+      'customerId',
+    );
+  }
+  if (open.order.customer_id === customerId && !open.hasCustomerConflict) return false;
+  open.order.customer_id = customerId;
+  open.hasCustomerConflict = false;
+  return true;
+}
+
+async function findCustomer(tx: Transaction, organizationId: string, customerId: string): Promise<FoundCustomer> {
+  const [customer] = await tx.query<FoundCustomer>(sql`
+    select is_test from customers where id = ${customerId} and organization_id = ${organizationId}`);
+  if (customer === undefined) throw new DealerError('not_found', 'There is no such customer.', 'customerId');
+  return customer;
+}
