@@ -83,6 +83,17 @@ describe('stopping the service', () => {
     await assertCleanlyStopped(dataDir);
   });
 
+  it('stops when npm alone gets the signal, as from a supervisor that knows no other process', async () => {
+    const dataDir = await copyOf(template);
+    const service = await startService({ env: { DATA_DIR: dataDir }, command: ['npm', 'start', '--silent'] });
+    await service.isHealthy();
+    service.signal('SIGTERM');
+    await service.exit();
+    assert.match(service.out(), /Stopped\.\n/);
+    assert.equal(await postmasterOf(dataDir), null);
+    await assertCleanlyStopped(dataDir);
+  });
+
   it('does not wait for requests after a second signal, but stops the database cleanly even so', async () => {
     const dataDir = await copyOf(template);
     const service = await startService({ env: { DATA_DIR: dataDir } });
