@@ -3,16 +3,15 @@ const BATCH_LIMIT = 5_000;
 
 /**
  * Makes one call out of many that arrive together: while a batch is under way the next one gathers. A call never joins
- * a batch that has already begun, so what it learns is never older than its own arrival. An answer that takes longer
- * may be a promise: the next batch does not wait for it.
+ * a batch that has already begun, so what it learns is never older than its own arrival.
  */
 export function gather<Input, Output>(
-  runBatch: (inputs: Input[]) => Promise<(Output | Promise<Output>)[]>,
+  runBatch: (inputs: Input[]) => Promise<Output[]>,
   { onIdle = () => {}, batchLimit = BATCH_LIMIT }: { onIdle?: () => void; batchLimit?: number } = {},
 ): (input: Input) => Promise<Output> {
   type Waiting = {
     input: Input;
-    resolve: (output: Output | Promise<Output>) => void;
+    resolve: (output: Output) => void;
     reject: (error: unknown) => void;
   };
   let waiting: Waiting[] = [];
@@ -24,7 +23,7 @@ export function gather<Input, Output>(
       if (outputs.length !== batch.length) {
         throw new Error(`a batch of ${batch.length} calls got ${outputs.length} answers`);
       }
-      for (const [index, one] of batch.entries()) one.resolve(outputs[index] as Output | Promise<Output>);
+      for (const [index, one] of batch.entries()) one.resolve(outputs[index] as Output);
     } catch (error) {
       for (const one of batch) one.reject(error);
     }

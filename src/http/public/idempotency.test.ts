@@ -284,8 +284,8 @@ describe('a key that another request holds too long', () => {
   const inUse = { status: 409, code: 'idempotency_key_in_use' };
 
   it('is answered idempotency_key_in_use with Retry-After: 1, and is free afterwards', async (t) => {
-    const database = await cloneDatabase({ poolSize: 4, lockTimeoutMs: 300 });
-    const impatient = await startWorld({ database });
+    const database = await cloneDatabase({ poolSize: 4 });
+    const impatient = await startWorld({ database, keyWaitMs: 300 });
     t.after(() => impatient.stop());
     const shop = await openShop(impatient);
     for (const [path, body] of [

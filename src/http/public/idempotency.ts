@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../contract/errors.ts';
 import { IDEMPOTENCY_RETENTION_HOURS } from '../../contract/limits.ts';
-import { LOCK_NOT_AVAILABLE, sqlState, type Transaction } from '../../db/database.ts';
+import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
 /**
@@ -20,29 +20,14 @@ export type WriteRequest = {
 
 export type WriteAnswer = { status: number; body: string; requestId: string };
 export type Settled = { answer: WriteAnswer; isReplay: boolean };
-
-/** How long a request waits for another one with its key. */
-export const WAIT_LIMIT_MS = 10_000;
+/** What became of an attempt: an answer, a fault, or nothing yet, because another node runs a request with that key. */
+export type Outcome = Settled | ApiError | 'busy';
 
 export function fingerprintOf(method: string, path: string, body: Buffer): Buffer {
   return createHash('sha256').update(`${method} ${path}\n`).update(body).digest();
 }
 
-export function keyInUse(cause?: unknown): ApiError {
-  return new ApiError('idempotency_key_in_use', { headers: { 'Retry-After': '1' }, cause });
-}
-
-/** Waits for the key; another node may be running the same request. */
-export async function lockKey(tx: Transaction, request: WriteRequest): Promise<void> {
-  try {
-    await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${lockName(request)}, 0))`);
-  } catch (error) {
-    if (sqlState(error) === LOCK_NOT_AVAILABLE) throw keyInUse(error);
-    throw error;
-  }
-}
-
-/** Takes the keys that are free, without waiting; answers which. */
+/** Takes the keys that are free; answers which. It never waits: a connection that did would be missed by others. */
 export async function tryLockKeys(tx: Transaction, requests: WriteRequest[]): Promise<boolean[]> {
   const rows = await tx.query<{ locked: boolean }>(sql`
     select pg_try_advisory_xact_lock(hashtextextended(name, 0)) as locked
@@ -67,8 +52,8 @@ export async function findRecords(
 }
 
 /** The recorded answer, if it is one to this request; another body under the same key is refused. */
-export function replayOf(record: RecordRow, request: WriteRequest): Settled {
-  if (!record.fingerprint.equals(request.fingerprint)) throw new ApiError('key_reused_with_different_body');
+export function replayOf(record: RecordRow, request: WriteRequest): Settled | ApiError {
+  if (!record.fingerprint.equals(request.fingerprint)) return new ApiError('key_reused_with_different_body');
   return { answer: { status: record.status, body: record.body, requestId: record.request_id }, isReplay: true };
 }
 

@@ -7,10 +7,9 @@ import { writeFault } from './database-faults.ts';
 import { gather } from './gather.ts';
 import {
   findRecords,
-  lockKey,
+  type Outcome,
   recordAnswers,
   replayOf,
-  type Settled,
   tryLockKeys,
   type WriteAnswer,
   type WriteRequest,
@@ -21,7 +20,7 @@ import {
  * share a transaction: one wait for the clock and the disk instead of one each. Each keeps its own key, its own answer
  * and its own errors; if the write fails that they share, each is tried alone.
  */
-export type OrderIntake = { place(report: OrderReport): Promise<Settled> };
+export type OrderIntake = { place(report: OrderReport): Promise<Outcome> };
 
 export type OrderReport = {
   scope: OrderScope;
@@ -31,23 +30,19 @@ export type OrderReport = {
   draft: OrderDraft;
 };
 
-type Outcome = Settled | ApiError;
-
 const BATCH_LIMIT = 25;
 const NOTHING: Placed = { documents: [], touched: [] };
 
 export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
   const lanes = new Map<string, (report: OrderReport) => Promise<Outcome>>();
 
-  async function placeTogether(reports: OrderReport[]): Promise<(Outcome | Promise<Outcome>)[]> {
-    if (reports.length === 1) return await Promise.all(reports.map(alone));
+  async function placeTogether(reports: OrderReport[]): Promise<Outcome[]> {
     try {
-      const outcomes = await inOneTransaction(reports, false);
-      // Another node runs that key. Waiting for it is not the other reports' business.
-      return reports.map((report, index) => outcomes[index] ?? alone(report));
+      return await inOneTransaction(reports);
     } catch (error) {
       const fault = writeFault('insert_failed', error);
-      return fault.code === 'lookup_failed' ? reports.map(() => fault) : await oneAfterTheOther(reports);
+      const isSharedByAll = reports.length === 1 || fault.code === 'lookup_failed';
+      return isSharedByAll ? reports.map(() => fault) : await oneAfterTheOther(reports);
     }
   }
 
@@ -57,22 +52,12 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
     for (const report of reports) {
       const last = outcomes.at(-1);
       const isHopeless = last instanceof ApiError && last.code === 'lookup_failed';
-      outcomes.push(isHopeless ? last : await alone(report));
+      outcomes.push(...(isHopeless ? [last] : await placeTogether([report])));
     }
     return outcomes;
   }
 
-  async function alone(report: OrderReport): Promise<Outcome> {
-    try {
-      const [outcome] = await inOneTransaction([report], true);
-      return outcome ?? new ApiError('lookup_failed');
-    } catch (error) {
-      return writeFault('insert_failed', error);
-    }
-  }
-
-  /** What became of each; null for one whose key is busy, which can't be if its key was waited for. */
-  async function inOneTransaction(reports: OrderReport[], isWaiting: boolean): Promise<(Outcome | null)[]> {
+  async function inOneTransaction(reports: OrderReport[]): Promise<Outcome[]> {
     let step: ErrorCode = 'lookup_failed';
     let touched: string[] = [];
     const now = channel.now();
@@ -82,14 +67,13 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
       const outcomes = await db.transaction(
         async (tx) => {
           step = 'lookup_failed';
-          if (isWaiting) await lockKey(tx, first.request);
-          const isLocked = isWaiting ? [true] : await tryLockKeys(tx, requests);
+          const isLocked = await tryLockKeys(tx, requests);
           const records = await findRecords(tx, requests, now);
           const outcomes = new Map<OrderReport, Outcome>();
           const open: OrderReport[] = [];
           for (const [index, report] of reports.entries()) {
             const record = records.get(report.request.key);
-            if (record !== undefined) outcomes.set(report, replayOrRefusal(record, report.request));
+            if (record !== undefined) outcomes.set(report, replayOf(record, report.request));
             else if (isLocked[index]) open.push(report);
           }
           step = 'insert_failed';
@@ -110,7 +94,7 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
             outcomes.set(report, { answer, isReplay: false });
           }
           await recordAnswers(tx, answers, now);
-          return reports.map((report) => outcomes.get(report) ?? null);
+          return reports.map((report) => outcomes.get(report) ?? 'busy');
         },
         { planning: 'once' },
       );
@@ -130,18 +114,7 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
         lane = gather(placeTogether, { onIdle: () => lanes.delete(name), batchLimit: BATCH_LIMIT });
         lanes.set(name, lane);
       }
-      const outcome = await lane(report);
-      if (outcome instanceof ApiError) throw outcome;
-      return outcome;
+      return await lane(report);
     },
   };
-}
-
-function replayOrRefusal(...found: Parameters<typeof replayOf>): Outcome {
-  try {
-    return replayOf(...found);
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
 }

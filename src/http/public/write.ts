@@ -6,10 +6,11 @@ import type { Call } from './handler.ts';
 import {
   findRecords,
   fingerprintOf,
-  lockKey,
+  type Outcome,
   recordAnswers,
   replayOf,
   type Settled,
+  tryLockKeys,
   type WriteRequest,
 } from './idempotency.ts';
 
@@ -38,16 +39,17 @@ export async function writeOnce(
 ): Promise<FastifyReply> {
   const { context } = call;
   const request = writeRequest(call);
-  const run = async (): Promise<Settled> => {
+  const attempt = async (): Promise<Outcome> => {
     const now = context.channel.now();
     let step: ErrorCode = 'lookup_failed';
     try {
       return await context.db.transaction(
         async (tx) => {
           step = 'lookup_failed';
-          await lockKey(tx, request);
+          const [isLocked] = await tryLockKeys(tx, [request]);
           const record = (await findRecords(tx, [request], now)).get(request.key);
           if (record !== undefined) return replayOf(record, request);
+          if (!isLocked) return 'busy';
           step = failure;
           const answer = { ...(await work(tx)), requestId: request.requestId };
           await recordAnswers(tx, [{ request, answer }], now);
@@ -56,10 +58,10 @@ export async function writeOnce(
         planning === undefined ? {} : { planning },
       );
     } catch (error) {
-      throw writeFault(step, error);
+      return writeFault(step, error);
     }
   };
-  const settled = await context.keyGate.pass(request, () => context.turns(turn, run));
+  const settled = await context.keyGate.pass(request, () => context.turns(turn, attempt));
   return await sendSettled(call.reply, settled);
 }
 
