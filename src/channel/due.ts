@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts';
 import type { ChannelContext } from './context.ts';
-import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from './refresh.ts';
+import { refreshItems } from './refresh.ts';
 
 const BATCH_LIMIT = 100;
 /** A worker looks after so many batches whether it is wanted elsewhere; what is left is due in the next round. */
@@ -40,12 +40,7 @@ export async function refreshDueOf(context: ChannelContext, integrationId: strin
 /** Projects some items of one integration in a transaction of its own. */
 export async function refreshOne(context: ChannelContext, integrationId: string, itemIds: string[]): Promise<void> {
   const { stamps } = await context.db.transaction((tx) =>
-    refreshItems(tx, context, {
-      itemIds,
-      integrationIds: [integrationId],
-      change: NO_CHANGE,
-      isSuppressed: NEVER_SUPPRESSED,
-    }),
+    refreshItems(tx, context, { itemIds, integrationIds: [integrationId] }),
   );
   if (stamps.size > 0) context.onEvents([integrationId]);
 }

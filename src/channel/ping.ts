@@ -2,7 +2,7 @@ import { TEST_EVENT } from '../contract/events.ts';
 import type { Transaction } from '../db/database.ts';
 import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
-import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from './refresh.ts';
+import { refreshItems } from './refresh.ts';
 
 /** Records the test event, and a delivery of it if there is a receiver that takes any now. */
 export async function recordPing(
@@ -14,8 +14,6 @@ export async function recordPing(
     itemIds: [],
     integrationIds: [integrationId],
     stampAlso: [integrationId],
-    change: NO_CHANGE,
-    isSuppressed: NEVER_SUPPRESSED,
   });
   const receiver = receivers.get(integrationId);
   const createdAt = stamps.get(integrationId);

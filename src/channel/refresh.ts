@@ -23,7 +23,7 @@ import {
   type StoredDocument,
   writeDocuments,
 } from './stored-documents.ts';
-import { type Change, type EventDraft, type Projected, transition } from './transitions.ts';
+import { type EventDraft, type Projected, transition } from './transitions.ts';
 
 /**
  * The heart: recomputes what clients can read of some items and, where that differs from what is stored, writes the
@@ -35,9 +35,10 @@ export type RefreshRequest = {
   itemIds: string[];
   /** Null refreshes every integration that the items are or were published on. */
   integrationIds: string[] | null;
-  change: Pick<Change, 'isQuantityEdit'>;
+  /** The dealer typed another quantity; otherwise a change of units is a movement of stock. */
+  isQuantityEdit?: boolean;
   /** Whether an event is an echo for its receiver: recorded, never sent. */
-  isSuppressed: (integrationId: string, type: EventType) => boolean;
+  isSuppressed?: (integrationId: string, type: EventType) => boolean;
   /**
    * The units of items as they were before the caller changed them. What differed already then, as a new price that a
    * mass change has not come to, is nobody's echo and is told.
@@ -61,9 +62,6 @@ export type RefreshResult = {
   /** For the caller's own events, in the same transaction. */
   receivers: Map<string, Receiver>;
 };
-
-export const NO_CHANGE: RefreshRequest['change'] = { isQuantityEdit: false };
-export const NEVER_SUPPRESSED = () => false;
 
 export async function refreshItems(
   tx: Transaction,
@@ -182,9 +180,9 @@ type Telling = { isChanged: boolean; events: (EventDraft & { isSuppressed: boole
 function tellingOf(projection: Projection, before: Projected | null, after: Rendering | null): Telling {
   const { request, sources, channel, itemId } = projection;
   const isDeleted = !sources.items.has(pairKey(channel.organizationId, itemId));
-  const change = { ...request.change, isDeleted };
+  const change = { isQuantityEdit: request.isQuantityEdit ?? false, isDeleted };
   const { isChanged, events } = transition(before, after, change);
-  const isEcho = ({ type }: EventDraft) => request.isSuppressed(channel.integrationId, type);
+  const isEcho = ({ type }: EventDraft) => request.isSuppressed?.(channel.integrationId, type) ?? false;
   const units = request.unitsBefore?.get(itemId);
   if (units === undefined || !events.some(isEcho)) {
     return { isChanged, events: events.map((event) => ({ ...event, isSuppressed: isEcho(event) })) };

@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 import { lockClocks } from './clock.ts';
 import type { ChannelContext } from './context.ts';
 import type { JobKind } from './job-queue.ts';
-import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from './refresh.ts';
+import { refreshItems } from './refresh.ts';
 import { finishRoll } from './roll.ts';
 
 /** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
@@ -91,8 +91,6 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
       itemIds,
       integrationIds: [integrationId],
       clocks,
-      change: NO_CHANGE,
-      isSuppressed: NEVER_SUPPRESSED,
       isQuiet: job.kind !== 'refresh',
     });
     const isFinished = itemIds.length < BATCH_LIMIT;

@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { NEVER_SUPPRESSED, NO_CHANGE, type RefreshRequest, refreshItems } from '../channel/refresh.ts';
+import { type RefreshRequest, refreshItems } from '../channel/refresh.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
@@ -18,7 +18,7 @@ export type LockedItem = {
 export type ChangeRequest = {
   organizationId: string;
   itemIds: string[];
-} & Partial<Pick<RefreshRequest, 'change' | 'isSuppressed' | 'integrationIds'>>;
+} & Partial<Pick<RefreshRequest, 'isQuantityEdit' | 'isSuppressed' | 'integrationIds'>>;
 
 /** Each batch holds the clocks of its channels, which the orders of those integrations wait for. */
 const BATCH_LIMIT = 100;
@@ -90,14 +90,14 @@ async function changeFound<Result>(
   request: ChangeRequest,
   work: (tx: Transaction, items: LockedItem[]) => Promise<Result>,
 ): Promise<Result> {
+  const { organizationId, itemIds, integrationIds = null, ...options } = request;
   const { result, touched } = await context.db.transaction(async (tx) => {
-    const items = await lockItems(tx, request.organizationId, request.itemIds);
+    const items = await lockItems(tx, organizationId, itemIds);
     const result = await work(tx, items);
     const { stamps } = await refreshItems(tx, context, {
+      ...options,
       itemIds: items.map((item) => item.id),
-      integrationIds: request.integrationIds ?? null,
-      change: request.change ?? NO_CHANGE,
-      isSuppressed: request.isSuppressed ?? NEVER_SUPPRESSED,
+      integrationIds,
     });
     return { result, touched: [...stamps.keys()] };
   });

@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
+import { integrationsOf, refreshItems } from '../channel/refresh.ts';
 import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -35,9 +35,9 @@ export async function editItem(
   itemId: string,
   changes: ItemChanges,
 ): Promise<void> {
-  const change = { isQuantityEdit: changes.units !== undefined };
+  const isQuantityEdit = changes.units !== undefined;
   await naming(changes.stockNumber ?? '', () =>
-    changeItem(context, { organizationId, itemId, change }, async (tx, item) => {
+    changeItem(context, { organizationId, itemId, isQuantityEdit }, async (tx, item) => {
       assertChanges(item.kind, changes);
       await assertLocation(tx, organizationId, changes.locationId ?? null);
       if (typeof changes.priceAmount === 'number') {
@@ -92,8 +92,6 @@ export async function removeItem(
     itemIds: [itemId],
     integrationIds,
     stampAlso,
-    change: NO_CHANGE,
-    isSuppressed: NEVER_SUPPRESSED,
   });
   return { stamps, photoIds: photos.map((photo) => photo.id) };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startWorld, type World } from '../../test/harness/world.ts';
-import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
+import { refreshItems } from '../channel/refresh.ts';
 import { sql } from '../db/sql.ts';
 import { editItem } from '../inventory/items.ts';
 import { generateListings } from './generate.ts';
@@ -47,12 +47,7 @@ describe('generated listings', () => {
 
     const itemIds = [...seen].slice(0, 300);
     const { changed } = await world.db.transaction((tx) =>
-      refreshItems(tx, world.channel, {
-        itemIds,
-        integrationIds: null,
-        change: NO_CHANGE,
-        isSuppressed: NEVER_SUPPRESSED,
-      }),
+      refreshItems(tx, world.channel, { itemIds, integrationIds: null }),
     );
     assert.equal(changed, 0, 'projecting them by the normal path changes nothing');
     await editItem(world.channel, organizationId, itemIds[0] ?? '', { title: 'Another title' });

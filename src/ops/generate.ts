@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
+import { refreshItems } from '../channel/refresh.ts';
 import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
@@ -74,8 +74,6 @@ async function generateBatch(
     await refreshItems(tx, context, {
       itemIds: rows.map((row) => row.id),
       integrationIds: [request.integrationId],
-      change: NO_CHANGE,
-      isSuppressed: NEVER_SUPPRESSED,
     });
   });
 }

@@ -1,7 +1,7 @@
 import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
-import { NO_CHANGE, refreshItems } from '../channel/refresh.ts';
+import { refreshItems } from '../channel/refresh.ts';
 import { newId } from '../contract/ids.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
@@ -55,7 +55,6 @@ export async function placeOrders(
     integrationIds: null,
     clocks,
     stampAlso: [scope.integrationId],
-    change: NO_CHANGE,
     unitsBefore: shelf.items,
     // The client's own writes are not echoed to it.
     isSuppressed: (integrationId) => integrationId === scope.integrationId,

@@ -1,6 +1,6 @@
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { NEVER_SUPPRESSED, NO_CHANGE, refreshItems } from '../channel/refresh.ts';
+import { refreshItems } from '../channel/refresh.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -31,8 +31,6 @@ export async function deleteTestData(
       integrationIds: [integrationId],
       clocks,
       stampAlso: [integrationId],
-      change: NO_CHANGE,
-      isSuppressed: NEVER_SUPPRESSED,
     });
     const orders = await tx.query(sql`
       delete from orders where integration_id = ${integrationId} and is_test returning id`);
