@@ -22,7 +22,8 @@ export async function checkSigningSecrets(db: Database, secretKeys: readonly str
   const [newest = ''] = secretKeys;
   const { unopenable: older } =
     secretKeys.length > 1 ? await tryAllSecrets(db, createSealedBox([newest])) : { unopenable: new Set<string>() };
-  const note = older.size === 0 ? '' : `; an older key, which has to stay, opens those of ${namesOf(older)}`;
+  const note =
+    older.size === 0 ? '' : `; until a worker has sealed them anew, only an older key opens those of ${namesOf(older)}`;
   return ok(name, `all ${total} can be opened${note}`);
 }
 

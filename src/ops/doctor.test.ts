@@ -11,7 +11,7 @@ import type { Config } from '../config.ts';
 import { rawSql, sql } from '../db/sql.ts';
 import { setUrl } from '../webhooks/endpoints.ts';
 import { createSealedBox } from '../webhooks/sealed-box.ts';
-import { rotateSecret } from '../webhooks/secrets.ts';
+import { resealSecrets, rotateSecret } from '../webhooks/secrets.ts';
 
 type CheckJson = { name: string; is_ok: boolean; is_warning: boolean; message: string; mend: string | null };
 
@@ -108,13 +108,16 @@ describe('the doctor', () => {
     assert.deepEqual([rotated.code, rotated.is_ok], [0, true]);
     assert.equal(
       rotated.message,
-      `all 2 can be opened; an older key, which has to stay, opens those of ${two.integrationId}`,
+      `all 2 can be opened; until a worker has sealed them anew, only an older key opens those of ${two.integrationId}`,
     );
+    await resealSecrets(world.db, createSealedBox(settings.secretKeys));
+    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+    settings = { ...good, secretKeys: [OTHER_KEY] };
+    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
     // One that has expired is not used any more and needs no key.
-    await rotateSecret(world.db, createSealedBox([OTHER_KEY]), two.integrationId, 1, null);
     await world.db.query(sql`
-      update webhook_secrets set expires_at = now() - interval '1 second'
-      where integration_id = ${two.integrationId} and expires_at is not null`);
+      insert into webhook_secrets (integration_id, ciphertext, expires_at)
+      values (${one.integrationId}, ${box.seal('whsec_old')}, now() - interval '1 second')`);
     assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
     await world.db.query(rawSql('delete from webhook_secrets'));
   });
