@@ -50,6 +50,7 @@ export async function openCustomerBook(
   /** Which customer the integration means by an external id, and the other way round. */
   const links = new Map(storedLinks);
   const externalIdOf = new Map([...storedLinks].map(([externalId, customerId]) => [customerId, externalId]));
+  const meantIds = new Set<string>();
 
   function find(draft: CustomerDraft): { found: Entry | undefined; conflict: string | null } {
     const linked = draft.externalId == null ? undefined : byId.get(links.get(draft.externalId) ?? '');
@@ -63,6 +64,7 @@ export async function openCustomerBook(
     if (conflict !== null) return { result: 'conflict', reason: conflict };
 
     const entry = found ?? newEntry();
+    meantIds.add(entry.id);
     const before = { ...entry, externalId: externalIdOf.get(entry.id) };
     apply(entry, draft);
     if (draft.externalId === null) unlink(entry);
@@ -132,7 +134,7 @@ export async function openCustomerBook(
       return conflict === null ? (found?.id ?? null) : null;
     },
     upsert,
-    write: () => writeCustomers(tx, scope, { entries, links, storedLinks }),
+    write: () => writeCustomers(tx, scope, { entries, links, storedLinks, meantIds }),
   };
 }
 

@@ -26,6 +26,8 @@ export type CustomerChanges = {
   entries: (CustomerRecord & { stored: StoredCustomer | null })[];
   links: Map<string, string>;
   storedLinks: Map<string, string>;
+  /** Whom the drafts turned out to mean, changed or not. */
+  meantIds: Set<string>;
 };
 
 /** The customers that drafts may mean, by each key through its own index: one condition for all would read everybody. */
@@ -71,7 +73,7 @@ export async function readLinks(
 }
 
 export async function writeCustomers(tx: Transaction, scope: CustomerScope, changes: CustomerChanges): Promise<void> {
-  const { entries, links, storedLinks } = changes;
+  const { entries, links, storedLinks, meantIds } = changes;
   const changed = entries.filter(({ stored, updatedAt }) => stored !== null && stored.updatedAt !== updatedAt);
   await clearMovedKeys(tx, changed);
   await updateCustomers(tx, changed);
@@ -90,6 +92,7 @@ export async function writeCustomers(tx: Transaction, scope: CustomerScope, chan
     scope,
     [...links].filter(([externalId, customerId]) => storedLinks.get(externalId) !== customerId),
   );
+  if (scope.isTest) await noteTestCustomers(tx, scope, [...meantIds]);
 }
 
 /** A key may pass from one customer to another within a batch; a unique index would see both at once. */
@@ -151,6 +154,14 @@ async function upsertLinks(tx: Transaction, scope: CustomerScope, links: [string
     from unnest(${links.map(([externalId]) => externalId)}::text[], ${links.map(([, customerId]) => customerId)}::text[])
       as rows (external_id, customer_id)
     on conflict (integration_id, is_test, external_id) do update set customer_id = excluded.customer_id`);
+}
+
+/** Whose tests a customer is part of: it is deleted with the last of them. */
+async function noteTestCustomers(tx: Transaction, scope: CustomerScope, customerIds: string[]): Promise<void> {
+  await tx.query(sql`
+    insert into test_customers (customer_id, integration_id)
+    select customer_id, ${scope.integrationId} from unnest(${customerIds}::text[]) as rows (customer_id)
+    on conflict do nothing`);
 }
 
 function keyOf({ email }: Pick<CustomerRecord, 'email'>): string | null {

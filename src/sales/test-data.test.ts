@@ -6,6 +6,7 @@ import { addShop, freshKey, openShop, type Shop } from '../../test/harness/shop.
 import { publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
+import { mergeCustomers } from './merge-customers.ts';
 import { cancelSale, confirmOrder } from './order-operations.ts';
 import { deleteTestData } from './test-data.ts';
 
@@ -86,6 +87,25 @@ describe('deleting test data', () => {
     assert.deepEqual((await sibling.api.get(`/v1/orders/${bought.id}`)).body, bought);
     assert.equal((await sibling.post('/v1/customers', { external_id: 'd1' })).body.id, shared);
     assert.equal((await shop.post('/v1/customers', { external_id: 'c1', email: 'new@b.ch' })).status, 201);
+  });
+
+  it('keeps test customers that another integration made or wrote, even if nothing but an email names them', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const sibling = await addShop(world, shop, { isTestMode: true });
+    const theirs = (await sibling.post('/v1/customers', { email: 'theirs@b.ch' })).body.id;
+    const shared = (await shop.post('/v1/customers', { email: 'shared@b.ch' })).body.id;
+    await sibling.post('/v1/customers/bulk', { customers: [{ email: 'shared@b.ch' }] });
+    await shop.post('/v1/customers', { email: 'own@b.ch' });
+    const merged = (await shop.post('/v1/customers', { email: 'merged@b.ch' })).body.id;
+    const known = (await sibling.post('/v1/customers', { email: 'known@b.ch' })).body.id;
+    await mergeCustomers(world.channel, shop.organizationId, merged, known);
+    const remove = ({ organizationId, integrationId }: Shop) =>
+      deleteTestData(world.channel, organizationId, integrationId);
+    assert.deepEqual(await remove(shop), { orders: 0, customers: 1 });
+    assert.equal((await sibling.post('/v1/customers', { email: 'theirs@b.ch' })).body.id, theirs);
+    assert.equal((await sibling.post('/v1/customers', { email: 'shared@b.ch' })).body.id, shared);
+    assert.equal((await sibling.post('/v1/customers', { email: 'merged@b.ch' })).body.id, merged);
+    assert.deepEqual(await remove(sibling), { orders: 0, customers: 3 });
   });
 
   it('refuses an integration of another dealer', async () => {

@@ -11,7 +11,7 @@ export type DeletedTestData = { orders: number; customers: number };
 
 /**
  * Deletes what an integration made in test mode: its test orders with their sales, and the test customers that no other
- * integration knows. Their channel_order_ids are free again. Offered when the integration goes live.
+ * integration has made or written. Their channel_order_ids are free again. Offered when the integration goes live.
  */
 export async function deleteTestData(
   context: ChannelContext,
@@ -40,9 +40,10 @@ export async function deleteTestData(
         and not exists (select from order_lines l where l.sale_id = s.id)`);
     // A retry must not be answered with something that is gone; the keys of live writes stay.
     await tx.query(sql`delete from idempotency_records where integration_id = ${integrationId} and is_test`);
+    await tx.query(sql`delete from test_customers where integration_id = ${integrationId}`);
     const customers = await tx.query(sql`
       delete from customers c where c.organization_id = ${organizationId} and c.is_test
-        and not exists (select from customer_external_ids x where x.customer_id = c.id and x.integration_id <> ${integrationId})
+        and not exists (select from test_customers t where t.customer_id = c.id)
         and not exists (select from orders o where o.customer_id = c.id)
       returning c.id`);
     await tx.query(sql`delete from customer_external_ids where integration_id = ${integrationId} and is_test`);
