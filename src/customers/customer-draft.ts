@@ -28,7 +28,7 @@ export function draftCustomer(input: CustomerInput, country: string | null, path
   return {
     externalId: input.external_id,
     email: input.email,
-    phone: input.phone == null ? input.phone : parsePhone(input.phone, country, `${path}phone`),
+    phone: input.phone == null ? input.phone : possiblePhone(input.phone, country, `${path}phone`),
     firstName: input.first_name,
     lastName: input.last_name,
     company: input.company,
@@ -41,17 +41,14 @@ export function emailKey(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }
 
-/** A number must be possible, not proven to exist. */
-export function parsePhone(text: string, country: string | null, param: string): string {
+/** The phone as E.164, or null if nobody could call it. A number must be possible, not proven to exist. */
+export function parsePhone(text: string, country: string | null): string | null {
   const defaultCountry = country !== null && isSupportedCountry(country) ? (country as CountryCode) : undefined;
   const number = parsePhoneNumberFromString(text, {
     ...(defaultCountry === undefined ? {} : { defaultCountry }),
     extract: false,
   });
-  if (number === undefined || !number.isPossible()) {
-    throw new ApiError('invalid_request', { param, message: `${param} is not a possible phone number.` });
-  }
-  return number.number;
+  return number?.isPossible() ? number.number : null;
 }
 
 export function assertMetadata(metadata: object | null | undefined, param: string): void {
@@ -75,4 +72,10 @@ export function addressOf(input: AddressInput): Address {
     postal_code: input.postal_code ?? null,
     country: input.country?.toUpperCase() ?? null,
   };
+}
+
+function possiblePhone(text: string, country: string | null, param: string): string {
+  const phone = parsePhone(text, country);
+  if (phone !== null) return phone;
+  throw new ApiError('invalid_request', { param, message: `${param} is not a possible phone number.` });
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Order, OrderAddress, OrderInput } from '../contract/resources/order.ts';
 import { parseTimestamp } from '../contract/timestamps.ts';
-import { assertMetadata, type CustomerDraft, draftCustomer } from '../customers/customer-draft.ts';
+import { assertMetadata, type CustomerDraft, draftCustomer, parsePhone } from '../customers/customer-draft.ts';
 import { isCurrency } from '../dealers/currencies.ts';
 
 /** An order as the client reported it, checked, with what follows from it alone. */
@@ -69,11 +69,13 @@ export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
 
 /**
  * The reported buyer as a customer; null if nothing identifies one. An order adds to what is known of its buyer: what it
- * leaves empty clears nothing.
+ * leaves empty clears nothing. A phone that nobody could call identifies nobody, and is no reason to refuse a sale.
  */
 export function draftBuyer(customer: OrderInput['customer'], country: string | null): CustomerDraft | null {
-  if (!hasIdentity(customer)) return null;
-  const { external_id, email, phone, first_name, last_name } = customer;
+  if (customer == null) return null;
+  const { external_id, email, first_name, last_name } = customer;
+  const phone = customer.phone == null ? null : parsePhone(customer.phone, country);
+  if (external_id == null && email == null && phone === null) return null;
   const fields = Object.entries({ external_id, email, phone, first_name, last_name });
   return draftCustomer(Object.fromEntries(fields.filter(([, value]) => value != null)), country, 'customer.');
 }
@@ -117,16 +119,12 @@ function exact(sum: number): number {
   throw invalid('lines', 'The amounts of the lines add up to more than can be kept.');
 }
 
-function hasIdentity(customer: OrderInput['customer']): customer is NonNullable<OrderInput['customer']> {
-  return customer != null && (customer.external_id != null || customer.email != null || customer.phone != null);
-}
-
 function customerOf(input: OrderInput['customer'], draft: CustomerDraft | null): Order['customer'] {
   if (input == null) return null;
   return {
     external_id: input.external_id ?? null,
     email: input.email ?? null,
-    phone: draft?.phone ?? null,
+    phone: draft?.phone ?? input.phone ?? null,
     first_name: input.first_name ?? null,
     last_name: input.last_name ?? null,
   };

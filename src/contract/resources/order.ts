@@ -25,7 +25,13 @@ const OrderLineInput = Type.Object(
   { $id: 'OrderLineInput' },
 );
 
-const OrderCustomer = Type.Object(identityFields, { $id: 'OrderCustomerInput', description: 'Who bought it.' });
+const OrderCustomer = Type.Object(
+  {
+    ...identityFields,
+    phone: optionalText('Any usual notation. One that is no possible number is kept as it is, and identifies nobody.'),
+  },
+  { $id: 'OrderCustomerInput', description: 'Who bought it.' },
+);
 
 export const OrderInput = Type.Object(
   {
@@ -120,7 +126,7 @@ export const Order = Type.Object(
         {
           external_id: Nullable(Type.String(), 'As reported.'),
           email: Nullable(Type.String(), 'As reported.'),
-          phone: Nullable(Type.String(), 'As reported, in E.164.'),
+          phone: Nullable(Type.String(), 'As reported; in E.164 if it is a possible number.'),
           first_name: Nullable(Type.String(), 'As reported.'),
           last_name: Nullable(Type.String(), 'As reported.'),
         },
