@@ -7,7 +7,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
 import { ApiError, ERROR_CODES, ERRORS, type ErrorCode, errorEnvelope } from './errors.ts';
+import { EVENT_TYPES } from './events.ts';
 import { errorsOf, OPERATIONS, type Operation } from './operations.ts';
+import { WEBHOOK_HEADERS } from './webhooks.ts';
 
 /** The codes that clients were promised, with their status and type. None of them ever changes. */
 const PROMISED: Record<string, [status: number, type: string]> = {
@@ -140,6 +142,7 @@ describe('the OpenAPI description', () => {
   let document: {
     openapi: string;
     paths: Record<string, Record<string, Described>>;
+    webhooks: Record<string, Record<string, Described>>;
     components: {
       schemas: Record<string, { properties: { error: { properties: { code: { enum: string[] } } } } }>;
       headers: Record<string, { schema: object; example: unknown }>;
@@ -193,6 +196,16 @@ describe('the OpenAPI description', () => {
     );
     const served = operations.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(described.sort(), served.sort());
+  });
+
+  it('describes a webhook for every type of event, with the headers that it carries', () => {
+    assert.deepEqual(Object.keys(document.webhooks), Object.keys(EVENT_TYPES));
+    for (const { post } of Object.values(document.webhooks)) {
+      assert.deepEqual(
+        ['Content-Type', ...(post?.parameters ?? []).map((parameter) => parameter.name)],
+        Object.keys(WEBHOOK_HEADERS),
+      );
+    }
   });
 
   it('describes nothing that the server does not serve', async () => {

@@ -1,6 +1,8 @@
 import { ApiError, ERROR_CODES, ERROR_TYPES, ERRORS, type ErrorCode, errorEnvelope } from './errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from './limits.ts';
+import { webhookDescriptions } from './openapi-webhooks.ts';
 import { errorsOf, OPERATIONS, type Operation, TAGS } from './operations.ts';
+import { Event } from './resources/event.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
 type Json = Record<string, unknown>;
@@ -41,6 +43,7 @@ export function openapiDocument(publicUrl: string): Json {
     security: [{ apiKey: [] }],
     externalDocs: { url: `${publicUrl}/docs/api`, description: 'Guides and the error reference' },
     paths,
+    webhooks: webhookDescriptions(hoist(Event, schemas)),
     components: {
       schemas,
       headers: sharedHeaders(),

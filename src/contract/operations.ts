@@ -72,7 +72,7 @@ export const TAGS = {
   Parts: 'Spare parts on the channel.',
   Orders: 'Orders taken on the client’s site.',
   Customers: 'The people who buy.',
-  Events: 'What happened, for catching up without webhooks.',
+  Events: 'What happened on the dealer’s side: as webhooks, and as a list for catching up.',
 } as const;
 export type Tag = keyof typeof TAGS;
 
