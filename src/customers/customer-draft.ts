@@ -1,7 +1,7 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { ApiError } from '../contract/errors.ts';
 import type { Address } from '../contract/resources/common.ts';
-import type { AddressInput, CustomerInput } from '../contract/resources/customer.ts';
+import { type AddressInput, type CustomerInput, textOrNull } from '../contract/resources/customer.ts';
 import { METADATA_LIMIT_BYTES } from '../contract/resources/order.ts';
 
 /** A customer as the client described it, checked and in the form in which it is stored. Undefined means unsaid. */
@@ -18,7 +18,10 @@ export type CustomerDraft = {
 
 /** Checks what a schema can't: that somebody is named, that the phone can be one, that the metadata is not too large. */
 export function draftCustomer(input: CustomerInput, country: string | null, path: string): CustomerDraft {
-  if (input.external_id == null && input.email == null && input.phone == null) {
+  const externalId = textOrNull(input.external_id);
+  const email = textOrNull(input.email);
+  const phone = textOrNull(input.phone);
+  if (externalId == null && email == null && phone == null) {
     throw new ApiError('invalid_request', {
       param: `${path}external_id`,
       message: `${path === '' ? 'The customer' : path.slice(0, -1)} needs at least one of external_id, email and phone.`,
@@ -26,12 +29,12 @@ export function draftCustomer(input: CustomerInput, country: string | null, path
   }
   assertMetadata(input.metadata, `${path}metadata`);
   return {
-    externalId: input.external_id,
-    email: input.email,
-    phone: input.phone == null ? input.phone : possiblePhone(input.phone, country, `${path}phone`),
-    firstName: input.first_name,
-    lastName: input.last_name,
-    company: input.company,
+    externalId,
+    email,
+    phone: phone == null ? phone : possiblePhone(phone, country, `${path}phone`),
+    firstName: textOrNull(input.first_name),
+    lastName: textOrNull(input.last_name),
+    company: textOrNull(input.company),
     address: input.address == null ? input.address : addressOf(input.address),
   };
 }
@@ -65,12 +68,12 @@ export function assertMetadata(metadata: object | null | undefined, param: strin
 /** Every field by name, in the order in which clients read them. */
 export function addressOf(input: AddressInput): Address {
   return {
-    line1: input.line1 ?? null,
-    line2: input.line2 ?? null,
-    city: input.city ?? null,
-    state: input.state ?? null,
-    postal_code: input.postal_code ?? null,
-    country: input.country?.toUpperCase() ?? null,
+    line1: textOrNull(input.line1) ?? null,
+    line2: textOrNull(input.line2) ?? null,
+    city: textOrNull(input.city) ?? null,
+    state: textOrNull(input.state) ?? null,
+    postal_code: textOrNull(input.postal_code) ?? null,
+    country: textOrNull(input.country)?.toUpperCase() ?? null,
   };
 }
 

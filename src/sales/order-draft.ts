@@ -1,7 +1,14 @@
 import { ApiError } from '../contract/errors.ts';
+import { textOrNull } from '../contract/resources/customer.ts';
 import type { Order, OrderAddress, OrderInput } from '../contract/resources/order.ts';
 import { parseTimestamp } from '../contract/timestamps.ts';
-import { assertMetadata, type CustomerDraft, draftCustomer, parsePhone } from '../customers/customer-draft.ts';
+import {
+  addressOf,
+  assertMetadata,
+  type CustomerDraft,
+  draftCustomer,
+  parsePhone,
+} from '../customers/customer-draft.ts';
 import { isCurrency } from '../dealers/currencies.ts';
 
 /** An order as the client reported it, checked, with what follows from it alone. */
@@ -40,7 +47,7 @@ type Defaults = { currency: string; country: string | null };
 
 /** Checks what a schema can't, and puts the report into the form in which it is read back. */
 export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
-  const currency = input.currency ?? defaults.currency;
+  const currency = textOrNull(input.currency) ?? defaults.currency;
   if (!isCurrency(currency)) throw invalid('currency', 'currency must be an ISO 4217 code.');
   assertMetadata(input.metadata, 'metadata');
   const customer = draftBuyer(input.customer, defaults.country);
@@ -53,10 +60,10 @@ export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
     reported: {
       channel_order_id: input.channel_order_id,
       currency,
-      placed_at: input.placed_at == null ? null : new Date(parseTimestamp(input.placed_at, 'placed_at')).toISOString(),
+      placed_at: timeOf(textOrNull(input.placed_at)),
       customer: customerOf(input.customer, customer),
-      shipping_address: addressOf(input.shipping_address),
-      billing_address: addressOf(input.billing_address),
+      shipping_address: recipientOf(input.shipping_address),
+      billing_address: recipientOf(input.billing_address),
       shipping_amount: input.shipping_amount ?? null,
       discount_amount: input.discount_amount ?? null,
       tax_amount: input.tax_amount ?? null,
@@ -73,25 +80,27 @@ export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
  */
 export function draftBuyer(customer: OrderInput['customer'], country: string | null): CustomerDraft | null {
   if (customer == null) return null;
-  const { external_id, email, first_name, last_name } = customer;
-  const phone = customer.phone == null ? null : parsePhone(customer.phone, country);
-  if (external_id == null && email == null && phone === null) return null;
+  const { external_id, email, phone: reportedPhone, first_name, last_name } = reportedCustomer(customer);
+  const phone = reportedPhone === null ? null : parsePhone(reportedPhone, country);
+  if (external_id === null && email === null && phone === null) return null;
   const fields = Object.entries({ external_id, email, phone, first_name, last_name });
-  return draftCustomer(Object.fromEntries(fields.filter(([, value]) => value != null)), country, 'customer.');
+  return draftCustomer(Object.fromEntries(fields.filter(([, value]) => value !== null)), country, 'customer.');
 }
 
 function draftLine(line: NonNullable<OrderInput['lines']>[number], index: number): OrderLineDraft {
-  if (line.listing_id != null && line.part_id != null) {
+  const listingId = textOrNull(line.listing_id) ?? null;
+  const partId = textOrNull(line.part_id) ?? null;
+  if (listingId !== null && partId !== null) {
     const path = `lines[${index}]`;
     throw invalid(`${path}.part_id`, `${path} names both a listing and a part; a line names one or neither.`);
   }
   return {
-    listing_id: line.listing_id ?? null,
-    part_id: line.part_id ?? null,
+    listing_id: listingId,
+    part_id: partId,
     quantity: line.quantity ?? 1,
     unit_amount: line.unit_amount ?? null,
     discount_amount: line.discount_amount ?? null,
-    title: line.title ?? null,
+    title: textOrNull(line.title) ?? null,
   };
 }
 
@@ -121,26 +130,26 @@ function exact(sum: number): number {
 
 function customerOf(input: OrderInput['customer'], draft: CustomerDraft | null): Order['customer'] {
   if (input == null) return null;
+  const reported = reportedCustomer(input);
+  return { ...reported, phone: draft?.phone ?? reported.phone };
+}
+
+function reportedCustomer(input: NonNullable<OrderInput['customer']>): NonNullable<Order['customer']> {
   return {
-    external_id: input.external_id ?? null,
-    email: input.email ?? null,
-    phone: draft?.phone ?? input.phone ?? null,
-    first_name: input.first_name ?? null,
-    last_name: input.last_name ?? null,
+    external_id: textOrNull(input.external_id) ?? null,
+    email: textOrNull(input.email) ?? null,
+    phone: textOrNull(input.phone) ?? null,
+    first_name: textOrNull(input.first_name) ?? null,
+    last_name: textOrNull(input.last_name) ?? null,
   };
 }
 
-function addressOf(input: OrderInput['shipping_address']): OrderAddress | null {
-  if (input == null) return null;
-  return {
-    name: input.name ?? null,
-    line1: input.line1 ?? null,
-    line2: input.line2 ?? null,
-    city: input.city ?? null,
-    state: input.state ?? null,
-    postal_code: input.postal_code ?? null,
-    country: input.country?.toUpperCase() ?? null,
-  };
+function recipientOf(input: OrderInput['shipping_address']): OrderAddress | null {
+  return input == null ? null : { name: textOrNull(input.name) ?? null, ...addressOf(input) };
+}
+
+function timeOf(text: string | null | undefined): string | null {
+  return text == null ? null : new Date(parseTimestamp(text, 'placed_at')).toISOString();
 }
 
 function invalid(param: string, message: string): ApiError {

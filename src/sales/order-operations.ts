@@ -1,5 +1,6 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { newId } from '../contract/ids.ts';
+import { textOrNull } from '../contract/resources/customer.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { assertUnits } from '../inventory/movements.ts';
@@ -145,7 +146,7 @@ export function cancel(open: OpenOrder, by: 'api' | 'dealer', reason: string | n
   for (const line of open.lines) giveBack(open, line);
   open.order.status = 'cancelled';
   open.order.cancelled_at = open.now.toISOString();
-  open.order.cancellation = { by, reason };
+  open.order.cancellation = { by, reason: textOrNull(reason) };
 }
 
 async function asDealer(

@@ -5,9 +5,17 @@ import { addressExample } from './listing.ts';
 export const BULK_RECORD_LIMIT = 1000;
 const TEXT_LIMIT = 500;
 
-/** A text that may be left out; null clears it, or counts as left out where there is nothing to clear. */
+/**
+ * A text that may be left out; null clears it, or counts as left out where there is nothing to clear. So does an empty
+ * one: forms send it for what was left blank.
+ */
 export const optionalText = (description: string) =>
-  Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: TEXT_LIMIT }), description));
+  Type.Optional(Nullable(Type.String({ maxLength: TEXT_LIMIT }), description));
+
+/** What an optional text says. */
+export function textOrNull<Text extends string | null | undefined>(text: Text): Text | null {
+  return text === '' ? null : text;
+}
 
 export const AddressInput = Type.Object(
   {
@@ -17,7 +25,7 @@ export const AddressInput = Type.Object(
     city: optionalText('City.'),
     state: optionalText('State or canton.'),
     postal_code: optionalText('Postal code.'),
-    country: Type.Optional(Nullable(Type.String({ pattern: '^[A-Za-z]{2}$' }), 'ISO 3166-1 alpha-2 code.')),
+    country: Type.Optional(Nullable(Type.String({ pattern: '^([A-Za-z]{2})?$' }), 'ISO 3166-1 alpha-2 code.')),
   },
   { $id: 'AddressInput', description: 'A postal address.' },
 );
@@ -32,7 +40,7 @@ export const identityFields = {
   external_id: optionalText('Your own id of the customer.'),
   email: Type.Optional(
     Nullable(
-      Type.String({ minLength: 3, maxLength: TEXT_LIMIT, pattern: '^[^\\s@]+@[^\\s@]+$' }),
+      Type.String({ maxLength: TEXT_LIMIT, pattern: '^([^\\s@]+@[^\\s@]+)?$' }),
       'Compared without regard to case.',
     ),
   ),
@@ -51,7 +59,7 @@ export const CustomerInput = Type.Object(
   {
     $id: 'CustomerInput',
     description:
-      'At least one of `external_id`, `email` and `phone` is needed. A field that is absent keeps its value; null clears it.',
+      'At least one of `external_id`, `email` and `phone` is needed. A field that is absent keeps its value; null or an empty text clears it.',
   },
 );
 export type CustomerInput = Static<typeof CustomerInput>;

@@ -41,7 +41,10 @@ export const OrderInput = Type.Object(
       description: 'Your own id of the order, unique for the integration.',
     }),
     currency: Type.Optional(
-      Nullable(Type.String({ pattern: '^[A-Z]{3}$' }), 'ISO 4217 code; the integration’s currency if it is left out.'),
+      Nullable(
+        Type.String({ pattern: '^([A-Z]{3})?$' }),
+        'ISO 4217 code; the integration’s currency if it is left out.',
+      ),
     ),
     placed_at: optionalText('When the order was placed: ISO 8601 with any offset.'),
     customer: Type.Optional(Nullable(OrderCustomer, 'Who bought it.')),
@@ -58,7 +61,11 @@ export const OrderInput = Type.Object(
     tax_amount: optionalAmount('Tax on top.'),
     metadata: Type.Optional(Nullable(Metadata, 'Your own data, at most 10,000 bytes.')),
   },
-  { $id: 'OrderInput', description: 'An order that was taken on your site.' },
+  {
+    $id: 'OrderInput',
+    description:
+      'An order that was taken on your site. For a field that may be left out, null and an empty text mean so.',
+  },
 );
 export type OrderInput = Static<typeof OrderInput>;
 

@@ -140,6 +140,22 @@ describe('upserting a customer', () => {
     assert.equal((await upsert(shop, { email: 'a@b.ch', phone: PHONE }, 201)).external_id, null);
   });
 
+  it('takes an empty text for null: it clears, and identifies nobody', async () => {
+    const shop = await openShop(world);
+    const address = { line1: 'Rue 1', line2: '', country: '' };
+    const full = await upsert(
+      shop,
+      { external_id: 'c1', email: 'a@b.ch', phone: PHONE, first_name: 'Ana', company: '', address },
+      201,
+    );
+    assert.deepEqual([full.company, full.address.line2, full.address.country], [null, null, null]);
+    const empty = { email: '', phone: '', first_name: '', last_name: '', company: '' };
+    const cleared = await upsert(shop, { external_id: 'c1', ...empty }, 200);
+    assert.deepEqual([cleared.id, cleared.email, cleared.phone, cleared.first_name], [full.id, null, null, null]);
+    const unlinked = await upsert(shop, { external_id: '', email: 'a@b.ch' }, 201);
+    assert.equal(unlinked.external_id, null);
+  });
+
   it('replaces an address as a whole', async () => {
     const shop = await openShop(world);
     await upsert(shop, { external_id: 'c1', address: { line1: 'Rue 1', city: 'Geneva' } }, 201);
@@ -271,7 +287,7 @@ describe('a customer that is not valid', () => {
     ['nobody but a name', { first_name: 'Ana' }, 'external_id'],
     ['all three null', { external_id: null, email: null, phone: null }, 'external_id'],
     ['an external id that is a number', { external_id: 77 }, 'external_id'],
-    ['an empty external id', { external_id: '' }, 'external_id'],
+    ['all three empty', { external_id: '', email: '', phone: '' }, 'external_id'],
     ['an external id too long', { external_id: TOO_LONG }, 'external_id'],
     ['an email without an @', { email: 'ana' }, 'email'],
     ['an email with two', { email: 'a@b@c.ch' }, 'email'],
