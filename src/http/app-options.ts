@@ -20,8 +20,8 @@ export type AppOptions = {
   /** Null serves no photos. */
   gallery: PhotoGallery | null;
   timeouts?: Partial<Timeouts>;
-  /** How long a write waits for another one with its key; tests shorten it. */
-  keyWaitMs?: number;
+  /** How long a write waits for its key and for its turn, taken together; tests change it. */
+  writeWaitMs?: number;
 };
 
 export type Timeouts = {

@@ -1,4 +1,4 @@
-/** How many calls one batch may carry unless the caller says so; the rest form the next one. */
+/** How many calls one batch may carry; the rest form the next one. */
 const BATCH_LIMIT = 5_000;
 
 /**
@@ -7,7 +7,7 @@ const BATCH_LIMIT = 5_000;
  */
 export function gather<Input, Output>(
   runBatch: (inputs: Input[]) => Promise<Output[]>,
-  { onIdle = () => {}, batchLimit = BATCH_LIMIT }: { onIdle?: () => void; batchLimit?: number } = {},
+  { onIdle = () => {} }: { onIdle?: () => void } = {},
 ): (input: Input) => Promise<Output> {
   type Waiting = {
     input: Input;
@@ -34,8 +34,8 @@ export function gather<Input, Output>(
     // The callers of this very turn of the event loop join the first batch.
     await Promise.resolve();
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchLimit);
-      waiting = waiting.slice(batchLimit);
+      const batch = waiting.slice(0, BATCH_LIMIT);
+      waiting = waiting.slice(BATCH_LIMIT);
       await settle(batch);
     }
     isRunning = false;

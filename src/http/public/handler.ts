@@ -8,6 +8,7 @@ import type { KeyGate } from './key-gate.ts';
 import type { OrderIntake } from './order-intake.ts';
 import type { ReadCache } from './read-cache.ts';
 import type { Turns } from './turns.ts';
+import type { WriteTurn } from './write.ts';
 
 /** What lives as long as the public API: its options, and the caches and codecs made from them. */
 export type PublicContext = AppOptions & {
@@ -15,7 +16,7 @@ export type PublicContext = AppOptions & {
   cursors: Cursors;
   readCache: ReadCache;
   keyGate: KeyGate;
-  turns: Turns;
+  turns: Turns<WriteTurn>;
   orderIntake: OrderIntake;
   /** The bytes of each body under way, for the fingerprint of a write. */
   rawBodies: WeakMap<FastifyRequest, Buffer>;

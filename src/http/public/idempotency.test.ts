@@ -285,7 +285,7 @@ describe('a key that another request holds too long', () => {
 
   it('is answered idempotency_key_in_use with Retry-After: 1, and is free afterwards', async (t) => {
     const database = await cloneDatabase({ poolSize: 4 });
-    const impatient = await startWorld({ database, keyWaitMs: 300 });
+    const impatient = await startWorld({ database, writeWaitMs: 300 });
     t.after(() => impatient.stop());
     const shop = await openShop(impatient);
     for (const [path, body] of [
@@ -309,7 +309,7 @@ describe('a key that another request holds too long', () => {
 
   it('is waited for in the process too, by all but one without a connection', async (t) => {
     const database = await cloneDatabase({ poolSize: 2 });
-    const impatient = await startWorld({ database, keyWaitMs: 300 });
+    const impatient = await startWorld({ database, writeWaitMs: 300 });
     t.after(() => impatient.stop());
     const shop = await openShop(impatient);
     const key = freshKey();

@@ -26,7 +26,7 @@ const writes: Record<string, Write> = {
 /** A world with so few connections that one which waits is missed. */
 async function smallWorld(t: TestContext, options: Parameters<typeof startWorld>[0] = {}): Promise<World> {
   const database = await cloneDatabase({ poolSize: 2, connectTimeoutMs: 1_000 });
-  const world = await startWorld({ database, keyWaitMs: 60_000, ...options });
+  const world = await startWorld({ database, writeWaitMs: 60_000, ...options });
   t.after(() => world.stop());
   return world;
 }
@@ -112,7 +112,7 @@ describe('keys that are busy on another node', () => {
   });
 
   it('are in use in the end, whatever else waits', async (t) => {
-    const world = await smallWorld(t, { keyWaitMs: 300 });
+    const world = await smallWorld(t, { writeWaitMs: 300 });
     const shop = await openShop(world);
     for (const write of Object.values(writes)) {
       const keys = keysOf(BUSY);

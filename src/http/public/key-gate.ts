@@ -8,8 +8,10 @@ import type { Outcome, Settled, WriteRequest } from './idempotency.ts';
  * another node is tried again after a pause. Whatever it waits for, a request has one deadline, counted from its arrival.
  */
 export type KeyGate = {
-  pass(request: WriteRequest, attempt: () => Promise<Outcome>): Promise<Settled>;
+  pass(request: WriteRequest, attempt: Attempt): Promise<Settled>;
 };
+
+export type Attempt = (deadlineMs: number) => Promise<Outcome>;
 
 const WAIT_LIMIT_MS = 10_000;
 /** A write mostly takes some milliseconds, so the other node is soon done; if it is not, asking often does not help. */
@@ -40,6 +42,7 @@ export function createKeyGate(waitLimitMs = WAIT_LIMIT_MS): KeyGate {
         const outcome = await outcomeBefore(first.settled, deadlineMs);
         if (outcome === 'late') throw keyInUse();
         if (outcome === 'failed') {
+          if (performance.now() >= deadlineMs) throw keyInUse();
           // The turn that cleans up after the first one comes before this one's next look.
           await Promise.resolve();
           continue;
@@ -51,9 +54,9 @@ export function createKeyGate(waitLimitMs = WAIT_LIMIT_MS): KeyGate {
   };
 }
 
-async function untilSettled(attempt: () => Promise<Outcome>, deadlineMs: number): Promise<Settled> {
+async function untilSettled(attempt: Attempt, deadlineMs: number): Promise<Settled> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_LIMIT_MS)) {
-    const outcome = await attempt();
+    const outcome = await attempt(deadlineMs);
     if (outcome instanceof ApiError) throw outcome;
     if (outcome !== 'busy') return outcome;
     const leftMs = deadlineMs - performance.now();

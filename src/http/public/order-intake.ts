@@ -4,7 +4,6 @@ import type { OrderDraft } from '../../sales/order-draft.ts';
 import { type OrderScope, type Placed, placeOrders } from '../../sales/place-orders.ts';
 import type { AppOptions } from '../app-options.ts';
 import { writeFault } from './database-faults.ts';
-import { gather } from './gather.ts';
 import {
   findRecords,
   type Outcome,
@@ -14,6 +13,7 @@ import {
   type WriteAnswer,
   type WriteRequest,
 } from './idempotency.ts';
+import { createTurns, isHopeless, tooLate } from './turns.ts';
 
 /**
  * Takes in reported orders. Orders of one integration need its clock until their commit, so those that arrive together
@@ -28,31 +28,29 @@ export type OrderReport = {
   apiVersion: string;
   request: WriteRequest;
   draft: OrderDraft;
+  /** Until when it waits for its turn. */
+  deadlineMs: number;
 };
 
 const BATCH_LIMIT = 25;
 const NOTHING: Placed = { documents: [], touched: [] };
 
 export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
-  const lanes = new Map<string, (report: OrderReport) => Promise<Outcome>>();
-
   async function placeTogether(reports: OrderReport[]): Promise<Outcome[]> {
     try {
       return await inOneTransaction(reports);
     } catch (error) {
       const fault = writeFault('insert_failed', error);
-      const isSharedByAll = reports.length === 1 || fault.code === 'lookup_failed';
-      return isSharedByAll ? reports.map(() => fault) : await oneAfterTheOther(reports);
+      return reports.length === 1 || isHopeless(fault) ? reports.map(() => fault) : await oneAfterTheOther(reports);
     }
   }
 
-  /** Finds the one that the shared write failed for. If the database is away or a lock stays taken, nobody else waits. */
+  /** Finds the one that the shared write failed for. If the database goes away or a lock stays taken, nobody else waits. */
   async function oneAfterTheOther(reports: OrderReport[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const report of reports) {
-      const last = outcomes.at(-1);
-      const isHopeless = last instanceof ApiError && last.code === 'lookup_failed';
-      outcomes.push(...(isHopeless ? [last] : await placeTogether([report])));
+      const hopeless = outcomes.find(isHopeless) ?? (performance.now() < report.deadlineMs ? undefined : tooLate());
+      outcomes.push(...(hopeless === undefined ? await placeTogether([report]) : [hopeless]));
     }
     return outcomes;
   }
@@ -105,16 +103,7 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
     }
   }
 
-  return {
-    async place(report) {
-      // All orders of a batch have one scope: one dealer, and all live or all test.
-      const name = Object.values(report.scope).join(' ');
-      let lane = lanes.get(name);
-      if (lane === undefined) {
-        lane = gather(placeTogether, { onIdle: () => lanes.delete(name), batchLimit: BATCH_LIMIT });
-        lanes.set(name, lane);
-      }
-      return await lane(report);
-    },
-  };
+  const turns = createTurns(placeTogether, BATCH_LIMIT);
+  // All orders of a batch have one scope: one dealer, and all live or all test.
+  return { place: (report) => turns(Object.values(report.scope).join(' '), report) };
 }

@@ -20,7 +20,7 @@ import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
 import { cancelOrder, createOrder, getOrder, listOrders } from './routes/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
-import { createTurns } from './turns.ts';
+import { createWriteTurns } from './write.ts';
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
 const handlers: {
@@ -61,8 +61,8 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
     reader: createDocumentReader(options.channel, options.readCacheBytes / 2),
     readCache: createReadCache(options.readCacheBytes / 2),
     cursors: createCursors(options.secretKeys),
-    keyGate: createKeyGate(options.keyWaitMs),
-    turns: createTurns(),
+    keyGate: createKeyGate(options.writeWaitMs),
+    turns: createWriteTurns(),
     orderIntake: createOrderIntake(options),
     rawBodies: new WeakMap(),
   };

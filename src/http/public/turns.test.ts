@@ -1,67 +1,202 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cloneDatabase } from '../../../test/harness/database.ts';
-import { admissionCounter, hold, holdClock, untilBlocked } from '../../../test/harness/hold.ts';
-import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { startWorld } from '../../../test/harness/world.ts';
+import { admissionCounter, type Hold, hold, holdClock, untilBlocked } from '../../../test/harness/hold.ts';
+import { faultOf, freshKey, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { type Database, type DatabaseOptions, LOCK_NOT_AVAILABLE, sqlState } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { Outcome } from './idempotency.ts';
 import { createTurns } from './turns.ts';
 
 describe('turns', () => {
-  it('are taken one at a time for each name, in the order of their coming', async () => {
-    const turns = createTurns();
-    const log: string[] = [];
-    const work = (name: string) => async () => {
-      log.push(`${name} begins`);
-      await sleep(5);
-      log.push(`${name} ends`);
+  const FAR_MS = 60_000;
+  type Entry = { name: string; deadlineMs: number; outcome?: Outcome | Error };
+
+  /** Turns that end when the test says so. */
+  function openTurns(batchLimit = 1) {
+    const taken: { names: string[]; end(): void }[] = [];
+    const turns = createTurns(
+      (entries: Entry[]) =>
+        new Promise<Outcome[]>((resolve, reject) => {
+          const end = () => {
+            const failed = entries.find(
+              (entry) => entry.outcome instanceof Error && !(entry.outcome instanceof ApiError),
+            );
+            if (failed !== undefined) reject(failed.outcome);
+            else resolve(entries.map((entry) => (entry.outcome ?? 'busy') as Outcome));
+          };
+          taken.push({ names: entries.map((entry) => entry.name), end });
+        }),
+      batchLimit,
+    );
+    const take = (queue: string, name: string, options: Partial<Entry> = {}) =>
+      turns(queue, { name, deadlineMs: performance.now() + FAR_MS, ...options });
+    const names = () => taken.map((turn) => turn.names.join(' '));
+    const end = async (index: number) => {
+      taken[index]?.end();
+      await sleep(0);
     };
-    await Promise.all([turns('a', work('a1')), turns('a', work('a2')), turns('a', work('a3'))]);
-    assert.deepEqual(log, ['a1 begins', 'a1 ends', 'a2 begins', 'a2 ends', 'a3 begins', 'a3 ends']);
-    log.length = 0;
-    await Promise.all([turns('a', work('a')), turns('b', work('b'))]);
-    assert.deepEqual(log.slice(0, 2), ['a begins', 'b begins']);
+    return { take, names, end };
+  }
+
+  const codeOf = (outcome: Outcome) => (outcome instanceof ApiError ? outcome.code : outcome);
+
+  it('are taken one at a time for each name, in the order of their coming', async () => {
+    const { take, names, end } = openTurns();
+    const all = [take('a', 'a1'), take('a', 'a2'), take('b', 'b1'), take('a', 'a3')];
+    await sleep(0);
+    assert.deepEqual(names(), ['a1', 'b1']);
+    await end(0);
+    assert.deepEqual(names(), ['a1', 'b1', 'a2']);
+    await end(2);
+    for (const index of [1, 3]) await end(index);
+    assert.deepEqual(names(), ['a1', 'b1', 'a2', 'a3']);
+    assert.deepEqual(await Promise.all(all), ['busy', 'busy', 'busy', 'busy']);
+  });
+
+  it('are taken together by those who wait, as many as the limit allows', async () => {
+    const { take, names, end } = openTurns(2);
+    const all = ['1', '2', '3', '4', '5'].map((name) => take('a', name));
+    await sleep(0);
+    assert.deepEqual(names(), ['1 2']);
+    const late = take('a', '6');
+    for (const index of [0, 1, 2]) await end(index);
+    assert.deepEqual(names(), ['1 2', '3 4', '5 6']);
+    await Promise.all([...all, late]);
   });
 
   it('go on after one that failed, and each has its own outcome', async () => {
-    const turns = createTurns();
-    const outcomes = await Promise.allSettled([
-      turns('a', () => Promise.reject(new Error('refused'))),
-      turns('a', () => Promise.resolve('done')),
+    const { take, end } = openTurns();
+    const refused = new ApiError('customer_contact_conflict');
+    const outcomes = Promise.allSettled([
+      take('a', '1', { outcome: refused }),
+      take('a', '2', { outcome: new Error('a mistake of ours') }),
+      take('a', '3'),
     ]);
-    assert.deepEqual(
-      outcomes.map((outcome) => outcome.status),
-      ['rejected', 'fulfilled'],
-    );
+    await sleep(0);
+    for (const index of [0, 1, 2]) await end(index);
+    const [first, second, third] = await outcomes;
+    assert.deepEqual(first, { status: 'fulfilled', value: refused });
+    assert.equal(second?.status, 'rejected');
+    assert.deepEqual(third, { status: 'fulfilled', value: 'busy' });
+  });
+
+  it('are waited for until the deadline and no longer', async () => {
+    const { take, names, end } = openTurns();
+    const first = take('a', 'first');
+    const impatient = take('a', 'impatient', { deadlineMs: performance.now() + 20 });
+    const patient = take('a', 'patient');
+    assert.equal(codeOf(await impatient), 'lookup_failed');
+    assert.deepEqual(names(), ['first']);
+    await end(0);
+    await end(1);
+    assert.deepEqual(names(), ['first', 'patient']);
+    assert.deepEqual(await Promise.all([first, patient]), ['busy', 'busy']);
+  });
+
+  it('that end without what they needed end so for those who wait, and not for those who come later', async () => {
+    const { take, names, end } = openTurns();
+    const hopeless = new ApiError('lookup_failed');
+    const outcomes = [take('a', '1', { outcome: hopeless }), take('a', '2'), take('a', '3'), take('b', 'other')];
+    await sleep(0);
+    await end(0);
+    assert.deepEqual(await Promise.all(outcomes.slice(0, 3)), [hopeless, hopeless, hopeless]);
+    const later = take('a', 'later');
+    await sleep(0);
+    assert.deepEqual(names(), ['1', 'other', 'later']);
+    for (const index of [1, 2]) await end(index);
+    assert.deepEqual(await Promise.all([later, outcomes[3]]), ['busy', 'busy']);
   });
 });
 
 describe('writes of one dealer that wait for a lock', () => {
-  type Write = (shop: Shop, index: number) => Promise<{ status: number }>;
+  const COUNT = 10;
+  type Write = { path: string; body: (index: number) => object; cost: number };
   const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
-  const waits: [string, Write][] = [
-    ['customers', (shop, index) => shop.post('/v1/customers', { external_id: `c${index}` })],
-    ['bulks', (shop, index) => shop.post('/v1/customers/bulk', { customers: [{ external_id: `c${index}` }] })],
-    ['pings', (shop) => shop.post('/v1/test/webhook_ping')],
-    ['orders', (shop, index) => shop.post('/v1/orders', { channel_order_id: `SO-${index}` })],
+  const writes: [string, Write][] = [
+    ['customers', { path: '/v1/customers', body: (index) => ({ external_id: `c${index}` }), cost: 2 }],
+    [
+      'bulks',
+      { path: '/v1/customers/bulk', body: (index) => ({ customers: [{ external_id: `c${index}` }] }), cost: 10 },
+    ],
+    ['pings', { path: '/v1/test/webhook_ping', body: () => ({}), cost: 1 }],
+    ['orders', { path: '/v1/orders', body: (index) => ({ channel_order_id: `SO-${index}` }), cost: 2 }],
   ];
-  for (const [what, write] of waits) {
+
+  type Scene = { world: World; shop: Shop; stranger: Shop; held: Hold[]; lockTimeouts: () => number };
+
+  async function openScene(
+    t: TestContext,
+    options: Partial<DatabaseOptions>,
+    overrides: Parameters<typeof startWorld>[0] = {},
+  ): Promise<Scene> {
+    const database = await cloneDatabase({ poolSize: 2, connectTimeoutMs: 500, ...options });
+    let timeouts = 0;
+    const counting: Database = {
+      ...database.db,
+      async transaction(work, settings) {
+        return await database.db.transaction(work, settings).catch((error: unknown) => {
+          if (sqlState(error) === LOCK_NOT_AVAILABLE) timeouts += 1;
+          throw error;
+        });
+      },
+    };
+    const world = await startWorld({ database, db: counting, ...overrides });
+    t.after(() => world.stop());
+    const [shop, stranger] = [await openShop(world), await openShop(world)];
+    const held = [
+      await hold(database.db, lock, [`customers ${shop.organizationId}`]),
+      await holdClock(database.db, shop.integrationId),
+    ];
+    return { world, shop, stranger, held, lockTimeouts: () => timeouts };
+  }
+
+  for (const [what, { path, body, cost }] of writes) {
     it(`hold one connection and no more: ${what}`, async (t) => {
-      const database = await cloneDatabase({ poolSize: 2, connectTimeoutMs: 500 });
-      const world = await startWorld({ database });
-      t.after(() => world.stop());
-      const [shop, stranger] = [await openShop(world), await openShop(world)];
+      const { world, shop, stranger, held } = await openScene(t, {});
       const untilAdmitted = await admissionCounter(shop);
-      const held = [
-        await hold(database.db, lock, [`customers ${shop.organizationId}`]),
-        await holdClock(database.db, shop.integrationId),
-      ];
-      const writes = Array.from({ length: 10 }, (_, index) => write(shop, index));
-      await untilAdmitted(10);
-      await untilBlocked(database.db);
+      const answers = Array.from({ length: COUNT }, (_, index) => shop.post(path, body(index)));
+      await untilAdmitted(COUNT * cost);
+      await untilBlocked(world.db);
       for (let time = 0; time < 5; time++) assert.equal((await stranger.api.get('/v1/orders')).status, 200);
       for (const one of held) await one.letGo();
-      for (const { status } of await Promise.all(writes)) assert.ok(status < 300);
+      for (const { status } of await Promise.all(answers)) assert.ok(status < 300);
+    });
+
+    it(`wait for it once, all together, and fail: ${what}`, async (t) => {
+      const { shop, held, lockTimeouts } = await openScene(t, { lockTimeoutMs: 3_000 });
+      const untilAdmitted = await admissionCounter(shop);
+      const answers = Array.from({ length: COUNT }, (_, index) => shop.post(path, body(index)));
+      await untilAdmitted(COUNT * cost);
+      for (const answer of await Promise.all(answers)) {
+        assert.deepEqual(faultOf(answer), { status: 500, code: 'lookup_failed' });
+      }
+      assert.equal(lockTimeouts(), 1);
+      for (const one of held) await one.letGo();
+      assert.ok((await shop.post(path, body(0))).status < 300);
+    });
+
+    it(`give up at their deadline, do nothing afterwards, and may be retried: ${what}`, async (t) => {
+      const { world, shop, held } = await openScene(t, {}, { writeWaitMs: 300 });
+      const first = shop.post(path, body(0));
+      await untilBlocked(world.db);
+      const keys = Array.from({ length: COUNT }, freshKey);
+      const send = (key: (typeof keys)[number], index: number) => shop.api.post(path, body(index + 1), key);
+      for (const answer of await Promise.all(keys.map(send))) {
+        assert.deepEqual(faultOf(answer), { status: 500, code: 'lookup_failed' });
+      }
+      for (const one of held) await one.letGo();
+      assert.ok((await first).status < 300);
+      const [records] = await world.db.query<{ count: number }>(sql`select count(*) as count from idempotency_records`);
+      assert.equal(records?.count, 1);
+      for (const [index, key] of keys.entries()) {
+        const answer = await send(key, index);
+        assert.ok(answer.status < 300, answer.text);
+        assert.equal(answer.headers['idempotent-replay'], undefined);
+      }
     });
   }
 });

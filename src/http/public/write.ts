@@ -13,6 +13,7 @@ import {
   tryLockKeys,
   type WriteRequest,
 } from './idempotency.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** What an operation answers: a status and a body that is JSON text already. */
 export type WriteResult = { status: number; body: string };
@@ -24,6 +25,8 @@ export type Write = {
   turn: string;
   planning?: TransactionOptions['planning'];
 };
+
+export type WriteTurn = { deadlineMs: number; attempt: () => Promise<Outcome> };
 
 type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
 
@@ -61,8 +64,13 @@ export async function writeOnce(
       return writeFault(step, error);
     }
   };
-  const settled = await context.keyGate.pass(request, () => context.turns(turn, attempt));
+  const settled = await context.keyGate.pass(request, (deadlineMs) => context.turns(turn, { deadlineMs, attempt }));
   return await sendSettled(call.reply, settled);
+}
+
+/** The writes that share no transaction take their turns one by one. */
+export function createWriteTurns(): Turns<WriteTurn> {
+  return createTurns((writes) => Promise.all(writes.map((write) => write.attempt())), 1);
 }
 
 /** The key and fingerprint of a request that has passed validation. */

@@ -21,8 +21,8 @@ export const createOrder: Handler<typeof OPERATIONS.createOrder> = async (call) 
   const scope = { integrationId, organizationId, isTest: isTestMode };
   const draft = draftOrder(body, integration);
   const request = writeRequest(call);
-  const settled = await context.keyGate.pass(request, () =>
-    context.orderIntake.place({ scope, apiVersion, request, draft }),
+  const settled = await context.keyGate.pass(request, (deadlineMs) =>
+    context.orderIntake.place({ scope, apiVersion, request, draft, deadlineMs }),
   );
   return await sendSettled(reply, settled);
 };
