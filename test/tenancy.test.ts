@@ -179,19 +179,27 @@ describe('tenancy', () => {
 
   it('lets a write change nothing of somebody else’s', async () => {
     const everything = async (shop: Shop) =>
-      await world.db.query(sql`
+      await world.db.query<Record<string, unknown>>(sql`
         select (select json_agg(o order by o.id) from orders o where o.integration_id = ${shop.integrationId}) as orders,
           (select json_agg(d order by d.item_id) from channel_documents d
             where d.integration_id = ${shop.integrationId}) as documents,
           (select json_agg(e order by e.id) from events e where e.integration_id = ${shop.integrationId}) as events,
           (select json_agg(x order by x.external_id) from customer_external_ids x
             where x.integration_id = ${shop.integrationId}) as links,
+          (select json_agg(c order by c.id) from customers c where exists (
+            select from customer_external_ids x where x.customer_id = c.id and x.integration_id = ${shop.integrationId})
+          ) as customers,
+          (select json_agg(i order by i.id) from items i where exists (
+            select from publications p where p.item_id = i.id and p.integration_id = ${shop.integrationId})) as items,
+          (select json_agg(l order by l.id) from order_lines l where l.integration_id = ${shop.integrationId}) as lines,
+          (select json_agg(d order by d.id) from deliveries d where d.integration_id = ${shop.integrationId}) as deliveries,
           (select stamp from channel_clocks where integration_id = ${shop.integrationId}) as clock,
           (select json_agg(r order by r.key) from idempotency_records r
             where r.integration_id = ${shop.integrationId}) as records`);
     for (const operation of routes.filter(({ method }) => method === 'POST')) {
       for (const { name, tenant } of others) {
         const before = await everything(tenant.shop);
+        for (const thing of ['orders', 'lines', 'items', 'customers'] as const) assert.ok(before[0]?.[thing], thing);
         await call(operation, tenant.ids);
         assert.deepEqual(await everything(tenant.shop), before, `${operation.id} beside ${name}`);
       }

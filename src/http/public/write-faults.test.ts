@@ -161,13 +161,6 @@ describe('a write that can’t get its locks', () => {
       assert.equal((await shop.api.post(path, body, key)).status, status);
     });
   }
-
-  it('fails at once with the others of its batch: nobody waits for the lock a second time', async () => {
-    const held = await hold(world.db, lock, [listingId]);
-    const answers = await Promise.all(Array.from({ length: 30 }, () => shop.post('/v1/orders', newOrder())));
-    await held.letGo();
-    assert.deepEqual(new Set(answers.map((answer) => faultOf(answer).code)), new Set(['lookup_failed']));
-  });
 });
 
 describe('a read that fails in the database', () => {
