@@ -44,11 +44,8 @@ export async function matchLine(
         item.reservedUnits += line.units;
         line.isHolding = true;
       }
-      setMatch(open.order, line.id, {
-        object: item.kind,
-        id: item.id,
-        remaining_quantity: item.units - item.reservedUnits,
-      });
+      // A test order reads as a live one would.
+      setMatch(open.order, line.id, { object: item.kind, id: item.id, remaining_quantity: available - line.units });
       return true;
     },
     { alsoLock: [choice.itemId] },

@@ -253,12 +253,15 @@ describe('a test order', () => {
     const partId = await publishNew(world, live, part({ units: 5 }));
     await setPublished(world.channel, live.organizationId, test.integrationId, [listingId, partId], true);
     const before = (await test.api.get(`/v1/listings/${listingId}`)).body;
-    const lines = [{ listing_id: listingId }, { part_id: partId, quantity: 2 }, { part_id: partId, quantity: 6 }];
-    const made = await order(test, lines);
+    const lines = [{ listing_id: listingId }, { part_id: partId, quantity: 2 }, { part_id: partId, quantity: 4 }];
+    const [made, again] = await Promise.all([order(test, lines), order(test, lines)]);
     assert.equal(made.is_test, true);
-    assert.deepEqual(made.lines[0].match, { object: 'listing', id: listingId, remaining_quantity: 1 });
-    assert.deepEqual(made.lines[1].match, { object: 'part', id: partId, remaining_quantity: 5 });
-    assert.equal(made.lines[2].match, null);
+    // It reads as a live order would, each as if it were the only one.
+    for (const { lines: matched } of [made, again]) {
+      assert.deepEqual(matched[0].match, { object: 'listing', id: listingId, remaining_quantity: 0 });
+      assert.deepEqual(matched[1].match, { object: 'part', id: partId, remaining_quantity: 3 });
+      assert.equal(matched[2].match, null);
+    }
     assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
     assert.deepEqual(await stockOf(partId), { units: 5, held: 0 });
     assert.deepEqual((await test.api.get(`/v1/listings/${listingId}`)).body, before);

@@ -44,11 +44,10 @@ export async function placeOrders(
     return true;
   });
   if (fresh.length === 0) return { documents: drafts.map(() => null), touched: [] };
-  const orders = fresh.map((draft) => ({
-    draft,
-    id: newId('order'),
-    lines: draft.lines.map((line) => matched(shelf, line)),
-  }));
+  const orders = fresh.map((draft) => {
+    shelf.startOrder();
+    return { draft, id: newId('order'), lines: draft.lines.map((line) => matched(shelf, line)) };
+  });
   await shelf.write();
   const { stamps } = await refreshItems(tx, context, {
     itemIds: shelf.touched(),

@@ -10,6 +10,8 @@ export type Shelf = {
   items: Map<string, ShelfItem>;
   /** The integrations that show any of the items, or did: what is taken changes what their clients read. */
   channels: string[];
+  /** A test order reads as a live one would and takes nothing, so the next one finds the stock as this one did. */
+  startOrder(): void;
   /** Takes units of an item this client can know; null if it is unknown, taken or too few are left. */
   take(itemId: string, kind: ShelfItem['kind'], units: number): { remaining: number } | null;
   touched(): string[];
@@ -34,18 +36,20 @@ export async function openShelf(tx: Transaction, scope: OrderScope, drafts: Orde
   return {
     items,
     channels: scope.isTest ? [] : [...new Set(channels)],
+    startOrder() {
+      if (scope.isTest) taken.clear();
+    },
     take(itemId, kind, units) {
       const item = items.get(itemId);
       if (item === undefined || item.kind !== kind) return null;
-      const available = item.units - item.reservedUnits - (scope.isTest ? 0 : (taken.get(itemId) ?? 0));
+      const available = item.units - item.reservedUnits - (taken.get(itemId) ?? 0);
       if (available < units) return null;
-      if (scope.isTest) return { remaining: available };
       taken.set(itemId, (taken.get(itemId) ?? 0) + units);
       return { remaining: available - units };
     },
-    touched: () => [...taken.keys()].sort(),
+    touched: () => (scope.isTest ? [] : [...taken.keys()].sort()),
     async write() {
-      if (taken.size === 0) return;
+      if (scope.isTest || taken.size === 0) return;
       await tx.query(sql`
         update items i set reserved_units = i.reserved_units + rows.units
         from unnest(${[...taken.keys()]}::text[], ${[...taken.values()]}::integer[]) as rows (id, units)
