@@ -149,6 +149,27 @@ describe('a replay', () => {
     assert.equal(replay.body.status, 'received');
   });
 
+  it('is the answer of then, also if the dealer’s country no longer explains the phone', async () => {
+    const shop = await openShop(world, { country: 'CH' });
+    const phone = '022 730 00 00';
+    for (const [path, body] of [
+      ['/v1/customers', { phone }],
+      ['/v1/customers/bulk', { customers: [{ phone }] }],
+      ['/v1/orders', { channel_order_id: 'SO-1', customer: { phone } }],
+    ] as const) {
+      const setCountry = (country: string | null) =>
+        world.db.query(sql`update organizations set country = ${country} where id = ${shop.organizationId}`);
+      const key = freshKey();
+      const first = await shop.api.post(path, body, key);
+      assert.ok(first.status < 300, first.text);
+      await setCountry(null);
+      const replay = await shop.api.post(path, body, key);
+      assert.equal(replay.text, first.text);
+      assert.equal(replay.headers['idempotent-replay'], 'true');
+      await setCountry('CH');
+    }
+  });
+
   it('counts against the limit, and is refused beyond it', async () => {
     const shop = await openShop(world);
     await setRateLimit(world.db, shop.integrationId, 10);

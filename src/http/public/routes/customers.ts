@@ -10,9 +10,10 @@ import { writeOnce } from '../write.ts';
 
 export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (call) => {
   const { context, integration, body } = call;
-  const draft = draftCustomer(body, integration.country, '');
   const scope = scopeOf(integration);
   return await writeOnce(call, { failure: 'upsert_failed', turn: turnOf(scope) }, async (tx) => {
+    // Not before a replay is ruled out: a phone is read by the country that the dealer has today.
+    const draft = draftCustomer(body, integration.country, '');
     await lockCustomers(tx, scope.organizationId);
     const book = await openCustomerBook(tx, scope, [draft], nowOf(context.channel.now(), integration));
     const outcome = accepted(book.upsert(draft), undefined);
@@ -26,11 +27,11 @@ export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (
 
 export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async (call) => {
   const { context, integration, body } = call;
-  const drafts = body.customers.map((customer, index) =>
-    draftCustomer(customer, integration.country, `customers[${index}].`),
-  );
   const scope = scopeOf(integration);
   return await writeOnce(call, { failure: 'bulk_upsert_failed', turn: turnOf(scope), planning: 'anew' }, async (tx) => {
+    const drafts = body.customers.map((customer, index) =>
+      draftCustomer(customer, integration.country, `customers[${index}].`),
+    );
     await lockCustomers(tx, scope.organizationId);
     const book = await openCustomerBook(tx, scope, drafts, nowOf(context.channel.now(), integration));
     const outcomes = drafts.map((draft, index) => accepted(book.upsert(draft), `customers[${index}]`));
