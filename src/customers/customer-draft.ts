@@ -16,6 +16,8 @@ export type CustomerDraft = {
   address: Address | null | undefined;
 };
 
+const ASCII = /^[ -~]*$/;
+
 /** Checks what a schema can't: that somebody is named, that the phone can be one, that the metadata is not too large. */
 export function draftCustomer(input: CustomerInput, country: string | null, path: string): CustomerDraft {
   const externalId = textOrNull(input.external_id);
@@ -39,9 +41,14 @@ export function draftCustomer(input: CustomerInput, country: string | null, path
   };
 }
 
-/** How emails are compared. */
+/** How emails are compared: by Unicode's case folding, so that ß is ss and a final sigma is a sigma. */
 export function emailKey(email: string): string {
-  return email.normalize('NFC').toLowerCase();
+  const text = email.normalize('NFC');
+  // Nearly every email there is.
+  if (ASCII.test(text)) return text.toLowerCase();
+  // Through upper case, where letters with several lower cases meet; but the dotless i is no i.
+  const folded = text.split('ı').map((piece) => piece.toLowerCase().toUpperCase().toLowerCase());
+  return folded.join('ı').replaceAll('ς', 'σ').normalize('NFC');
 }
 
 /** The phone as E.164, or null if nobody could call it. A number must be possible, not proven to exist. */

@@ -99,6 +99,24 @@ describe('upserting a customer', () => {
     assert.equal(again.email, 'zoË.müller@example.ch'.normalize('NFD'));
   });
 
+  it('compares emails by what Unicode folds, also where a letter has no one other case', async () => {
+    const shop = await openShop(world);
+    for (const spellings of [
+      ['straße@x.ch', 'STRASSE@x.ch', 'STRAẞE@x.ch'],
+      ['ΟΔΥΣΣΕΥΣ@x.ch', 'οδυσσευσ@x.ch', 'Οδυσσευς@x.ch'],
+      ['µ@x.ch', 'Μ@x.ch', 'μ@x.ch'],
+      ['ﬁnn@x.ch', 'FINN@x.ch'],
+    ]) {
+      const ids = [];
+      for (const email of spellings) ids.push((await shop.post('/v1/customers', { email })).body.id);
+      assert.equal(new Set(ids).size, 1, spellings.join(' '));
+    }
+    // A Turkish i without its dot, or with it as a capital, is another letter.
+    const ids = [];
+    for (const email of ['i@y.ch', 'ı@y.ch', 'İ@y.ch']) ids.push((await shop.post('/v1/customers', { email })).body.id);
+    assert.equal(new Set(ids).size, 3);
+  });
+
   it('understands a phone without a country code by the dealer’s country, if it has one', async () => {
     const swiss = await openShop(world, { country: 'CH' });
     const { id } = await upsert(swiss, { phone: '022 730 00 00' }, 201);
