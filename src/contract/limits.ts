@@ -12,3 +12,14 @@ export const RATE_WINDOW_MS = 60_000;
 export const IDEMPOTENCY_KEY_LENGTH_LIMIT = 255;
 export const IDEMPOTENCY_RETENTION_HOURS = 24;
 export const STRING_LENGTH_LIMIT = 500;
+export const CHANNEL_ORDER_ID_LENGTH_LIMIT = 255;
+/** In minor units of any currency. */
+export const AMOUNT_LIMIT = 1_000_000_000_000;
+export const ORDER_LINES_LIMIT = 200;
+export const LINE_QUANTITY_LIMIT = 10_000;
+/** Of the compact JSON. */
+export const METADATA_LIMIT_BYTES = 10_000;
+export const BULK_RECORDS_LIMIT = 1_000;
+
+export const PAGE_LIMIT_DEFAULT = 50;
+export const PAGE_LIMIT_MAX = 250;

@@ -1,8 +1,8 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { ApiError } from '../contract/errors.ts';
+import { METADATA_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import { type AddressInput, type CustomerInput, textOrNull } from '../contract/resources/customer.ts';
-import { METADATA_LIMIT_BYTES } from '../contract/resources/order.ts';
 
 /** A customer as the client described it, checked and in the form in which it is stored. Undefined means unsaid. */
 export type CustomerDraft = {

@@ -1,16 +1,14 @@
 import Type, { type Static } from 'typebox';
+import { BULK_RECORDS_LIMIT, METADATA_LIMIT_BYTES, STRING_LENGTH_LIMIT } from '../limits.ts';
 import { Address, Nullable, TimestampOf, timestampExample } from './common.ts';
 import { addressExample } from './listing.ts';
-
-export const BULK_RECORD_LIMIT = 1000;
-const TEXT_LIMIT = 500;
 
 /**
  * A text that may be left out; null clears it, or counts as left out where there is nothing to clear. So does an empty
  * one: forms send it for what was left blank.
  */
 export const optionalText = (description: string) =>
-  Type.Optional(Nullable(Type.String({ maxLength: TEXT_LIMIT }), description));
+  Type.Optional(Nullable(Type.String({ maxLength: STRING_LENGTH_LIMIT }), description));
 
 /** What an optional text says. */
 export function textOrNull<Text extends string | null | undefined>(text: Text): Text | null {
@@ -33,14 +31,14 @@ export type AddressInput = Static<typeof AddressInput>;
 
 /** Checked here for its type; its size is checked on its compact JSON. */
 export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Your own data: an object of at most 10,000 bytes as compact JSON.',
+  description: `Your own data: an object of at most ${METADATA_LIMIT_BYTES.toLocaleString('en-US')} bytes as compact JSON.`,
 });
 
 export const identityFields = {
   external_id: optionalText('Your own id of the customer.'),
   email: Type.Optional(
     Nullable(
-      Type.String({ maxLength: TEXT_LIMIT, pattern: '^([^\\s@]+@[^\\s@]+)?$' }),
+      Type.String({ maxLength: STRING_LENGTH_LIMIT, pattern: '^([^\\s@]+@[^\\s@]+)?$' }),
       'Compared without regard to case.',
     ),
   ),
@@ -68,7 +66,7 @@ export const BulkInput = Type.Object(
   {
     customers: Type.Array(CustomerInput, {
       minItems: 1,
-      maxItems: BULK_RECORD_LIMIT,
+      maxItems: BULK_RECORDS_LIMIT,
       description: 'The customers, each as in a single upsert.',
     }),
   },

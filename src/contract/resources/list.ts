@@ -1,8 +1,6 @@
 import Type, { type TSchema } from 'typebox';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../limits.ts';
 import { Nullable } from './common.ts';
-
-export const PAGE_LIMIT_DEFAULT = 50;
-export const PAGE_LIMIT_MAX = 250;
 
 /** The envelope of every list. */
 export function ListOf<Item extends TSchema>(item: Item, name: string) {

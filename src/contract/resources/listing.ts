@@ -1,15 +1,17 @@
 import Type, { type Static } from 'typebox';
+import { STRING_LENGTH_LIMIT } from '../limits.ts';
 import { type Address, commonItemFields, commonItemTail, ManyOf, Nullable, OneOf, timestampExample } from './common.ts';
 
-const text = (description: string) => Nullable(Type.String({ minLength: 1, maxLength: 500 }), description);
+const text = (description: string) =>
+  Nullable(Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT }), description);
 const measure = (description: string, maximum: number) =>
   Nullable(Type.Number({ exclusiveMinimum: 0, maximum }), description);
 const count = (description: string, maximum: number) => Nullable(Type.Integer({ minimum: 0, maximum }), description);
 
 /** A watch's attributes, as the dealer enters them and as the client reads them, save for the tax treatment. */
 export const WatchAttributes = Type.Object({
-  brand: Type.String({ minLength: 1, maxLength: 500, description: 'Maker of the watch.' }),
-  model: Type.String({ minLength: 1, maxLength: 500, description: 'The maker’s name for it.' }),
+  brand: Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT, description: 'Maker of the watch.' }),
+  model: Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT, description: 'The maker’s name for it.' }),
   reference_number: text('The maker’s reference.'),
   year: Nullable(Type.Integer({ minimum: 1500, maximum: 2200 }), 'Year of production.'),
   condition: OneOf('condition', 'Condition of the watch.'),

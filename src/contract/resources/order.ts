@@ -1,12 +1,7 @@
 import Type, { type Static } from 'typebox';
+import { AMOUNT_LIMIT, CHANNEL_ORDER_ID_LENGTH_LIMIT, LINE_QUANTITY_LIMIT, ORDER_LINES_LIMIT } from '../limits.ts';
 import { Nullable, OneOf, Timestamp, TimestampOf, timestampExample, UPDATED_AT } from './common.ts';
 import { AddressInput, identityFields, Metadata, optionalText } from './customer.ts';
-
-export const AMOUNT_LIMIT = 1_000_000_000_000;
-export const LINE_LIMIT = 200;
-export const LINE_QUANTITY_LIMIT = 10_000;
-export const METADATA_LIMIT_BYTES = 10_000;
-const CHANNEL_ORDER_ID_LIMIT = 255;
 
 const Amount = Type.Integer({ minimum: 0, maximum: AMOUNT_LIMIT });
 const optionalAmount = (description: string) => Type.Optional(Nullable(Amount, `${description} In minor units.`));
@@ -37,7 +32,7 @@ export const OrderInput = Type.Object(
   {
     channel_order_id: Type.String({
       minLength: 1,
-      maxLength: CHANNEL_ORDER_ID_LIMIT,
+      maxLength: CHANNEL_ORDER_ID_LENGTH_LIMIT,
       description: 'Your own id of the order, unique for the integration.',
     }),
     currency: Type.Optional(
@@ -52,14 +47,14 @@ export const OrderInput = Type.Object(
     billing_address: Type.Optional(Nullable(AddressInput, 'Who pays.')),
     lines: Type.Optional(
       Nullable(
-        Type.Array(OrderLineInput, { maxItems: LINE_LIMIT }),
+        Type.Array(OrderLineInput, { maxItems: ORDER_LINES_LIMIT }),
         'What was bought; the dealer can match an order without lines by hand.',
       ),
     ),
     shipping_amount: optionalAmount('Shipping.'),
     discount_amount: optionalAmount('Discount on the whole order.'),
     tax_amount: optionalAmount('Tax on top.'),
-    metadata: Type.Optional(Nullable(Metadata, 'Your own data, at most 10,000 bytes.')),
+    metadata: Type.Optional(Nullable(Metadata, 'Your own data.')),
   },
   {
     $id: 'OrderInput',

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox';
+import { STRING_LENGTH_LIMIT } from '../limits.ts';
 import { commonItemFields, commonItemTail, Nullable, OneOf, timestampExample } from './common.ts';
 import { addressExample } from './listing.ts';
 
-const name = (description: string) => Nullable(Type.String({ minLength: 1, maxLength: 500 }), description);
+const name = (description: string) =>
+  Nullable(Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT }), description);
 
 export const Compatibility = Type.Object(
   {

@@ -1,6 +1,6 @@
 import type { Cursor, Cursors, ListName } from '../../channel/cursors.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { PAGE_LIMIT_DEFAULT } from '../../contract/resources/list.ts';
+import { PAGE_LIMIT_DEFAULT } from '../../contract/limits.ts';
 import { parseTimestamp } from '../../contract/timestamps.ts';
 
 /** A list's query, understood: what to read and after which row. */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { BULK_BODY_LIMIT_BYTES } from '../../../contract/limits.ts';
-import { BULK_RECORD_LIMIT } from '../../../contract/resources/customer.ts';
+import { BULK_BODY_LIMIT_BYTES, BULK_RECORDS_LIMIT } from '../../../contract/limits.ts';
 import { sql } from '../../../db/sql.ts';
 
 let world: World;
@@ -34,7 +33,7 @@ type Row = { index: number; id: string; external_id: string | null; result: stri
 describe('a bulk of customers', () => {
   it('takes 1000 records in one call, and again', async () => {
     const shop = await openShop(world);
-    const { status, body } = await bulk(shop, people(BULK_RECORD_LIMIT));
+    const { status, body } = await bulk(shop, people(BULK_RECORDS_LIMIT));
     assert.equal(status, 200);
     assert.equal(body.object, 'bulk_result');
     assert.deepEqual(body.bulk_result, { total: 1000, created: 1000, updated: 0 });
@@ -42,7 +41,7 @@ describe('a bulk of customers', () => {
     for (const [index, row] of body.data.entries()) {
       assert.deepEqual(row, { index, id: row.id, external_id: `c${index}`, result: 'created' });
     }
-    const changed = people(BULK_RECORD_LIMIT)
+    const changed = people(BULK_RECORDS_LIMIT)
       .reverse()
       .map((person) => ({ ...person, first_name: 'Changed' }));
     const again = await bulk(shop, changed);
