@@ -9,6 +9,7 @@ import { openDatabase } from '../../db/database.ts';
 import { rawSql, sql } from '../../db/sql.ts';
 import { setRateLimit } from '../../dealers/integrations.ts';
 import { pruneIdempotency } from '../../sales/prune.ts';
+import { deleteTestData } from '../../sales/test-data.ts';
 
 const RACERS = 100;
 const HOUR_MS = 60 * 60 * 1000;
@@ -168,6 +169,20 @@ describe('a replay', () => {
       assert.equal(replay.headers['idempotent-replay'], 'true');
       await setCountry('CH');
     }
+  });
+
+  it('is gone with the test order that it is about, also if that was cancelled after going live', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const { id } = (await shop.post('/v1/orders', { channel_order_id: 'SO-1' })).body;
+    await world.db.query(sql`update integrations set is_test_mode = false where id = ${shop.integrationId}`);
+    const [key, liveKey] = [freshKey(), freshKey()];
+    assert.equal((await shop.api.post(`/v1/orders/${id}/cancel`, undefined, key)).status, 200);
+    const live = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, liveKey);
+    await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    const notFound = { status: 404, code: 'order_not_found' };
+    assert.deepEqual(faultOf(await shop.api.post(`/v1/orders/${id}/cancel`, undefined, key)), notFound);
+    const replay = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, liveKey);
+    assert.equal(replay.text, live.text);
   });
 
   it('counts against the limit, and is refused beyond it', async () => {

@@ -14,11 +14,11 @@ export type WriteRequest = {
   /** SHA-256 of method, path and body. */
   fingerprint: Buffer;
   requestId: string;
-  /** The mode that the integration is in; what it made in test mode can be deleted with all test data. */
-  isTest: boolean;
 };
 
 export type WriteAnswer = { status: number; body: string; requestId: string };
+/** An answer to be recorded; what is about test data is deleted with it. */
+export type NewAnswer = { request: WriteRequest; answer: WriteAnswer; isTest: boolean };
 export type Settled = { answer: WriteAnswer; isReplay: boolean };
 /** What became of an attempt: an answer, a fault, or nothing yet, because another node runs a request with that key. */
 export type Outcome = Settled | ApiError | 'busy';
@@ -57,16 +57,12 @@ export function replayOf(record: RecordRow, request: WriteRequest): Settled | Ap
   return { answer: { status: record.status, body: record.body, requestId: record.request_id }, isReplay: true };
 }
 
-/** Records answers of one integration and mode with the write itself; an expired record under the key gives way. */
-export async function recordAnswers(
-  tx: Transaction,
-  entries: { request: WriteRequest; answer: WriteAnswer }[],
-  now: Date | null,
-): Promise<void> {
+/** Records answers of one integration, all live or all test, with the write itself; an expired record under the key gives way. */
+export async function recordAnswers(tx: Transaction, entries: NewAnswer[], now: Date | null): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(sql`
     insert into idempotency_records (integration_id, is_test, created_at, key, fingerprint, status, body, request_id)
-    select ${entries[0]?.request.integrationId ?? ''}, ${entries[0]?.request.isTest ?? false},
+    select ${entries[0]?.request.integrationId ?? ''}, ${entries[0]?.isTest ?? false},
       coalesce(${now}::timestamptz, now()), key, decode(fingerprint, 'hex'), status, body, request_id
     from unnest(
       ${entries.map(({ request }) => request.key)}::text[],

@@ -6,11 +6,11 @@ import type { AppOptions } from '../app-options.ts';
 import { writeFault } from './database-faults.ts';
 import {
   findRecords,
+  type NewAnswer,
   type Outcome,
   recordAnswers,
   replayOf,
   tryLockKeys,
-  type WriteAnswer,
   type WriteRequest,
 } from './idempotency.ts';
 import { createTurns, isHopeless, tooLate } from './turns.ts';
@@ -78,7 +78,7 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
           const drafts = open.map((report) => report.draft);
           const placed = drafts.length === 0 ? NOTHING : await placeOrders(tx, channel, first.scope, drafts);
           touched = placed.touched;
-          const answers: { request: WriteRequest; answer: WriteAnswer }[] = [];
+          const answers: NewAnswer[] = [];
           for (const [index, report] of open.entries()) {
             const { request, apiVersion } = report;
             const document = placed.documents[index] ?? null;
@@ -88,7 +88,7 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
             }
             const body = presentOrder(channel, apiVersion, document);
             const answer = { status: 201, body, requestId: request.requestId };
-            answers.push({ request, answer });
+            answers.push({ request, answer, isTest: first.scope.isTest });
             outcomes.set(report, { answer, isReplay: false });
           }
           await recordAnswers(tx, answers, now);

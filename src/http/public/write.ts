@@ -15,8 +15,8 @@ import {
 } from './idempotency.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** What an operation answers: a status and a body that is JSON text already. */
-export type WriteResult = { status: number; body: string };
+/** What an operation answers: a status, a body that is JSON text already, and whether it is about test data. */
+export type WriteResult = { status: number; body: string; isTest: boolean };
 
 export type Write = {
   /** The code of a fault in the work or in its commit. */
@@ -54,8 +54,9 @@ export async function writeOnce(
           if (record !== undefined) return replayOf(record, request);
           if (!isLocked) return 'busy';
           step = failure;
-          const answer = { ...(await work(tx)), requestId: request.requestId };
-          await recordAnswers(tx, [{ request, answer }], now);
+          const { status, body, isTest } = await work(tx);
+          const answer = { status, body, requestId: request.requestId };
+          await recordAnswers(tx, [{ request, answer, isTest }], now);
           return { answer, isReplay: false };
         },
         planning === undefined ? {} : { planning },
@@ -81,7 +82,6 @@ export function writeRequest({ integration, request, context }: WriteCall): Writ
     key: String(request.headers['idempotency-key']),
     fingerprint: fingerprintOf(request.method, path, context.rawBodies.get(request) ?? Buffer.alloc(0)),
     requestId: request.id,
-    isTest: integration.isTestMode,
   };
 }
 

@@ -21,6 +21,7 @@ export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (
     return {
       status: outcome.result === 'created' ? 201 : 200,
       body: JSON.stringify(presentCustomer(outcome.customer, outcome.externalId, scope.isTest)),
+      isTest: scope.isTest,
     };
   });
 };
@@ -36,7 +37,7 @@ export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async
     const book = await openCustomerBook(tx, scope, drafts, nowOf(context.channel.now(), integration));
     const outcomes = drafts.map((draft, index) => accepted(book.upsert(draft), `customers[${index}]`));
     await book.write();
-    return { status: 200, body: JSON.stringify(presentBulk(outcomes)) };
+    return { status: 200, body: JSON.stringify(presentBulk(outcomes)), isTest: scope.isTest };
   });
 };
 

@@ -99,7 +99,13 @@ export const cancelOrder: Handler<typeof OPERATIONS.cancelOrder> = async (call) 
     );
     if (changed === null) throw new ApiError('order_not_found');
     touched = changed.touched;
-    return { status: 200, body: presentOrder(context.channel, apiVersion, JSON.stringify(changed.order)) };
+    const { order } = changed;
+    return {
+      status: 200,
+      body: presentOrder(context.channel, apiVersion, JSON.stringify(order)),
+      // An order that was made in test mode stays a test, also when the integration has gone live since.
+      isTest: order.is_test,
+    };
   });
   if (touched.length > 0) context.channel.onEvents(touched);
   return reply;

@@ -9,7 +9,7 @@ export const pingWebhook: Handler<typeof OPERATIONS.pingWebhook> = async (call) 
   const reply = await writeOnce(call, { failure: 'insert_failed', turn }, async (tx) => {
     const { id, deliveryId } = await recordPing(tx, context.channel, integration.integrationId);
     const body = { object: 'webhook_ping', delivery_id: deliveryId, event_id: id, enqueued: deliveryId !== null };
-    return { status: 200, body: JSON.stringify(body) };
+    return { status: 200, body: JSON.stringify(body), isTest: integration.isTestMode };
   });
   context.channel.onEvents([integration.integrationId]);
   return reply;
