@@ -111,6 +111,26 @@ describe('orders that arrive together', () => {
     assert.equal((await shop.api.get('/v1/orders')).body.data.length, BATCH + 1);
   });
 
+  it('are answered as stored, whatever happens to those who are told of them', async (t) => {
+    const database = await cloneDatabase({ poolSize: 3 });
+    const onEvents = () => {
+      throw new Error('nobody listens');
+    };
+    const deaf = await startWorld({ database, channel: { ...world.channel, db: database.db, onEvents } });
+    t.after(() => deaf.stop());
+    const shop = await openShop(deaf);
+    const key = freshKey();
+    const first = await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
+    assert.equal(first.status, 201, first.text);
+    assert.equal((await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key)).text, first.text);
+    assert.equal((await shop.post(`/v1/orders/${first.body.id}/cancel`)).status, 200);
+    assert.equal((await shop.post('/v1/test/webhook_ping')).status, 200);
+    const faults = deaf.logLines
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.err?.message === 'nobody listens');
+    assert.equal(faults.length, 3);
+  });
+
   it('of test mode and of live mode do not mix', async () => {
     const shop = await openShop(world);
     const setMode = (isTest: boolean) =>

@@ -58,11 +58,12 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
   async function inOneTransaction(reports: OrderReport[]): Promise<Outcome[]> {
     let step: ErrorCode = 'lookup_failed';
     let touched: string[] = [];
+    let settled: Outcome[];
     const now = channel.now();
     const requests = reports.map((report) => report.request);
     const [first] = reports as [OrderReport];
     try {
-      const outcomes = await db.transaction(
+      settled = await db.transaction(
         async (tx) => {
           step = 'lookup_failed';
           const isLocked = await tryLockKeys(tx, requests);
@@ -96,11 +97,11 @@ export function createOrderIntake({ db, channel }: AppOptions): OrderIntake {
         },
         { planning: 'once' },
       );
-      if (touched.length > 0) channel.onEvents(touched);
-      return outcomes;
     } catch (error) {
       throw writeFault(step, error);
     }
+    if (touched.length > 0) channel.onEvents(touched);
+    return settled;
   }
 
   const turns = createTurns(placeTogether, BATCH_LIMIT);

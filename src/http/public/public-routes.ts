@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ChannelContext } from '../../channel/context.ts';
 import { createCursors } from '../../channel/cursors.ts';
 import { createDocumentReader } from '../../channel/read-documents.ts';
 import { ApiError } from '../../contract/errors.ts';
@@ -54,7 +55,8 @@ declare module 'fastify' {
 }
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
-export async function publicRoutes(app: FastifyInstance, options: AppOptions): Promise<void> {
+export async function publicRoutes(app: FastifyInstance, given: AppOptions): Promise<void> {
+  const options = { ...given, channel: telling(given) };
   const context: PublicContext = {
     ...options,
     // Documents and the answers made of them share the memory: pages copy what they hold, single answers do not.
@@ -109,6 +111,20 @@ export async function publicRoutes(app: FastifyInstance, options: AppOptions): P
       },
     });
   }
+}
+
+/** When events are told the write is committed: what goes wrong from then on is not the client's to hear. */
+function telling({ channel, log }: AppOptions): ChannelContext {
+  return {
+    ...channel,
+    onEvents(integrationIds) {
+      try {
+        channel.onEvents(integrationIds);
+      } catch (error) {
+        log.error({ err: error }, 'nobody was told of new events');
+      }
+    },
+  };
 }
 
 function notServed(request: FastifyRequest, operations: Operation[]): ApiError {
