@@ -29,9 +29,11 @@ export const AddressInput = Type.Object(
 );
 export type AddressInput = Static<typeof AddressInput>;
 
+export const METADATA_SIZE = `at most ${METADATA_LIMIT_BYTES.toLocaleString('en-US')} bytes`;
+
 /** Checked here for its type; its size is checked on its compact JSON. */
 export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: `Your own data: an object of at most ${METADATA_LIMIT_BYTES.toLocaleString('en-US')} bytes as compact JSON.`,
+  description: `Your own data: an object of ${METADATA_SIZE} as compact JSON.`,
 });
 
 export const identityFields = {

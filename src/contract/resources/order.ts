@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { AMOUNT_LIMIT, CHANNEL_ORDER_ID_LENGTH_LIMIT, LINE_QUANTITY_LIMIT, ORDER_LINES_LIMIT } from '../limits.ts';
 import { Nullable, OneOf, Timestamp, TimestampOf, timestampExample, UPDATED_AT } from './common.ts';
-import { AddressInput, identityFields, Metadata, optionalText } from './customer.ts';
+import { AddressInput, identityFields, METADATA_SIZE, Metadata, optionalText } from './customer.ts';
 
 const Amount = Type.Integer({ minimum: 0, maximum: AMOUNT_LIMIT });
 const optionalAmount = (description: string) => Type.Optional(Nullable(Amount, `${description} In minor units.`));
@@ -54,7 +54,7 @@ export const OrderInput = Type.Object(
     shipping_amount: optionalAmount('Shipping.'),
     discount_amount: optionalAmount('Discount on the whole order.'),
     tax_amount: optionalAmount('Tax on top.'),
-    metadata: Type.Optional(Nullable(Metadata, 'Your own data.')),
+    metadata: Type.Optional(Nullable(Metadata, `Your own data, ${METADATA_SIZE}.`)),
   },
   {
     $id: 'OrderInput',
