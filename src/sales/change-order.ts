@@ -8,6 +8,7 @@ import type { Order } from '../contract/resources/order.ts';
 import type { JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { type LockedItem, lockItems } from '../inventory/change.ts';
 import { openOutbox } from '../webhooks/outbox.ts';
 
 /** Who asks for an order: the dealer for any of the organization's, a client for those of its integration alone. */
@@ -22,16 +23,6 @@ export type StoredLine = {
   saleId: string | null;
 };
 
-/** An item whose row is locked; operations change its numbers in place. */
-export type OrderItem = {
-  id: string;
-  kind: 'listing' | 'part';
-  title: string;
-  stockNumber: string;
-  units: number;
-  reservedUnits: number;
-};
-
 /** An order under change: its row and its items are locked, and what the operation alters here is written after it. */
 export type OpenOrder = {
   /** As the client reads it; `updated_at` is set by the write. */
@@ -39,13 +30,14 @@ export type OpenOrder = {
   integrationId: string;
   organizationId: string;
   lines: StoredLine[];
-  items: Map<string, OrderItem>;
+  /** Their rows are locked; operations change their numbers in place. */
+  items: Map<string, LockedItem>;
   /** The reported buyer is several people, and the dealer has not decided yet. */
   hasCustomerConflict: boolean;
   now: Date;
   /** The event that tells the order's own client. */
   tell(type: EventType, previous: Record<string, unknown>): void;
-  sell(line: StoredLine, item: OrderItem): void;
+  sell(line: StoredLine, item: LockedItem): void;
   voidSale(saleId: string): void;
 };
 
@@ -83,7 +75,8 @@ export async function changeOrder(
   const { integration_id: integrationId, organization_id: organizationId } = row;
   const lines = await readLines(tx, integrationId, orderId);
   const itemIds = [...new Set([...lines.flatMap((line) => line.itemId ?? []), ...(options.alsoLock ?? [])])];
-  const items = await lockItems(tx, organizationId, itemIds);
+  const locked = itemIds.length === 0 ? [] : await lockItems(tx, organizationId, itemIds);
+  const items = new Map(locked.map((item) => [item.id, item]));
   const channels = row.is_test ? [] : await integrationsOf(tx, itemIds);
   const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
 
@@ -162,16 +155,8 @@ async function readLines(tx: Transaction, integrationId: string, orderId: string
     where integration_id = ${integrationId} and order_id = ${orderId} order by position`);
 }
 
-async function lockItems(tx: Transaction, organizationId: string, ids: string[]): Promise<Map<string, OrderItem>> {
-  if (ids.length === 0) return new Map();
-  const items = await tx.query<OrderItem>(sql`
-    select id, kind, title, stock_number as "stockNumber", units, reserved_units as "reservedUnits" from items
-    where id = any(${ids}::text[]) and organization_id = ${organizationId} order by id for update`);
-  return new Map(items.map((item) => [item.id, item]));
-}
-
 /** An item that was deleted is gone for the lines too; an order that is still waiting must not be sold as if it had it. */
-function forgetDeleted(order: Order, lines: StoredLine[], items: Map<string, OrderItem>): void {
+function forgetDeleted(order: Order, lines: StoredLine[], items: OpenOrder['items']): void {
   for (const line of lines) {
     if (line.itemId !== null && items.has(line.itemId)) continue;
     line.itemId = null;
@@ -181,11 +166,11 @@ function forgetDeleted(order: Order, lines: StoredLine[], items: Map<string, Ord
   }
 }
 
-function isMoved(item: OrderItem, before: OrderItem | undefined): boolean {
+function isMoved(item: LockedItem, before: LockedItem | undefined): boolean {
   return item.units !== before?.units || item.reservedUnits !== before.reservedUnits;
 }
 
-async function writeItems(tx: Transaction, items: OrderItem[]): Promise<void> {
+async function writeItems(tx: Transaction, items: LockedItem[]): Promise<void> {
   if (items.length === 0) return;
   await tx.query(sql`
     update items i set units = rows.units, reserved_units = rows.reserved_units

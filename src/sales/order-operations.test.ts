@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { observe } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
-import { part, publishNew, watch } from '../../test/harness/stock.ts';
+import { part, publishNew, stockOf, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
@@ -31,13 +31,6 @@ async function order(lines: object[] = [], from = shop) {
 
 async function read(orderId: string, from = shop) {
   return (await from.api.get(`/v1/orders/${orderId}`)).body;
-}
-
-async function stockOf(itemId: string): Promise<{ units: number; held: number }> {
-  const [row] = await world.db.query<{ units: number; held: number }>(sql`
-    select units, reserved_units as held from items where id = ${itemId}`);
-  assert.ok(row);
-  return row;
 }
 
 type Sale = { id: string; item_id: string | null; units: number; status: string; is_test: boolean };
@@ -69,7 +62,7 @@ describe('confirming an order', () => {
     assert.equal(confirmed.status, 'matched');
     assert.deepEqual(confirmed, await read(id, own));
     assert.deepEqual(
-      [await stockOf(listingId), await stockOf(partId)],
+      [await stockOf(world, listingId), await stockOf(world, partId)],
       [
         { units: 0, held: 0 },
         { units: 3, held: 0 },
@@ -105,11 +98,11 @@ describe('confirming an order', () => {
     const seen = await observe(own.api, () => confirmOrder(world.channel, own.organizationId, id));
     assert.deepEqual([seen.types, seen.changed], [[], []]);
     assert.equal((await read(id, own)).status, 'matched');
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     const [sale] = await salesOf(own.organizationId);
     assert.equal(sale?.is_test, true);
     await cancelSale(world.channel, own.organizationId, id);
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     const [voided] = await salesOf(own.organizationId);
     assert.equal(voided?.status, 'voided');
   });
@@ -170,7 +163,7 @@ describe('dismissing an order', () => {
     assert.deepEqual(dismissed.cancellation, { by: 'dealer', reason: 'The watch is in repair.' });
     assert.deepEqual(seen.types, ['listing.updated', 'order.cancelled']);
     assert.deepEqual(seen.events[1]?.data, { object: dismissed, previous_attributes: {} });
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
   });
 
   it('wins or loses against the client’s cancellation, and is told only if it wins', async () => {
@@ -189,7 +182,7 @@ describe('dismissing an order', () => {
         events.some((event: { data: { object: { id: string } } }) => event.data.object.id === id),
         hasWon,
       );
-      assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+      assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     }
   });
 });
@@ -214,7 +207,7 @@ describe('cancelling the sale of an order', () => {
       assert.equal(returned.fulfilled_at, null);
       for (const line of returned.lines) assert.equal(line.match, null);
       assert.deepEqual(
-        [await stockOf(listingId), await stockOf(partId)],
+        [await stockOf(world, listingId), await stockOf(world, partId)],
         [
           { units: 1, held: 0 },
           { units: 5, held: 0 },
@@ -234,7 +227,7 @@ describe('cancelling the sale of an order', () => {
     const voids = await Promise.allSettled([1, 2, 3].map(() => voidSale(world.channel, own.organizationId, saleId)));
     assert.deepEqual(voids.map((result) => result.status).sort(), ['fulfilled', 'rejected', 'rejected']);
     assert.equal((await read(id, own)).status, 'received');
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     await assertRefused(voidSale(world.channel, own.organizationId, saleId), 'already_voided');
 
     // Sold again, the order has a new sale; the old one's void must not touch it.
@@ -246,7 +239,7 @@ describe('cancelling the sale of an order', () => {
     await assertRefused(cancelSale(world.channel, own.organizationId, id, saleId), 'already_voided');
     await assertRefused(voidSale(world.channel, own.organizationId, saleId), 'already_voided');
     assert.equal((await read(id, own)).status, 'matched');
-    assert.deepEqual(await stockOf(listingId), { units: 0, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 0, held: 0 });
   });
 
   it('works without an item that was deleted since', async () => {
@@ -267,7 +260,7 @@ describe('cancelling the sale of an order', () => {
     await world.db.query(sql`delete from integrations where id = ${own.integrationId}`);
     const [sale] = await salesOf(own.organizationId);
     await voidSale(world.channel, own.organizationId, sale?.id ?? '');
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
   });
 });
 
@@ -282,7 +275,7 @@ describe('matching a line by hand', () => {
     assert.deepEqual(matched.lines, [{ ...lines[0], match: { object: 'part', id: partId, remaining_quantity: 2 } }]);
     assert.equal(matched.total_amount, 21);
     assert.deepEqual(seen.types, ['part.in_stock']);
-    assert.deepEqual(await stockOf(partId), { units: 5, held: 3 });
+    assert.deepEqual(await stockOf(world, partId), { units: 5, held: 3 });
   });
 
   it('lets go of what the line held before, also of the same item', async () => {
@@ -291,10 +284,10 @@ describe('matching a line by hand', () => {
     const choose = (itemId: string) =>
       matchLine(world.channel, shop.organizationId, id, { lineId: lines[0].id, itemId });
     await choose(first);
-    assert.deepEqual(await stockOf(first), { units: 1, held: 1 });
+    assert.deepEqual(await stockOf(world, first), { units: 1, held: 1 });
     await choose(second);
     assert.deepEqual(
-      [await stockOf(first), await stockOf(second)],
+      [await stockOf(world, first), await stockOf(world, second)],
       [
         { units: 1, held: 0 },
         { units: 1, held: 1 },
@@ -326,7 +319,7 @@ describe('matching a line by hand', () => {
     assert.deepEqual([matched.subtotal_amount, matched.total_amount], [null, null]);
     assert.deepEqual(await read(id), matched);
     await operations.confirm(id);
-    assert.deepEqual(await stockOf(listingId), { units: 0, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 0, held: 0 });
   });
 
   it('of a test order holds nothing', async () => {
@@ -334,7 +327,7 @@ describe('matching a line by hand', () => {
     const listingId = await publishNew(world, own, watch());
     const { id } = await order([], own);
     await matchLine(world.channel, own.organizationId, id, { lineId: null, itemId: listingId, units: 1 });
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     assert.equal((await read(id, own)).lines[0].match.remaining_quantity, 0, 'as it would be in live mode');
   });
 
@@ -354,8 +347,8 @@ describe('matching a line by hand', () => {
     await assertRefused(match({ lineId: null, itemId: foreign, units: 1 }), 'not_found', 'itemId');
     await assertRefused(match({ lineId: newId('orderLine'), itemId: listingId }), 'not_found', 'lineId');
     await assertRefused(match({ lineId: other.lines[0].id, itemId: listingId }), 'not_found', 'lineId');
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
-    assert.deepEqual(await stockOf(foreign), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, foreign), { units: 1, held: 0 });
     assert.deepEqual((await read(id)).lines, lines);
   });
 });
@@ -408,7 +401,7 @@ describe('an operation on an order', () => {
       const outcomes = results.map((result) => result.status).sort();
       assert.deepEqual(outcomes, ['fulfilled', 'rejected', 'rejected'], name);
     }
-    assert.deepEqual(await stockOf(listingId), { units: 3, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 3, held: 0 });
   });
 
   it('moves the clock of a detached integration: its client reads the truth when it is back', async () => {

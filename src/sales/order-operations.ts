@@ -3,14 +3,9 @@ import { newId } from '../contract/ids.ts';
 import { textOrNull } from '../contract/resources/customer.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
+import type { LockedItem } from '../inventory/change.ts';
 import { assertUnits } from '../inventory/movements.ts';
-import {
-  changeOrder,
-  type OpenOrder,
-  type OrderChangeOptions,
-  type OrderItem,
-  type StoredLine,
-} from './change-order.ts';
+import { changeOrder, type OpenOrder, type OrderChangeOptions, type StoredLine } from './change-order.ts';
 
 /** What the dealer does with reported orders. Each is one transaction. */
 
@@ -186,7 +181,7 @@ function lineOf(open: OpenOrder, lineId: string): StoredLine {
   return line;
 }
 
-function addLine(open: OpenOrder, item: OrderItem, units: number): StoredLine {
+function addLine(open: OpenOrder, item: LockedItem, units: number): StoredLine {
   const id = newId('orderLine');
   open.order.lines.push({
     id,

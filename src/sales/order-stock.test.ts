@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { hold, untilBlocked } from '../../test/harness/hold.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
-import { part, publishNew, watch } from '../../test/harness/stock.ts';
+import { part, publishNew, stockOf, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../contract/ids.ts';
-import { sql } from '../db/sql.ts';
 import { createItem, setHidden } from '../inventory/items.ts';
 import { reserveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
@@ -26,13 +25,6 @@ async function order(shop: Shop, lines: object[]) {
   return body;
 }
 
-async function stockOf(itemId: string): Promise<{ units: number; held: number }> {
-  const [row] = await world.db.query<{ units: number; held: number }>(sql`
-    select units, reserved_units as held from items where id = ${itemId}`);
-  assert.ok(row);
-  return row;
-}
-
 describe('the stock of a live order', () => {
   it('is held at once: the last unit of a listing makes it reserved, an earlier one only counts down', async () => {
     const shop = await openShop(world);
@@ -45,7 +37,7 @@ describe('the stock of a live order', () => {
     assert.equal(second.lines[0].match.remaining_quantity, 0);
     listing = (await shop.api.get(`/v1/listings/${id}`)).body;
     assert.deepEqual([listing.status, listing.quantity], ['reserved', 0]);
-    assert.deepEqual(await stockOf(id), { units: 2, held: 2 });
+    assert.deepEqual(await stockOf(world, id), { units: 2, held: 2 });
   });
 
   it('takes units of a part, to sold_out at zero', async () => {
@@ -75,7 +67,7 @@ describe('the stock of a live order', () => {
       ),
       [1, null, 0],
     );
-    assert.deepEqual(await stockOf(id), { units: 4, held: 4 });
+    assert.deepEqual(await stockOf(world, id), { units: 4, held: 4 });
   });
 
   it('comes back with a cancellation and with a dismissal, and the match stays to be seen', async () => {
@@ -88,7 +80,7 @@ describe('the stock of a live order', () => {
     ]) {
       const { id } = await order(shop, [{ listing_id: listingId }, { part_id: partId, quantity: 2 }]);
       assert.deepEqual(
-        [await stockOf(listingId), await stockOf(partId)],
+        [await stockOf(world, listingId), await stockOf(world, partId)],
         [
           { units: 1, held: 1 },
           { units: 5, held: 2 },
@@ -96,7 +88,7 @@ describe('the stock of a live order', () => {
       );
       await end(id);
       assert.deepEqual(
-        [await stockOf(listingId), await stockOf(partId)],
+        [await stockOf(world, listingId), await stockOf(world, partId)],
         [
           { units: 1, held: 0 },
           { units: 5, held: 0 },
@@ -137,8 +129,8 @@ describe('the stock of a live order', () => {
       made.lines.map((line: { match: unknown }) => line.match),
       made.lines.map(() => null),
     );
-    assert.deepEqual(await stockOf(foreign), { units: 1, held: 0 });
-    assert.deepEqual(await stockOf(onSiblingOnly), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, foreign), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, onSiblingOnly), { units: 1, held: 0 });
   });
 
   it('is there for what was on the channel before: that sale may have happened meanwhile', async () => {
@@ -161,7 +153,7 @@ describe('the stock of a live order', () => {
       const made = await order(shop, [{ part_id: id }, { part_id: hidden }]);
       assert.equal(made.lines[0].match, null);
       assert.equal(made.lines[1].match.id, hidden);
-      assert.deepEqual(await stockOf(id), { units: 3, held: 0 });
+      assert.deepEqual(await stockOf(world, id), { units: 3, held: 0 });
     }
   });
 
@@ -212,7 +204,7 @@ describe('a race for the last unit', () => {
       const orders = await Promise.all([shop, sibling, shop, sibling].map((one) => order(one, [{ listing_id: id }])));
       const matches = orders.map((made) => made.lines[0].match).filter((match) => match !== null);
       assert.deepEqual(matches, [{ object: 'listing', id, remaining_quantity: 0 }]);
-      assert.deepEqual(await stockOf(id), { units: 1, held: 1 });
+      assert.deepEqual(await stockOf(world, id), { units: 1, held: 1 });
     }
   });
 
@@ -231,7 +223,7 @@ describe('a race for the last unit', () => {
       order(sibling, round % 2 === 0 ? lines.toReversed() : lines),
     ]);
     await Promise.all(rounds.flat());
-    for (const id of ids) assert.deepEqual(await stockOf(id), { units: 1_000, held: 20 });
+    for (const id of ids) assert.deepEqual(await stockOf(world, id), { units: 1_000, held: 20 });
   });
 
   it('also between parts: no more units are held than there are', async () => {
@@ -241,7 +233,7 @@ describe('a race for the last unit', () => {
     const matched = orders.filter((made) => made.lines[0].match !== null);
     assert.equal(matched.length, 3);
     assert.deepEqual(matched.map((made) => made.lines[0].match.remaining_quantity).sort(), [1, 4, 7]);
-    assert.deepEqual(await stockOf(id), { units: 10, held: 9 });
+    assert.deepEqual(await stockOf(world, id), { units: 10, held: 9 });
   });
 });
 
@@ -262,11 +254,11 @@ describe('a test order', () => {
       assert.deepEqual(matched[1].match, { object: 'part', id: partId, remaining_quantity: 3 });
       assert.equal(matched[2].match, null);
     }
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
-    assert.deepEqual(await stockOf(partId), { units: 5, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, partId), { units: 5, held: 0 });
     assert.deepEqual((await test.api.get(`/v1/listings/${listingId}`)).body, before);
     assert.deepEqual((await live.api.get('/v1/events?type=listing.updated,part.*')).body.data.length, 1);
     await test.post(`/v1/orders/${made.id}/cancel`);
-    assert.deepEqual(await stockOf(listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
   });
 });

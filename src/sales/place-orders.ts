@@ -162,7 +162,6 @@ function orderRow(
 }
 
 async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[], stamp: Date): Promise<void> {
-  if (rows.length === 0) return;
   const lines = rows.flatMap((row) => row.lines.map((line, position) => ({ ...line, orderId: row.id, position })));
   await tx.query(sql`
     with new_orders as (

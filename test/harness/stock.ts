@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { sql } from '../../src/db/sql.ts';
 import type { NewItem } from '../../src/inventory/item-input.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
@@ -74,6 +76,14 @@ export function part(changes: Partial<NewPart> = {}): NewPart {
     },
     ...changes,
   };
+}
+
+/** The units of an item that the dealer has, and how many of them are held. */
+export async function stockOf(world: World, itemId: string): Promise<{ units: number; held: number }> {
+  const [row] = await world.db.query<{ units: number; held: number }>(sql`
+    select units, reserved_units as held from items where id = ${itemId}`);
+  assert.ok(row);
+  return row;
 }
 
 /** Takes an item into stock and puts it on the dealer's channel. */
