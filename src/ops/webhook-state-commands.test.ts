@@ -127,7 +127,6 @@ describe('what an operator sees when webhooks do not arrive', () => {
       ['webhooks', 'deliveries', id],
       ['webhooks', 'delivery', id, deliveryId],
       ['replays', 'start', id],
-      ['replays', 'start', id, '--yes'],
     ]) {
       const { out } = await run(...args);
       assert.match(out, off, args.join(' '));
