@@ -34,6 +34,16 @@ export function startWorkers(
     guard: createGuard(config.isPrivateWebhookAllowed),
     now: channel.now,
     onFault: onFault('the webhook engine met a fault'),
+    onNotice: (notice) => {
+      if (notice.kind === 'disabled') {
+        log.warn(
+          { integrations: notice.integrationIds },
+          'webhooks are off: the receiver answered 410 five times in a row',
+        );
+      } else {
+        log.warn({ deliveries: notice.counts }, 'webhooks are given up: they failed for the last time');
+      }
+    },
   });
   const running = [
     engine,

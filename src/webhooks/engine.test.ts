@@ -18,7 +18,7 @@ import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { RECEIVER_LIMIT } from './claim.ts';
 import { setUrl } from './endpoints.ts';
-import { LIMITS } from './engine.ts';
+import { LIMITS } from './engine-limits.ts';
 
 describe('the engine', () => {
   let world: World;
@@ -83,7 +83,8 @@ describe('the engine', () => {
       await setUrl(world.db, { guard, box }, integrationId, 'http://127.0.0.1:9/nobody');
       await queueEvents(world, { integrationId }, 1);
     }
-    await world.db.query(sql`update deliveries set status = 'failed', due_at = now() + interval '1 hour'`);
+    await world.db.query(sql`
+      update deliveries set status = 'failed', is_waiting = true, due_at = now() + interval '1 hour'`);
     let statements = 0;
     const counting: Database = {
       ...world.db,
@@ -94,8 +95,8 @@ describe('the engine', () => {
     };
     start({ ...world, db: counting }, { pollMs: 200, tidyMs: 100_000 });
     await sleep(1_000);
-    // Two claims for each of five looks, and those of the housekeeping.
-    assert.ok(statements <= 20, `${statements} statements in five polls`);
+    // A claim and a look for ripe retries in each of five polls, and the first turn of the housekeeping.
+    assert.ok(statements <= 16, `${statements} statements in five polls`);
 
     const last = shops.sort((one, other) => (one.integrationId < other.integrationId ? -1 : 1)).at(-1) as Shop;
     const receiver = await connect(last);
@@ -120,6 +121,21 @@ describe('the engine', () => {
       both.map(({ received }) => received.length),
       [500, 500],
     );
+  });
+
+  it('leaves a receiver its limit, however many workers there are', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    receiver.answer = () => {};
+    await queueEvents(world, shop, 100);
+    const limits = { inFlightPerReceiver: 8, attemptTimeoutMs: 10_000 };
+    const workers = [start(world, limits), start(world, limits), start(world, limits)];
+    await receiver.until(8);
+    for (const worker of workers) worker.wake();
+    await sleep(500);
+    assert.equal(receiver.received.length, 8);
+    receivers.splice(receivers.indexOf(receiver), 1);
+    await receiver.stop();
   });
 
   it('stops at any moment without leaving a lease behind or sending anything twice', async () => {

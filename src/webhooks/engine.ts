@@ -4,18 +4,14 @@ import type { Database } from '../db/database.ts';
 import { createBell } from './bell.ts';
 import { type Claimed, claimDue } from './claim.ts';
 import { dispatch } from './dispatch.ts';
+import { type EngineLimits, LIMITS } from './engine-limits.ts';
 import type { Guard } from './guard.ts';
-import { holdStopped, releaseHeld } from './held.ts';
 import { createPlaces } from './places.ts';
-import { pruneWebhooks } from './prune.ts';
-import { type Outcome, recordOutcomes } from './record.ts';
-import { runReplays } from './replay.ts';
-import { type Returned, returnClaims } from './return.ts';
-import { ATTEMPT_TIMEOUT_MS } from './schedule.ts';
 import type { SealedBox } from './sealed-box.ts';
-import { resealSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
 import { createServerClock } from './server-clock.ts';
+import { openUnrecorded } from './unrecorded.ts';
+import { type Notice, startUpkeep } from './upkeep.ts';
 
 /**
  * The engine: claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in
@@ -34,43 +30,23 @@ export type EngineOptions = {
   guard: Guard;
   now: () => Date | null;
   onFault: (error: unknown) => void;
+  /** What an operator would want to know, though nothing is wrong with the service. */
+  onNotice?: (notice: Notice) => void;
   limits?: Partial<EngineLimits>;
-};
-
-export type EngineLimits = {
-  /** Attempts under way at once, in all and to one receiver. */
-  inFlight: number;
-  inFlightPerReceiver: number;
-  /**
-   * How long a claimed delivery belongs to its worker; an abandoned one waits this long. What it leaves beside the attempt
-   * is for the answer of the claim and for the recording, a half each: a claim that was longer on its way is not sent.
-   */
-  leaseMs: number;
-  attemptTimeoutMs: number;
-  pollMs: number;
-  /** Housekeeping: held rows, replays. */
-  tidyMs: number;
-};
-
-export const LIMITS: EngineLimits = {
-  inFlight: 1_024,
-  inFlightPerReceiver: 64,
-  leaseMs: 20_000,
-  attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-  pollMs: 1_000,
-  tidyMs: 500,
 };
 
 const RECORD_LIMIT = 500;
 /** Outcomes that could not be recorded yet; beyond this nothing more is claimed. */
 const UNRECORDED_LIMIT = 5_000;
 const FAULT_PAUSE_MS = 1_000;
-const VAIN_PAUSE_MS = 25;
+/** After a look in vain; longer with each one that follows. */
+const VAIN_PAUSE_MS = 1;
+const VAIN_PAUSE_MAX_MS = 25;
+/** While other workers have all of a receiver's places: they do not ring here when one becomes free. */
+const CROWDED_POLL_MS = 5;
+const CROWDED_POLL_MAX_MS = 250;
 /** How long a worker leaves a receiver alone that it cannot sign for; another one may have the key. */
 const UNSIGNABLE_REST_MS = 30_000;
-const PRUNE_EVERY_MS = 60_000;
-/** Also later than at the start: a command that was given other keys may have made a secret in between. */
-const RESEAL_EVERY_MS = 3_600_000;
 const TOKEN_MAX = 2 ** 47;
 
 export function startWebhookEngine(options: EngineOptions): WebhookEngine {
@@ -78,37 +54,42 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   const { db, box, guard, onFault } = options;
   const sender = createSender({ guard, timeoutMs: limits.attemptTimeoutMs });
   const places = createPlaces(limits.inFlight, limits.inFlightPerReceiver);
+  const unrecorded = openUnrecorded(db);
+  const clock = createServerClock();
   const stopping = new AbortController();
   const claimBell = createBell();
   const outcomeBell = createBell();
-  const clock = createServerClock();
+  const upkeep = startUpkeep({ ...options, limits, signal: stopping.signal, onDue: () => claimBell.ring() });
   /** Receivers that we cannot sign for, and until when they are left alone. */
   const resting = new Map<string, number>();
-  let outcomes: Outcome[] = [];
-  let returned: Returned[] = [];
-  let stopped = new Set<string>();
   /** Where the round over all receivers goes on. */
   let after = '';
   /** A worker waits for places to become free only if that would let it claim more. */
   let isRoomWanted = false;
   let isRecordingBehind = false;
   let isClaiming = true;
+  /** What a lease leaves beside the attempt is for the way of the claim's answer and for recording, a half each. */
   const recordMs = (limits.leaseMs - limits.attemptTimeoutMs) / 2;
 
-  /** Claims once; 'more' while receivers of this round have not been looked at, 'nothing' if none was due. */
-  async function claim(): Promise<'more' | 'all' | 'nothing'> {
-    const { limit, perReceiver } = places.room();
+  /** Claims once; 'more' while receivers of this round have not been looked at, 'nothing' or 'crowded' if none was taken. */
+  async function claim(): Promise<'more' | 'all' | 'nothing' | 'crowded'> {
+    const { limit, perReceiver } = places.room(upkeep.workers());
+    const bytes = limits.inFlightBytes - places.bytes();
     // Also for places that become free while the claim is made.
     isRoomWanted = true;
     // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
-    if (limit === 0 || isRecordingBehind || outcomes.length > UNRECORDED_LIMIT) return 'all';
+    if (limit === 0 || bytes <= 0 || isRecordingBehind || unrecorded.size() > UNRECORDED_LIMIT) return 'all';
     const askedAt = performance.now();
     for (const [receiver, until] of resting) if (until <= askedAt) resting.delete(receiver);
     const { claimed, next, ...seen } = await claimDue(db, {
       limit,
-      resting: [...resting.keys()],
+      bytes,
       inFlight: places.inFlight,
       perReceiver,
+      front: limits.inFlightPerReceiver,
+      ended: unrecorded.byReceiver,
+      isAlone: upkeep.workers() === 1,
+      resting: [...resting.keys()],
       after,
       leaseToken: randomInt(1, TOKEN_MAX),
       leaseMs: limits.leaseMs,
@@ -117,33 +98,34 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     after = next ?? '';
     const arrivedAt = performance.now();
     clock.observe({ askedAt, arrivedAt, serverMs: seen.nowMs });
-    for (const integrationId of seen.stopped) stopped.add(integrationId);
+    upkeep.noteOff(seen.stopped);
     // The lease began after we asked for it, so it lasts at least until then.
     if (arrivedAt + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs) giveBack(claimed);
     else for (const delivery of claimed) void attempt(delivery);
     isRoomWanted = seen.isLimited;
     if (next !== null) return 'more';
-    return claimed.length > 0 ? 'all' : 'nothing';
+    if (claimed.length > 0) return 'all';
+    return seen.isCrowded && places.total() === 0 ? 'crowded' : 'nothing';
   }
 
   async function attempt(delivery: Claimed): Promise<void> {
-    const { integrationId, id, url, attempts, leaseToken } = delivery;
-    places.take(integrationId);
+    const { integrationId, id, url, attempts, leaseToken, body } = delivery;
+    places.take(integrationId, body.length);
     try {
       const result = await dispatch(sender, box, delivery, options.now() ?? clock.now());
       const endedAt = options.now() ?? clock.latest();
-      outcomes.push({ delivery: { integrationId, id, url, attempts, leaseToken }, result, endedAt });
+      unrecorded.add({ delivery: { integrationId, id, url, attempts, leaseToken }, result, endedAt });
     } catch (error) {
       giveBack([delivery]);
       rest(integrationId, error);
     }
-    places.leave(integrationId);
+    places.leave(integrationId, body.length);
     outcomeBell.ring();
     if (isRoomWanted) claimBell.ring();
   }
 
   function giveBack(claimed: Claimed[]): void {
-    returned.push(...claimed.map(({ integrationId, id, leaseToken }) => ({ integrationId, id, leaseToken })));
+    for (const { integrationId, id, leaseToken } of claimed) unrecorded.giveBack({ integrationId, id, leaseToken });
     outcomeBell.ring();
   }
 
@@ -155,12 +137,16 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   }
 
   async function claimLoop(): Promise<void> {
+    let vainPauseMs = VAIN_PAUSE_MS;
+    let crowdedPollMs = CROWDED_POLL_MS;
     while (!stopping.signal.aborted) {
       try {
         const found = await claim();
         // Commits ring whether or not they leave a delivery; a look in vain is not repeated for each of them.
-        if (found === 'nothing') await pause(VAIN_PAUSE_MS);
-        if (found !== 'more') await claimBell.wait(limits.pollMs);
+        if (found === 'nothing') await pause(vainPauseMs);
+        vainPauseMs = found === 'nothing' ? Math.min(vainPauseMs * 2, VAIN_PAUSE_MAX_MS) : VAIN_PAUSE_MS;
+        crowdedPollMs = found === 'crowded' ? Math.min(crowdedPollMs * 2, CROWDED_POLL_MAX_MS) : CROWDED_POLL_MS;
+        if (found !== 'more') await claimBell.wait(found === 'crowded' ? crowdedPollMs : limits.pollMs);
       } catch (error) {
         onFault(error);
         await pause(FAULT_PAUSE_MS);
@@ -170,17 +156,12 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     outcomeBell.ring();
   }
 
-  /** Records in batches. While the database is away the outcomes wait here, and nothing more is claimed. */
+  /** Records in batches. While the database is away the outcomes wait, and nothing more is claimed. */
   async function recordLoop(): Promise<void> {
-    while (isClaiming || places.total() > 0 || outcomes.length > 0 || returned.length > 0) {
-      const batch = outcomes.slice(0, RECORD_LIMIT);
-      const back = returned.slice(0, RECORD_LIMIT);
+    while (isClaiming || places.total() > 0 || unrecorded.size() > 0) {
       try {
-        if (batch.length + back.length === 0) await outcomeBell.wait(limits.pollMs);
-        if (back.length > 0) await returnClaims(db, back);
-        returned = returned.slice(back.length);
-        if (batch.length > 0) await recordOutcomes(db, batch);
-        outcomes = outcomes.slice(batch.length);
+        if (unrecorded.size() === 0) await outcomeBell.wait(limits.pollMs);
+        upkeep.noteRecorded(await unrecorded.record(RECORD_LIMIT));
         isRecordingBehind = false;
       } catch (error) {
         onFault(error);
@@ -192,52 +173,18 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     }
   }
 
-  async function tidy(): Promise<void> {
-    const toHold = [...stopped];
-    stopped = new Set();
-    await holdStopped(db, toHold, options.now());
-    const released = await releaseHeld(db, options.now());
-    const replayed = await runReplays(db, options.now());
-    if (released + replayed > 0) claimBell.ring();
-  }
-
-  async function prune(): Promise<void> {
-    while (!stopping.signal.aborted && (await pruneWebhooks(db, options.now())) > 0);
-  }
-
-  async function reseal(): Promise<void> {
-    await resealSecrets(db, box);
-  }
-
-  async function repeat(work: () => Promise<void>, everyMs: number): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await work();
-        await pause(everyMs);
-      } catch (error) {
-        onFault(error);
-        await pause(FAULT_PAUSE_MS);
-      }
-    }
-  }
-
   async function pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  const loops = Promise.all([
-    claimLoop(),
-    recordLoop(),
-    repeat(tidy, limits.tidyMs),
-    repeat(prune, PRUNE_EVERY_MS),
-    repeat(reseal, RESEAL_EVERY_MS),
-  ]);
+  const loops = Promise.all([claimLoop(), recordLoop()]);
   return {
     wake: () => claimBell.ring(),
     async stop() {
       stopping.abort();
       claimBell.ring();
       await loops;
+      await upkeep.ended();
       await sender.close();
     },
   };

@@ -13,7 +13,8 @@ import {
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { setWebhooksEnabled } from './endpoints.ts';
-import { type Outcome, recordOutcomes } from './record.ts';
+import type { Outcome } from './outcome.ts';
+import { recordOutcomes } from './record.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
 
@@ -70,6 +71,7 @@ describe('410 answers', () => {
     const [{ reason } = {}] = await world.db.query<{ reason: string }>(sql`
       select disabled_reason as reason from webhook_endpoints where integration_id = ${shop.integrationId}`);
     assert.equal(reason, 'gone');
+    assert.deepEqual(engine.notices, [{ kind: 'disabled', integrationIds: [shop.integrationId] }]);
   });
 
   it('are counted from zero after any other answer', async () => {

@@ -1,4 +1,4 @@
-import type { Outcome } from './record.ts';
+import type { Outcome } from './outcome.ts';
 
 /** What a batch of outcomes says about one receiver, in the order in which they ended. */
 export type Health = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../test/harness/hold.ts';
 import { countRefused, type Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
@@ -19,6 +20,7 @@ import { sql } from '../db/sql.ts';
 import { setEnabled, setOrganization } from '../dealers/integrations.ts';
 import { setPlan, setProvisioned } from '../dealers/organizations.ts';
 import { setUrl, setWebhooksEnabled } from './endpoints.ts';
+import { followSwitches } from './held.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
 
@@ -119,8 +121,6 @@ describe('deliveries while their receiver is off', () => {
   it('are all held and all released, however many they are', async () => {
     const shop = await openShop(world);
     const receiver = await connect(shop);
-    await setEnabled(world.db, shop.integrationId, false);
-    await world.db.query(sql`update integrations set is_enabled = true where id = ${shop.integrationId}`);
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await queueEvents(world, shop, 2_500);
     await world.db.query(sql`update deliveries set status = 'pending' where integration_id = ${shop.integrationId}`);
@@ -133,6 +133,55 @@ describe('deliveries while their receiver is off', () => {
     assert.equal(new Set(receiver.received.map(({ eventId }) => eventId)).size, 2_500);
     assert.equal(receiver.received.length, 2_500);
   });
+
+  it('are released side by side: a long backlog makes no other receiver wait', async () => {
+    await engine.stop();
+    const shops = [await openShop(world), await openShop(world)] as const;
+    for (const shop of shops) {
+      await connect(shop);
+      await setWebhooksEnabled(world.db, shop.integrationId, false);
+    }
+    const [first, second] = shops[0].integrationId < shops[1].integrationId ? shops : [shops[1], shops[0]];
+    await queueEvents(world, first, 5_000);
+    await queueEvents(world, second, 3);
+    for (const shop of [first, second]) await setWebhooksEnabled(world.db, shop.integrationId, true);
+    const { released, isMore } = await followSwitches(world.db, START);
+    assert.ok(released > 3 && released < 5_003 && isMore, `${released} at once`);
+    assert.deepEqual(
+      (await deliveriesOf(world, second)).map(({ status }) => status),
+      ['pending', 'pending', 'pending'],
+    );
+    await world.db.query(sql`delete from deliveries where integration_id = ${first.integrationId}`);
+    engine = startEngine(world, { pollMs: 20 });
+    await engine.settled();
+  });
+
+  it('cost nothing while it stays off', async () => {
+    const shop = await openShop(world);
+    await connect(shop);
+    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await queueEvents(world, shop, 10);
+    await engine.settled();
+    await until(async () => (await switchesNoted()) === 0, 'the switch is never done with');
+    await sleep(100);
+    assert.equal(await switchesNoted(), 0);
+  });
+
+  it('are found although their commit came after the switch', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    await queueEvents(world, shop, 1);
+    await receiver.until(1);
+    await engine.settled();
+    await until(async () => (await switchesNoted()) === 0, 'the switch is never done with');
+    await world.db.query(sql`update deliveries set status = 'held' where integration_id = ${shop.integrationId}`);
+    await receiver.until(2);
+    await engine.settled();
+  });
+
+  async function switchesNoted(): Promise<number> {
+    return (await world.db.query(sql`select integration_id from webhook_switches`)).length;
+  }
 
   it('that fail while it is switched off are held too', async () => {
     const shop = await openShop(world);

@@ -6,10 +6,12 @@
 export type Places = {
   readonly inFlight: ReadonlyMap<string, number>;
   total(): number;
-  /** How many more may be claimed now, and how many one receiver may have in flight. */
-  room(): { limit: number; perReceiver: number };
-  take(receiver: string): void;
-  leave(receiver: string): void;
+  /** Of the bodies in flight. */
+  bytes(): number;
+  /** How many more may be claimed now, and how many one receiver may have in flight, if so many workers share it. */
+  room(workers: number): { limit: number; perReceiver: number };
+  take(receiver: string, bytes: number): void;
+  leave(receiver: string, bytes: number): void;
 };
 
 const SHARE_OF_ONE = 8;
@@ -18,25 +20,30 @@ const SHARE_OF_A_CLAIM = 2;
 export function createPlaces(limit: number, limitPerReceiver: number): Places {
   const inFlight = new Map<string, number>();
   let total = 0;
+  let totalBytes = 0;
   return {
     inFlight,
     total: () => total,
-    room() {
+    bytes: () => totalBytes,
+    room(workers) {
       const free = limit - total;
+      const share = Math.ceil(limitPerReceiver / workers);
       return {
         limit: Math.ceil(free / SHARE_OF_A_CLAIM),
-        perReceiver: Math.max(1, Math.min(limitPerReceiver, Math.floor(free / SHARE_OF_ONE))),
+        perReceiver: Math.max(1, Math.min(share, Math.floor(free / SHARE_OF_ONE))),
       };
     },
-    take(receiver) {
+    take(receiver, bytes) {
       inFlight.set(receiver, (inFlight.get(receiver) ?? 0) + 1);
       total += 1;
+      totalBytes += bytes;
     },
-    leave(receiver) {
+    leave(receiver, bytes) {
       const left = (inFlight.get(receiver) ?? 1) - 1;
       if (left === 0) inFlight.delete(receiver);
       else inFlight.set(receiver, left);
       total -= 1;
+      totalBytes -= bytes;
     },
   };
 }

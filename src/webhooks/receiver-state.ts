@@ -130,7 +130,8 @@ export async function readBacklog(db: Queryable, integrationId: string): Promise
     group by status`);
   const [due] = await db.query<{ dueAt: Date }>(sql`
     select due_at as "dueAt" from deliveries
-    where integration_id = ${integrationId} and status in ('pending', 'failed') and due_at <= clock_timestamp()
+    where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
+      and due_at <= clock_timestamp()
       and (leased_until is null or leased_until <= clock_timestamp())
     order by due_at limit 1`);
   const countOf = new Map(rows.map(({ status, count }) => [status, count]));

@@ -221,6 +221,10 @@ describe('attempts and the waits between them', () => {
     const { claimed } = await claimDue(world.db, {
       limit: 10,
       inFlight: new Map(),
+      front: 64,
+      ended: new Map(),
+      isAlone: true,
+      bytes: 64_000_000,
       resting: [],
       perReceiver: 10,
       after: '',

@@ -3,10 +3,12 @@ import type { EventType } from '../../src/contract/events.ts';
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { sql } from '../../src/db/sql.ts';
 import { setUrl } from '../../src/webhooks/endpoints.ts';
-import { type EngineLimits, startWebhookEngine, type WebhookEngine } from '../../src/webhooks/engine.ts';
+import { startWebhookEngine, type WebhookEngine } from '../../src/webhooks/engine.ts';
+import type { EngineLimits } from '../../src/webhooks/engine-limits.ts';
 import { createGuard } from '../../src/webhooks/guard.ts';
 import { openOutbox } from '../../src/webhooks/outbox.ts';
 import { createSealedBox } from '../../src/webhooks/sealed-box.ts';
+import type { Notice } from '../../src/webhooks/upkeep.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { Shop } from './shop.ts';
 import type { Dealer, World } from './world.ts';
@@ -22,22 +24,27 @@ export type TestEngine = WebhookEngine & {
   settled(): Promise<void>;
   /** What it complained about. */
   faults: unknown[];
+  /** What an operator was told. */
+  notices: Notice[];
 };
 
 export function startEngine(world: World, limits: Partial<EngineLimits> = {}): TestEngine {
   const faults: unknown[] = [];
+  const notices: Notice[] = [];
   const engine = startWebhookEngine({
     db: world.db,
     box,
     guard,
     now: world.channel.now,
     onFault: (error) => faults.push(error),
+    onNotice: (notice) => notices.push(notice),
     limits: { pollMs: 50, tidyMs: 20, attemptTimeoutMs: 2_000, ...limits },
   });
   world.channel.onEvents = engine.wake;
   return {
     ...engine,
     faults,
+    notices,
     async settled() {
       engine.wake();
       for (let round = 0; round < 1_000; round++) {
