@@ -4,15 +4,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import {
+  box,
   connectReceiver,
   deliveriesOf,
+  guard,
   ping,
   queueEvents,
   startEngine,
   type TestEngine,
 } from '../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
+import { sql } from '../db/sql.ts';
+import { claimDue } from './claim.ts';
 import { listDeliveries } from './delivery-log.ts';
+import { EndpointError } from './endpoint-error.ts';
+import { setUrl } from './endpoints.ts';
+import { LIMITS } from './engine-limits.ts';
 import {
   cancelReplay,
   countReplay,
@@ -74,6 +81,15 @@ describe('replay', () => {
     const replay = (integrationId: string, deliveryId: string) =>
       replayDelivery(world.db, integrationId, deliveryId, null);
     assert.equal(await replay(shop.integrationId, id), false, 'it is being sent');
+    finish();
+    await engine.settled();
+    await engine.stop();
+    const waiting = await ping(shop);
+    assert.equal(await replay(shop.integrationId, waiting), false, 'it waits');
+    await world.db.query(sql`update deliveries set status = 'held' where id = ${waiting}`);
+    assert.equal(await replay(shop.integrationId, waiting), false, 'it is held');
+    engine = startEngine(world);
+    await receiver.until(2);
     finish();
     await engine.settled();
     assert.equal(await replay(stranger.integrationId, id), false);
@@ -147,7 +163,7 @@ describe('replay', () => {
     await receiver.until(60);
     await engine.stop();
     const stopped = await jobOf(shop);
-    assert.ok(stopped.done > 0 && stopped.done % 50 === 0, `${stopped.done} done`);
+    assert.ok(stopped.done > 0 && stopped.done % 16 === 0, `${stopped.done} done`);
     engine = startEngine(world);
     await untilDone(shop);
     const finished = await jobOf(shop);
@@ -171,21 +187,21 @@ describe('replay', () => {
     await engine.settled();
     await engine.stop();
     const job = await startReplay(world.db, shop.integrationId, ALL);
-    assert.equal(await runReplays(world.db, null), 50);
+    assert.equal(await runReplays(world.db, null), 16);
     const stranger = await openShop(world);
     assert.equal(await cancelReplay(world.db, stranger.integrationId, job.id), false);
     assert.equal(await cancelReplay(world.db, shop.integrationId, job.id), true);
     assert.equal(await cancelReplay(world.db, shop.integrationId, job.id), false, 'it is cancelled already');
     assert.equal(await runReplays(world.db, null), 0);
     const { status, done, total } = await jobOf(shop);
-    assert.deepEqual([status, done, total], ['cancelled', 50, 120]);
+    assert.deepEqual([status, done, total], ['cancelled', 16, 120]);
     engine = startEngine(world);
-    await receiver.until(170);
+    await receiver.until(136);
     await engine.settled();
-    assert.equal(receiver.received.length, 170);
+    assert.equal(receiver.received.length, 136);
   });
 
-  it('of many is slower than live traffic: it waits while a hundred deliveries of the receiver are due', async () => {
+  it('of many leaves half of the places to live traffic: it waits while sixteen deliveries of the receiver are due', async () => {
     await engine.stop();
     const shop = await openShop(world);
     const receiver = await connect(shop);
@@ -197,10 +213,108 @@ describe('replay', () => {
     await startReplay(world.db, shop.integrationId, ALL);
     const steps = [];
     for (let step = 0; step < 4; step++) steps.push(await runReplays(world.db, null));
-    assert.deepEqual(steps, [50, 50, 0, 0]);
+    assert.deepEqual(steps, [16, 0, 0, 0]);
+    const [live] = await queueEvents(world, shop, 1);
+    const { claimed } = await claimDue(world.db, {
+      limit: 64,
+      bytes: 1_000_000,
+      inFlight: new Map(),
+      perReceiver: LIMITS.inFlightPerReceiver / 2,
+      front: LIMITS.inFlightPerReceiver,
+      ended: new Map(),
+      isAlone: true,
+      resting: [],
+      after: '',
+      leaseToken: 1,
+      leaseMs: 1,
+      now: null,
+    });
+    assert.ok(
+      claimed.some(({ id }) => id === live),
+      'a live event waits for a replay',
+    );
     engine = startEngine(world);
     await untilDone(shop);
     assert.equal((await jobOf(shop)).done, 300);
+  });
+
+  it('of many is one at a time for each integration', async () => {
+    await engine.stop();
+    const shop = await openShop(world);
+    await connect(shop);
+    await queueEvents(world, shop, 3);
+    await startReplay(world.db, shop.integrationId, ALL);
+    await assert.rejects(startReplay(world.db, shop.integrationId, ALL), EndpointError);
+    engine = startEngine(world);
+    await untilDone(shop);
+    assert.equal((await startReplay(world.db, shop.integrationId, ALL)).total, 3);
+    await untilDone(shop);
+  });
+
+  it('of many does not wait for the replays of others that are stalled', async () => {
+    await engine.stop();
+    const stalled: Shop[] = [];
+    for (let index = 0; index < 101; index++) {
+      const shop = await openShop(world);
+      await setUrl(world.db, { guard, box }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+      await queueEvents(world, shop, 40);
+      await world.db.query(sql`
+        update deliveries set status = 'dead_letter' where integration_id = ${shop.integrationId}
+          and id in (select id from deliveries where integration_id = ${shop.integrationId} limit 20)`);
+      await startReplay(world.db, shop.integrationId, { ...ALL, statuses: ['dead_letter'] });
+      stalled.push(shop);
+    }
+    const shop = await openShop(world);
+    await connect(shop);
+    await queueEvents(world, shop, 5);
+    await world.db.query(sql`
+      update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
+    await startReplay(world.db, shop.integrationId, ALL);
+    assert.equal(await runReplays(world.db, null), 0);
+    assert.equal(await runReplays(world.db, null), 5);
+    for (const { integrationId } of stalled) {
+      await world.db.query(sql`delete from deliveries where integration_id = ${integrationId}`);
+    }
+    engine = startEngine(world);
+    await engine.settled();
+  });
+
+  it('of many waits for what is being sent, and says in the end what it did not have to send', async () => {
+    await engine.stop();
+    const shop = await openShop(world);
+    await connect(shop);
+    const ids = await queueEvents(world, shop, 5);
+    await world.db.query(sql`
+      update deliveries set status = 'failed', is_waiting = true, due_at = now() + interval '1 hour'
+      where integration_id = ${shop.integrationId}`);
+    await world.db.query(sql`update deliveries set lease_token = 7 where id = ${ids[2]}`);
+    await startReplay(world.db, shop.integrationId, ALL);
+    assert.deepEqual([await runReplays(world.db, null), await runReplays(world.db, null)], [2, 0]);
+    await world.db.query(sql`
+      update deliveries set status = 'held', lease_token = null, is_waiting = false where id = ${ids[2]}`);
+    assert.equal(await runReplays(world.db, null), 2);
+    const { status, done, skipped, total } = await jobOf(shop);
+    assert.deepEqual([status, done, skipped, total], ['done', 4, 1, 5]);
+    engine = startEngine(world);
+    await engine.settled();
+  });
+
+  it('of few among many goes through them in steps', async () => {
+    await engine.stop();
+    const shop = await openShop(world);
+    await connect(shop);
+    for (let batch = 0; batch < 6; batch++) await queueEvents(world, shop, 2_000);
+    await world.db.query(sql`
+      update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
+    const [last] = (await queueEvents(world, shop, 1, { type: 'part.updated' })).slice(-1);
+    await world.db.query(sql`update deliveries set status = 'dead_letter' where id = ${last}`);
+    await startReplay(world.db, shop.integrationId, { ...ALL, types: ['part.updated'] });
+    const steps = [];
+    for (let step = 0; step < 3; step++) steps.push(await runReplays(world.db, null));
+    assert.deepEqual(steps, [0, 0, 1]);
+    assert.equal((await jobOf(shop)).status, 'done');
+    engine = startEngine(world);
+    await engine.settled();
   });
 
   it('is offered by the list of deliveries: the newest first, with status, attempts and last answer', async () => {
