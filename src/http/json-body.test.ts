@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiError, type ErrorCode } from '../contract/errors.ts';
 import { JSON_DEPTH_LIMIT } from '../contract/limits.ts';
+import { OrderInput } from '../contract/resources/order.ts';
 import { parseJsonBody } from './json-body.ts';
 
 const JSON_TYPE = 'application/json';
@@ -133,9 +134,48 @@ describe('a JSON body', () => {
       for (const text of ['"\\u0000"', '{"\\u0000":1}']) assertRefused(() => parse(text), 'invalid_request');
     });
 
+    it('does no harm in a field that nobody reads', () => {
+      const parseOrder = (text: string) => parseJsonBody(Buffer.from(text), JSON_TYPE, OrderInput);
+      for (const text of [
+        '{"surprise":"\\u0000"}',
+        '{"sur\\u0000prise":1}',
+        '{"lines":[{"surprise":{"deep":["\\u0000"]}}]}',
+        '{"customer":{"surprise":"\\uD800"}}',
+        '{"surprise":1e400}',
+      ]) {
+        assert.deepEqual(parseOrder(text), JSON.parse(text));
+      }
+      for (const [param, text] of [
+        ['channel_order_id', '{"channel_order_id":"\\u0000"}'],
+        ['lines[1].title', '{"lines":[{"title":"fine"},{"surprise":"\\u0000","title":"\\u0000"}]}'],
+        ['customer.email', '{"customer":{"email":"\\u0000"}}'],
+        ['metadata.deep[0].er', '{"metadata":{"deep":[{"er":"\\u0000"}]}}'],
+        ['metadata', '{"metadata":{"bad\\u0000name":1}}'],
+      ] as const) {
+        assertRefused(() => parseOrder(text), 'invalid_request', { param });
+      }
+    });
+
     it('is not confused with text that can', () => {
       const text = '{"pair":"\\uD83D\\uDE00","escaped":"\\\\u0000","letter":"\\u0041"}';
       assert.deepEqual(parse(text), { pair: '😀', escaped: '\\u0000', letter: 'A' });
+    });
+  });
+
+  describe('with a number that is larger than numbers can be', () => {
+    for (const [param, text] of [
+      ['metadata.n', '{"metadata":{"n":1e400}}'],
+      ['metadata.n', '{"metadata":{"n":-1E+400}}'],
+      ['metadata.n[1]', `{"metadata":{"n":[1,${'9'.repeat(400)}]}}`],
+      ['shipping_amount', '{"shipping_amount":1e400}'],
+    ] as const) {
+      it(`is invalid_request and names ${param}: it would be read back as null`, () =>
+        assertRefused(() => parse(text), 'invalid_request', { param, message: /too large/ }));
+    }
+
+    it('is not confused with a text or a number that is not', () => {
+      const text = '{"id":"1e400","a":1e3,"b":1E-400,"c":1.7976931348623157e308}';
+      assert.deepEqual(parse(text), { id: '1e400', a: 1000, b: 0, c: Number.MAX_VALUE });
     });
   });
 

@@ -10,8 +10,14 @@ const ARRAY_CLOSE = 0x5d;
 const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 
-/** Parses a body that must be JSON. An empty one counts as {}: the schema then says which field is missing. */
-export function parseJsonBody(bytes: Buffer, contentType: string | undefined): unknown {
+/** As much of a JSON schema as tells which fields are known; an object without `properties` may have any. */
+export type Shape = { type?: string; anyOf?: Shape[]; properties?: Record<string, Shape>; items?: Shape };
+
+/**
+ * Parses a body that must be JSON. An empty one counts as {}: the schema then says which field is missing. What could
+ * not be stored is refused here, unless it is in a field that the shape does not know, which nobody reads.
+ */
+export function parseJsonBody(bytes: Buffer, contentType: string | undefined, shape: Shape = {}): unknown {
   if (bytes.length === 0) return {};
   if (!isJsonType(contentType)) {
     throw new ApiError('invalid_json', { message: 'The body must be sent with "Content-Type: application/json".' });
@@ -19,12 +25,14 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined): u
   assertShallow(bytes);
   const text = decode(bytes);
   const value = parse(text);
-  // In valid UTF-8 and valid JSON, only an escape can spell what text must not hold.
-  if (text.includes('\\u')) assertStorable(value);
+  if (MAY_BE_UNSTORABLE.test(text)) assertStorable(value, shape);
   return value;
 }
 
-function isJsonType(contentType: string | undefined): boolean {
+/** In valid UTF-8 and valid JSON, only an escape can spell what text must not hold. */
+const MAY_BE_UNSTORABLE = /\\u|\d[eE]|\d{300}/;
+
+export function isJsonType(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
   const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
@@ -66,41 +74,59 @@ function parse(text: string): unknown {
   }
 }
 
-/** PostgreSQL's text holds neither NUL nor half a surrogate pair; refusing them beats storing something else. */
-function assertStorable(value: unknown): void {
-  const param = unstorablePath(value);
-  if (param === null) return;
+/**
+ * PostgreSQL's text holds neither NUL nor half a surrogate pair, and JSON has no infinite numbers; refusing them beats
+ * storing something else.
+ */
+function assertStorable(value: unknown, shape: Shape): void {
+  const fault = findUnstorable(value, shape);
+  if (fault === null) return;
+  const { path: param, what } = fault;
   throw new ApiError('invalid_request', {
-    message: `${param || 'The body'} has a character that cannot be stored: NUL or an unpaired surrogate.`,
+    message: `${param || 'The body'} has ${what}.`,
     ...(param === '' ? {} : { param }),
   });
 }
 
-/** The path of the first text that can't be stored, put together on the way back; null if there is none. */
-function unstorablePath(value: unknown): string | null {
-  if (typeof value === 'string') return isStorable(value) ? null : '';
+type Unstorable = { path: string; what: string };
+
+const BAD_TEXT: Unstorable = { path: '', what: 'a character that cannot be stored: NUL or an unpaired surrogate' };
+const BAD_NUMBER: Unstorable = { path: '', what: 'a number that is too large to be stored' };
+
+/** The first value that can't be stored, its path put together on the way back; null if there is none. */
+function findUnstorable(value: unknown, shape: Shape): Unstorable | null {
+  if (typeof value === 'string') return isStorable(value) ? null : BAD_TEXT;
+  if (typeof value === 'number') return Number.isFinite(value) ? null : BAD_NUMBER;
   if (value === null || typeof value !== 'object') return null;
   if (Array.isArray(value)) {
+    const items = partOf(shape, 'items') ?? {};
     // By index: listing the entries of an array of millions takes seconds.
     for (let index = 0; index < value.length; index++) {
-      const path = unstorablePath(value[index]);
-      if (path !== null) return joined(`[${index}]`, path);
+      const fault = findUnstorable(value[index], items);
+      if (fault !== null) return within(`[${index}]`, fault);
     }
     return null;
   }
+  const known = partOf(shape, 'properties');
   for (const [key, item] of Object.entries(value)) {
+    if (known !== undefined && !Object.hasOwn(known, key)) continue;
     // A field whose very name is at fault can't be named; its parent is.
-    if (!isStorable(key)) return '';
-    const path = unstorablePath(item);
-    if (path !== null) return joined(key, path);
+    if (!isStorable(key)) return BAD_TEXT;
+    const fault = findUnstorable(item, known?.[key] ?? {});
+    if (fault !== null) return within(key, fault);
   }
   return null;
+}
+
+/** Of a shape that may also be null, or of the shape itself. */
+function partOf<Name extends 'items' | 'properties'>(shape: Shape, name: Name): Shape[Name] | undefined {
+  return shape[name] ?? shape.anyOf?.find((one) => one[name] !== undefined)?.[name];
 }
 
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-function joined(head: string, tail: string): string {
-  return tail === '' || tail.startsWith('[') ? head + tail : `${head}.${tail}`;
+function within(head: string, { path, what }: Unstorable): Unstorable {
+  return { path: path === '' || path.startsWith('[') ? head + path : `${head}.${path}`, what };
 }

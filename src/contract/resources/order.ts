@@ -54,7 +54,9 @@ export const OrderInput = Type.Object(
     shipping_amount: optionalAmount('Shipping.'),
     discount_amount: optionalAmount('Discount on the whole order.'),
     tax_amount: optionalAmount('Tax on top.'),
-    metadata: Type.Optional(Nullable(Metadata, `Your own data, ${METADATA_SIZE}.`)),
+    metadata: Type.Optional(
+      Nullable(Metadata, `Your own data, ${METADATA_SIZE}. Numbers keep 15 digits: send longer ids as text.`),
+    ),
   },
   {
     $id: 'OrderInput',

@@ -6,7 +6,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { OPERATIONS, type Operation, type OperationId } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import type { AppOptions } from '../app-options.ts';
-import { parseJsonBody } from '../json-body.ts';
+import { isJsonType, parseJsonBody, type Shape } from '../json-body.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
@@ -74,7 +74,8 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     context.rawBodies.set(request, body);
-    return parseJsonBody(body, request.headers['content-type']);
+    const shape = request.routeOptions.config.operation?.body as Shape | null | undefined;
+    return parseJsonBody(body, request.headers['content-type'], shape ?? undefined);
   });
   // A body that was not sent at all is the same as an empty one.
   app.addHook('preValidation', (request, _reply, done) => {
@@ -92,6 +93,10 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
       if (operation === null) throw notServed(request, operations);
     };
     request.integration = await admit(request, reply, operation, assertRoute);
+    // Any other type is like none: with a body it is refused, and without one it does not matter. Fastify would refuse
+    // one that it can't read in both cases.
+    const { headers } = request.raw;
+    if (headers['content-type'] !== undefined && !isJsonType(headers['content-type'])) delete headers['content-type'];
   });
   app.setNotFoundHandler(() => {
     throw new ApiError('route_not_found');

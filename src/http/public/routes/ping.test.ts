@@ -90,6 +90,19 @@ describe('the test ping', () => {
     assert.deepEqual(faultOf(broken), { status: 400, code: 'invalid_json' });
     const list = await shop.api.post('/v1/test/webhook_ping', '[]', json);
     assert.deepEqual(faultOf(list), { status: 400, code: 'invalid_request' });
-    assert.equal((await shop.api.post('/v1/test/webhook_ping', '{"unknown":1}', json)).status, 200);
+    for (const body of ['{"unknown":1}', '{"unknown":"\\u0000"}']) {
+      assert.equal((await shop.api.post('/v1/test/webhook_ping', body, { ...json, ...freshKey() })).status, 200, body);
+    }
+  });
+
+  it('takes an empty body whatever its content type says, and a body as JSON alone', async () => {
+    const shop = await openShop(world);
+    for (const type of ['foo', ';;', '', 'text/html; charset=latin1', 'application/json;;', 'application/json']) {
+      const headers = { 'content-type': type };
+      const send = (body: string) => shop.api.post('/v1/test/webhook_ping', body, { ...headers, ...freshKey() });
+      assert.equal((await send('')).status, 200, type);
+      const isJson = type.startsWith('application/json');
+      assert.equal(faultOf(await send('{}')).code, isJson ? undefined : 'invalid_json', type);
+    }
   });
 });
