@@ -7,7 +7,7 @@ import { faultOf, freshKey, openShop, type Shop } from '../../../test/harness/sh
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Database, type DatabaseOptions, LOCK_NOT_AVAILABLE, sqlState } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { rawSql, sql } from '../../db/sql.ts';
 import type { Outcome } from './idempotency.ts';
 import { createTurns } from './turns.ts';
 
@@ -109,6 +109,34 @@ describe('turns', () => {
     assert.deepEqual(names(), ['1', 'other', 'later']);
     for (const index of [1, 2]) await end(index);
     assert.deepEqual(await Promise.all([later, outcomes[3]]), ['busy', 'busy']);
+  });
+});
+
+describe('a batch that is tried one by one', () => {
+  it('gives up those whose deadline has passed, and nobody else', async (t) => {
+    const database = await cloneDatabase({ poolSize: 2 });
+    const world = await startWorld({ database, writeWaitMs: 4_000 });
+    t.after(() => world.stop());
+    const shop = await openShop(world);
+    // The shared write fails slowly: the early ones are late by then, the last one is not.
+    await world.db.query(
+      rawSql(`
+        create function refuse_some() returns trigger language plpgsql as $$
+        begin if new.channel_order_id = 'poison' then perform pg_sleep(2); raise 'refused'; end if; return new; end $$;
+        create trigger refuse_some before insert on orders for each row execute function refuse_some();`),
+    );
+    const untilAdmitted = await admissionCounter(shop);
+    const clock = await holdClock(world.db, shop.integrationId);
+    const first = shop.post('/v1/orders', { channel_order_id: 'first' });
+    await untilBlocked(world.db);
+    const early = ['poison', 'early'].map((id) => shop.post('/v1/orders', { channel_order_id: id }));
+    await untilAdmitted(6);
+    await sleep(2_500);
+    const late = shop.post('/v1/orders', { channel_order_id: 'late' });
+    await untilAdmitted(8);
+    await clock.letGo();
+    const codes = (await Promise.all([first, ...early, late])).map((answer) => faultOf(answer).code ?? answer.status);
+    assert.deepEqual(codes, [201, 'lookup_failed', 'lookup_failed', 201]);
   });
 });
 

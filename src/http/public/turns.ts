@@ -64,14 +64,16 @@ export function createTurns<Entry extends { deadlineMs: number }>(
     });
 }
 
-/** True for a fault that is not the write's own: there was no connection, or a lock that stayed taken. */
+/** True for a fault that others would meet as well: there was no connection, or a lock that stayed taken. */
 export function isHopeless(outcome: Outcome): outcome is ApiError {
-  return outcome instanceof ApiError && outcome.code === 'lookup_failed';
+  return outcome instanceof ApiError && outcome.code === 'lookup_failed' && outcome.cause !== LATE;
 }
 
 export function tooLate(): ApiError {
-  return new ApiError('lookup_failed', { cause: new Error('the turn of this write did not come before its deadline') });
+  return new ApiError('lookup_failed', { cause: LATE });
 }
+
+const LATE = new Error('the turn of this write did not come before its deadline');
 
 /** Takes the first ones out of the queue; their wait is over. */
 function leave<Entry>(queue: Set<Waiting<Entry>>, count: number): Waiting<Entry>[] {
