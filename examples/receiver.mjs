@@ -1,6 +1,6 @@
 // A receiver of webhooks in plain Node, from version 20 on, without dependencies:
 //
-//   SIGNING_SECRET=whsec_… node examples/receiver.mjs
+//   SIGNING_SECRET=whsec_… node receiver.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -9,7 +9,7 @@ const TOLERANCE_SECONDS = 300;
 const BODY_LIMIT_BYTES = 5_000_000;
 
 if (!SIGNING_SECRET) {
-  console.error('Set SIGNING_SECRET to the secret that "webhooks set-url" or "webhooks rotate-secret" showed.');
+  console.error('Set SIGNING_SECRET to the signing secret of the integration.');
   process.exit(1);
 }
 
@@ -61,5 +61,5 @@ const server = createServer(async (request, response) => {
 });
 
 server.listen(Number(RECEIVER_PORT), '127.0.0.1', () => {
-  console.log(`Waiting for webhooks on http://127.0.0.1:${RECEIVER_PORT}`);
+  console.log(`Waiting for webhooks on http://127.0.0.1:${server.address().port}`);
 });

@@ -74,13 +74,7 @@ describe('the example of a receiver', () => {
 });
 
 describe('the first webhook of the README', () => {
-  let shell: Service | null = null;
-
-  after(async () => {
-    // The receiver runs in the background of that shell.
-    if (shell !== null) shell.signalGroup('SIGKILL');
-    await sweep();
-  });
+  after(sweep);
 
   it('arrives when its lines are pasted as they are, and is sent again', async () => {
     // The commands read the settings of the service, which has a port and a folder of its own here.
@@ -93,7 +87,7 @@ describe('the first webhook of the README', () => {
       .replaceAll('4100', receiverPort)
       .replaceAll('npm run -s crownwheel --', `'${process.execPath}' src/ops/cli.ts`);
     assert.match(lines, /webhooks ping[\s\S]+integration presentation[\s\S]+webhooks deliveries[\s\S]+webhooks replay/);
-    shell = await startService({
+    const shell = await startService({
       env: { ...settings, RECEIVER_PORT: receiverPort },
       command: ['sh', '-e', '-c', `${lines}\nwait`],
     });

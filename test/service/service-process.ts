@@ -191,7 +191,7 @@ export async function giveToOrdinaryUser(path: string): Promise<void> {
 /** Ends what is left over from a failed test and takes its folders away. */
 export async function sweep(): Promise<void> {
   for (const child of running) {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    killGroup(child.pid);
     running.delete(child);
   }
   for (const parent of folders) {
@@ -202,6 +202,15 @@ export async function sweep(): Promise<void> {
     }
     await rm(parent, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     folders.delete(parent);
+  }
+}
+
+/** The process and what it started in the background, which may outlive it. */
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -79,14 +79,14 @@ describe('the page on webhooks', () => {
       await writeFile(join(folder, 'receiver.mjs'), code);
       receiver = spawn(process.execPath, ['receiver.mjs'], {
         cwd: folder,
-        env: { SIGNING_SECRET: secret, PORT: '0' },
+        env: { SIGNING_SECRET: secret, RECEIVER_PORT: '0' },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       receiver.stdout?.on('data', (chunk) => {
         printed += chunk;
       });
       while (!printed.includes('\n')) await once(receiver.stdout ?? receiver, 'data');
-      url = `http://127.0.0.1:${/\d+/.exec(printed)?.[0]}/webhooks`;
+      url = `http://127.0.0.1:${/:(\d+)/.exec(printed)?.[1]}/webhooks`;
     });
     after(async () => {
       receiver.kill();

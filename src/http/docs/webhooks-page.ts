@@ -16,7 +16,7 @@ import { fieldList, fieldsOf, type JsonSchema } from './schema-fields.ts';
 import { sentence } from './text.ts';
 
 /** Read once: it is part of the release, and the tests run what the page shows. */
-const RECEIVER_SAMPLE = readFileSync(new URL('samples/webhook-receiver.mjs', import.meta.url), 'utf8');
+const RECEIVER = readFileSync(new URL('../../../examples/receiver.mjs', import.meta.url), 'utf8');
 
 export function webhooksPage(openapi: OpenapiView, site: Site): DocsPage {
   const types = Object.keys(EVENT_TYPES) as EventType[];
@@ -140,7 +140,7 @@ function signatures(): Chapter {
 <li><strong>Refuse what is off by more than ${SIGNATURE_TOLERANCE_SECONDS} seconds,</strong> earlier or later, so that an intercepted webhook cannot be sent again tomorrow. Every attempt is signed anew: a retry is not late by this measure.</li>
 </ul>
 <p>A whole receiver for Node, without dependencies. In a framework, take care to get the raw body: one that was parsed and written again is not what was signed.</p>
-${scriptBlock('receiver.mjs', RECEIVER_SAMPLE)}`,
+${scriptBlock('receiver.mjs', RECEIVER)}`,
   };
 }
 
