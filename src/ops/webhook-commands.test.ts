@@ -14,6 +14,7 @@ import {
 import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
+import { sql } from '../db/sql.ts';
 
 describe('commands for webhooks', () => {
   let world: World;
@@ -164,15 +165,26 @@ describe('commands for webhooks', () => {
     await receiver.until(130);
     await engine.settled();
     const [done] = (await json('replays', 'list', id)).data;
-    assert.deepEqual([done.id, done.status, done.done], [job.id, 'done', 65]);
+    assert.deepEqual([done.id, done.status, done.done, done.skipped], [job.id, 'done', 65, 0]);
     assert.match((await run('replays', 'list', id)).out, /^REPLAY +STATUS[^\n]+\njob_\w+ +done +65 of 65/);
     assert.match(await refusal('replays', 'cancel', id, job.id), /^There is no running replay "job_/);
 
     await engine.stop();
     const second = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
+    assert.match(await refusal('replays', 'start', id, '--yes'), /^A replay is running already; /);
     assert.equal((await json('replays', 'cancel', id, second.id)).status, 'cancelled');
     assert.ok((await deliveriesOf(world, target)).every(({ status }) => status === 'succeeded'));
+
+    // Pruned before its turn comes, it is not sent again, and the job says so.
+    const last = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
+    const [gone] = await deliveriesOf(world, target);
+    await world.db.query(sql`delete from deliveries where integration_id = ${id} and id = ${gone?.id}`);
     engine = startEngine(world);
+    await receiver.until(194);
+    await engine.settled();
+    const [left] = (await json('replays', 'list', id)).data;
+    assert.deepEqual([left.id, left.status, left.done, left.skipped], [last.id, 'done', 64, 1]);
+    assert.match((await run('replays', 'list', id)).out, /\njob_\w+ +done +64 of 65, 1 skipped +2/);
   });
 
   it('refuse what is wrong in one clear line', async () => {

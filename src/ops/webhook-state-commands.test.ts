@@ -219,7 +219,11 @@ describe('what an operator sees when webhooks do not arrive', () => {
     await world.db.query(sql`
       update deliveries set due_at = now() - interval '1 hour' where integration_id = ${id} and id = ${deliveryId}`);
     const { out } = await run('webhooks', 'show', id);
-    assert.match(out, /\nDeliveries are due since \S+Z: is a service with the role worker running\?\n$/);
+    const noWorker = /\nDeliveries are due since \S+Z: is a service with the role worker running\?\n$/;
+    assert.match(out, noWorker);
+    await world.db.query(sql`
+      update deliveries set status = 'failed', is_waiting = true where integration_id = ${id} and id = ${deliveryId}`);
+    assert.match((await run('webhooks', 'show', id)).out, noWorker, 'a retry whose time has come is due, too');
     engine = startEngine(world);
     receiver.answerWith(200);
     await engine.settled();

@@ -128,12 +128,15 @@ export async function readBacklog(db: Queryable, integrationId: string): Promise
     select status, count(*) as count from (
       select status from deliveries where integration_id = ${integrationId} order by id desc limit ${COUNT_LIMIT}) d
     group by status`);
-  const [due] = await db.query<{ dueAt: Date }>(sql`
-    select due_at as "dueAt" from deliveries
-    where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
-      and due_at <= clock_timestamp()
-      and (leased_until is null or leased_until <= clock_timestamp())
-    order by due_at limit 1`);
+  // Retries that wait for their time are elsewhere, and without a worker none of them ever leaves there.
+  const [due] = await db.query<{ dueAt: Date | null }>(sql`
+    select least(
+      (select due_at from deliveries
+       where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
+         and due_at <= clock_timestamp() and (leased_until is null or leased_until <= clock_timestamp())
+       order by due_at limit 1),
+      (select min(due_at) from deliveries
+       where integration_id = ${integrationId} and is_waiting and due_at <= clock_timestamp())) as "dueAt"`);
   const countOf = new Map(rows.map(({ status, count }) => [status, count]));
   const counts = Object.fromEntries(DELIVERY_STATUSES.map((status) => [status, countOf.get(status) ?? 0]));
   return {

@@ -83,7 +83,7 @@ export function addReplays(program: Command, shell: Shell): void {
     shell.withDatabase(async (db) => {
       await receiverOf(db, integrationId);
       const jobs = await listReplays(db, integrationId, LIST_LIMIT);
-      const rows = jobs.map((job) => [job.id, job.status, `${job.done} of ${job.total}`, job.createdAt.toISOString()]);
+      const rows = jobs.map((job) => [job.id, job.status, progressText(job), job.createdAt.toISOString()]);
       return {
         json: { object: 'list', data: jobs.map(jobJson) },
         text: jobs.length === 0 ? 'No replays yet.' : table(['REPLAY', 'STATUS', 'DONE', 'STARTED'], rows),
@@ -130,12 +130,18 @@ function isNamed(type: string, name: string): boolean {
   return name === '*' || name === type || name === `${type.split('.', 1)[0]}.*`;
 }
 
+/** One that was sent or replayed in the meantime, or pruned, is not sent again. */
+function progressText({ done, skipped, total }: ReplayJob): string {
+  return skipped === 0 ? `${done} of ${total}` : `${done} of ${total}, ${skipped} skipped`;
+}
+
 function jobJson(job: ReplayJob): Record<string, unknown> {
   return {
     object: 'replay',
     id: job.id,
     status: job.status,
     done: job.done,
+    skipped: job.skipped,
     total: job.total,
     created_at: job.createdAt.toISOString(),
   };
