@@ -11,6 +11,7 @@ import { DealerError } from '../dealers/dealer-error.ts';
 import { editItem } from '../inventory/items.ts';
 import { moveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
+import { assignCustomer } from './assign-customer.ts';
 import { mergeCustomers } from './merge-customers.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './order-operations.ts';
 import { sellUnits } from './sell.ts';
@@ -92,6 +93,7 @@ describe('all writers at once', () => {
     () => moveUnits(...dealer(), pick(items), 'restock', 2),
     () => editItem(...dealer(), pick(items), { priceAmount: 1_000 + Math.floor(Math.random() * 1_000) }),
     () => mergeCustomers(...dealer(), pick(people), pick(people)),
+    () => assignCustomer(...dealer(), pick(orders).id, pick([...people, null])),
     () => deleteTestData(...dealer(), test.integrationId),
     async () => {
       const customers = [1, 2, 3, 4].map((person) => ({
