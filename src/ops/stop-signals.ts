@@ -10,8 +10,8 @@ export type StopSignals = {
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Ctrl-C under npm arrives twice at once: from the terminal, and passed on by npm. That is one wish. */
-const SAME_WISH_MS = 500;
+/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm, late on a busy machine. That is one wish. */
+const SAME_WISH_MS = 1_000;
 
 export function listenForStop(): StopSignals {
   const stop = new AbortController();

@@ -103,7 +103,7 @@ describe('stopping the service', () => {
     await untilBlocked(dataDir);
     service.signalGroup('SIGINT');
     await service.says('Stopping');
-    await sleep(600);
+    await sleep(1_200);
     assert.equal(service.hasExited(), false);
     service.signalGroup('SIGINT');
     assert.equal(await service.exit(), 0);
