@@ -112,7 +112,7 @@ describe('keys that are busy on another node', () => {
   });
 
   it('are in use in the end, whatever else waits', async (t) => {
-    const world = await smallWorld(t, { writeWaitMs: 300 });
+    const world = await smallWorld(t, { writeWaitMs: 2_000 });
     const shop = await openShop(world);
     for (const write of Object.values(writes)) {
       const keys = keysOf(BUSY);
