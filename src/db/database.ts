@@ -26,7 +26,11 @@ export type TransactionOptions = {
 const BEGIN = {
   once: 'begin; set local plan_cache_mode = force_generic_plan',
   anew: 'begin; set local plan_cache_mode = force_custom_plan',
-  'by index': 'begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off',
+  // A join that is not by loops would read all of one side, be it by an index; and a bitmap all that matches, whatever
+  // the limit.
+  'by index':
+    'begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; ' +
+    'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_bitmapscan = off',
 };
 
 export type Transaction = Queryable & { readonly isTransaction: true };

@@ -7,8 +7,12 @@ import type { Database } from '../db/database.ts';
 import { Sql, sql } from '../db/sql.ts';
 import { type Claimed, type ClaimRequest, claimDue } from './claim.ts';
 import { setUrl } from './endpoints.ts';
+import { followSwitches, noteStopped, noteStranded } from './held.ts';
 import { createPlaces } from './places.ts';
+import { pruneWebhooks } from './prune.ts';
 import { recordOutcomes } from './record.ts';
+import { returnClaims } from './return.ts';
+import { ripenRetries } from './ripen.ts';
 
 const BACKLOG = 10_000;
 
@@ -128,6 +132,27 @@ describe('a claim', () => {
       await recordAll((await claimDue(world.db, request())).claimed);
     }
     assert.equal((await scans(world)) - before, 0, 'the whole table was read');
+  });
+
+  it('and all upkeep beside it read a full table no more than the empty one that they were prepared on', async () => {
+    const upkeep = async () => {
+      await ripenRetries(world.db, null);
+      await followSwitches(world.db, null);
+      await noteStopped(world.db, ['int_none']);
+      await noteStranded(world.db, '');
+      await returnClaims(world.db, [{ id: 'dlv_none', row: '(0,1)', leaseToken: 1 }]);
+      await pruneWebhooks(world.db, null);
+      await recordAll((await claimDue(world.db, request({ limit: 1 }))).claimed);
+    };
+    for (let time = 0; time < 12; time++) await upkeep();
+    const shop = await connect();
+    for (let batch = 0; batch < 5; batch++) await queueEvents(world, shop, 2_000);
+    await world.db.query(sql`update deliveries set status = 'succeeded', finished_at = now()`);
+    await queueEvents(world, shop, 12);
+    const before = await fetches(world);
+    for (let time = 0; time < 12; time++) await upkeep();
+    const fetched = (await fetches(world)) - before;
+    assert.ok(fetched < 1_000, `${fetched} rows were read to send 12 among 10,000 finished ones`);
   });
 
   it('serves receivers in turn: a small claim goes on where the last one stopped', async () => {
@@ -269,6 +294,16 @@ function rowsOfDeliveries(plan: Plan): number {
     plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
   const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsOfDeliveries(child), 0);
   return (isScan ? each * plan['Actual Loops'] : 0) + below;
+}
+
+/** Rows of deliveries and events that were read so far, by the server's own count. */
+async function fetches(world: World): Promise<number> {
+  // What each session has counted is made known when it is asked for, and it has been idle for a while.
+  const idle = Array.from({ length: 10 }, () => world.db.query(sql`select pg_stat_force_next_flush(), pg_sleep(0.05)`));
+  await Promise.all(idle);
+  const [row] = await world.db.query<{ rows: number }>(sql`
+    select sum(idx_tup_fetch + seq_tup_read) as rows from pg_stat_user_tables where relname in ('deliveries', 'events')`);
+  return Number(row?.rows ?? 0);
 }
 
 /** Sequential scans of deliveries so far, by the server's own count. */

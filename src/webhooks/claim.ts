@@ -6,6 +6,8 @@ import { byIndex } from './by-index.ts';
 export type Claimed = {
   integrationId: string;
   id: string;
+  /** Where the row lies as this claim has written it. Nobody else writes it while the lease lasts. */
+  row: string;
   eventId: string;
   type: string;
   body: string;
@@ -135,11 +137,11 @@ export async function claimDue(db: Database, request: ClaimRequest): Promise<Cla
         lease_token = ${request.leaseToken}, leased_until = clock.now + make_interval(secs => ${request.leaseMs / 1000}),
         takeovers = case when d.lease_token is null then 0 else d.takeovers + 1 end, dispatches = d.dispatches + 1
       from found, clock where d.ctid = found.row and found.bytes_before < ${request.bytes}
-      returning d.integration_id, d.id, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, found.url,
+      returning d.integration_id, d.id, d.ctid as row, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, found.url,
         found.secrets, found.type, found.body
     )
     select looked.now_ms as "nowMs", looked.last_hop as "lastHop", looked.hop_count as "hopCount", looked.stopped,
-      looked.found_count as "foundCount", looked.is_crowded as "isCrowded", c.integration_id as "integrationId", c.id, c.event_id as "eventId", c.type,
+      looked.found_count as "foundCount", looked.is_crowded as "isCrowded", c.integration_id as "integrationId", c.id, c.row, c.event_id as "eventId", c.type,
       c.body, c.url, c.attempts, c.dispatches, c.takeovers, c.secrets, ${request.leaseToken}::bigint as "leaseToken"
     from (
       select (select extract(epoch from now) * 1000 from clock)::float8 as now_ms, max(integration_id) as last_hop,

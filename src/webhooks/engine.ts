@@ -109,12 +109,12 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   }
 
   async function attempt(delivery: Claimed): Promise<void> {
-    const { integrationId, id, url, attempts, leaseToken, body } = delivery;
+    const { integrationId, id, row, url, attempts, leaseToken, body } = delivery;
     places.take(integrationId, body.length);
     try {
       const result = await dispatch(sender, box, delivery, options.now() ?? clock.now());
       const endedAt = options.now() ?? clock.latest();
-      unrecorded.add({ delivery: { integrationId, id, url, attempts, leaseToken }, result, endedAt });
+      unrecorded.add({ delivery: { integrationId, id, row, url, attempts, leaseToken }, result, endedAt });
     } catch (error) {
       giveBack([delivery]);
       rest(integrationId, error);
@@ -125,7 +125,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   }
 
   function giveBack(claimed: Claimed[]): void {
-    for (const { integrationId, id, leaseToken } of claimed) unrecorded.giveBack({ integrationId, id, leaseToken });
+    for (const { id, row, leaseToken } of claimed) unrecorded.giveBack({ id, row, leaseToken });
     outcomeBell.ring();
   }
 

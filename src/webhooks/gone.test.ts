@@ -165,7 +165,7 @@ describe('410 answers', () => {
 
 function outcomeOf({ integrationId }: Shop, url: string, code: number): Outcome {
   return {
-    delivery: { integrationId, id: 'dlv_none', url, attempts: 0, leaseToken: 1 },
+    delivery: { integrationId, id: 'dlv_none', row: '(0,1)', url, attempts: 0, leaseToken: 1 },
     result: { isSuccess: code === 200, responseCode: code, responseBody: null, error: null },
     endedAt: START,
   };

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import {
+  box,
   connectReceiver,
   deliveriesOf,
   queueEvents,
@@ -12,7 +13,9 @@ import {
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { setWebhooksEnabled } from './endpoints.ts';
-import { pruneWebhooks } from './prune.ts';
+import { pruneLeftovers, pruneWebhooks } from './prune.ts';
+import { cancelReplay, listReplays, type ReplayableStatus, replayDelivery, startReplay } from './replay.ts';
+import { rotateSecret } from './secrets.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
 const DAY = 24 * 3_600_000;
@@ -31,6 +34,7 @@ describe('pruning', () => {
     await engine.stop();
     await Promise.all(receivers.map((receiver) => receiver.stop()));
     await world.stop();
+    assert.deepEqual(engine.faults, []);
   });
 
   async function connect(shop: Shop) {
@@ -109,6 +113,29 @@ describe('pruning', () => {
     world.setTime(START);
   });
 
+  it('takes secrets that sign no longer, and replays that ended 30 days ago', async () => {
+    const shop = await openShop(world);
+    await connect(shop);
+    await rotateSecret(world.db, box, shop.integrationId, 24, START);
+    const statuses: ReplayableStatus[] = ['failed'];
+    const filter = { since: null, until: null, types: null, statuses };
+    const job = await startReplay(world.db, shop.integrationId, filter);
+    await cancelReplay(world.db, shop.integrationId, job.id);
+    await world.db.query(sql`update replay_jobs set finished_at = ${START} where id = ${job.id}`);
+    const left = async () => [
+      (await world.db.query(sql`select id from webhook_secrets where integration_id = ${shop.integrationId}`)).length,
+      (await listReplays(world.db, shop.integrationId, 10)).length,
+    ];
+    await pruneLeftovers(world.db, new Date(START.getTime() + DAY - 1));
+    assert.deepEqual(await left(), [2, 1]);
+    await pruneLeftovers(world.db, new Date(START.getTime() + DAY));
+    assert.deepEqual(await left(), [1, 1]);
+    await pruneLeftovers(world.db, new Date(START.getTime() + 30 * DAY));
+    assert.deepEqual(await left(), [1, 1]);
+    await pruneLeftovers(world.db, new Date(START.getTime() + 30 * DAY + 1));
+    assert.deepEqual(await left(), [1, 0]);
+  });
+
   it('does no work twice when two workers prune at once', async () => {
     const shop = await openShop(world);
     await queueEvents(world, shop, 3_000);
@@ -118,5 +145,20 @@ describe('pruning', () => {
       counts.reduce((sum, count) => sum + count, 0),
       3_000,
     );
+  });
+
+  it('does not take what is being replayed', async () => {
+    const shop = await openShop(world);
+    const receiver = await connect(shop);
+    const [id = ''] = await queueEvents(world, shop, 1);
+    await receiver.until(1);
+    await engine.settled();
+    await engine.stop();
+    assert.equal(await replayDelivery(world.db, shop.integrationId, id, START), true);
+    await pruneAt(new Date(START.getTime() + 31 * DAY));
+    assert.equal((await deliveriesOf(world, shop)).length, 1);
+    engine = startEngine(world);
+    await receiver.until(2);
+    await engine.settled();
   });
 });

@@ -18,26 +18,21 @@ export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise
   const disabled = await byIndex<{ integrationId: string }>(
     db,
     sql`
-    with ours as materialized (
-      select d.row, rows.token, rows.status, rows.attempts, rows.due_at, rows.ended_at, rows.code, rows.body, rows.error
-      from unnest(
-        ${rows.map((row) => row.integrationId)}::text[], ${rows.map((row) => row.id)}::text[],
-        ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
-        ${rows.map((row) => row.attempts)}::integer[], ${rows.map((row) => row.dueAt)}::timestamptz[],
-        ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
-        ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
-        as rows (integration_id, id, token, status, attempts, due_at, ended_at, code, body, error)
-      cross join lateral (
-        select d.ctid as row from deliveries d
-        where d.integration_id = rows.integration_id and d.id = rows.id and d.lease_token = rows.token limit 1) d
-    ), recorded as (
+    with recorded as (
       update deliveries d set
         status = ours.status, is_waiting = (ours.status = 'failed'), attempts = ours.attempts,
         due_at = ours.due_at, lease_token = null, leased_until = null,
         takeovers = 0, last_attempt_at = ours.ended_at, last_response_code = ours.code, last_response_body = ours.body,
         last_error = ours.error, finished_at = case when ours.status = 'succeeded' then ours.ended_at end
-      -- The token is asked again: the row may have been taken over since it was found.
-      from ours where d.ctid = ours.row and d.lease_token = ours.token
+      from unnest(
+        ${rows.map((row) => row.row)}::tid[], ${rows.map((row) => row.id)}::text[],
+        ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
+        ${rows.map((row) => row.attempts)}::integer[], ${rows.map((row) => row.dueAt)}::timestamptz[],
+        ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
+        ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
+        as ours (row, id, token, status, attempts, due_at, ended_at, code, body, error)
+      -- Where the claim left the row; if it lies there no more, or under another token, it was taken over.
+      where d.ctid = ours.row and d.id = ours.id and d.lease_token = ours.token
     ), receivers as materialized (
       -- Locked in the order of their ids, so that two workers do not wait for each other. What an earlier URL answered
       -- says nothing about the one of now.
@@ -79,6 +74,7 @@ function rowOf({ delivery, result, endedAt }: Outcome) {
   return {
     integrationId: delivery.integrationId,
     id: delivery.id,
+    row: delivery.row,
     token: delivery.leaseToken,
     attempts,
     status: result.isSuccess ? 'succeeded' : wait === null ? 'dead_letter' : 'failed',

@@ -88,7 +88,9 @@ export async function runReplays(db: Database, now: Date | null): Promise<number
   const jobs = await db.query<{ id: string }>(sql`
     select id from replay_jobs where status = 'running' order by stepped_at limit ${JOB_LIMIT}`);
   let requeued = 0;
-  for (const { id } of jobs) requeued += await db.transaction((tx) => stepReplay(tx, id, now));
+  for (const { id } of jobs) {
+    requeued += await db.transaction((tx) => stepReplay(tx, id, now), { planning: 'by index' });
+  }
   return requeued;
 }
 
@@ -98,10 +100,10 @@ async function stepReplay(tx: Transaction, jobId: string, now: Date | null): Pro
     select integration_id as "integrationId", since, until, types, statuses, last_id as "lastId", position_id as "positionId"
     from replay_jobs where id = ${jobId} and status = 'running' for update skip locked`);
   if (job === undefined) return 0;
-  const { ids, position } = (await hasBacklog(tx, job.integrationId, now))
-    ? { ids: [], position: job.positionId }
+  const { found, position } = (await hasBacklog(tx, job.integrationId, now))
+    ? { found: [], position: job.positionId }
     : await nextOf(tx, job);
-  const requeued = await requeue(tx, job.integrationId, ids, now);
+  const requeued = await requeueFound(tx, found, now);
   const isDone = position >= job.lastId;
   await tx.query(sql`
     update replay_jobs set done = done + ${requeued}, position_id = ${position}, stepped_at = clock_timestamp(),
@@ -111,40 +113,60 @@ async function stepReplay(tx: Transaction, jobId: string, now: Date | null): Pro
   return requeued;
 }
 
-/** What comes next, and where the job is then. It waits for one that is being sent: its outcome decides. */
-async function nextOf(tx: Transaction, job: JobRow): Promise<{ ids: string[]; position: string }> {
+type Found = { id: string; row: string; isInFlight: boolean };
+
+/**
+ * What comes next, and where the job is then. It waits for one that is being sent: its outcome decides. Both statements go
+ * along the primary key, whose order they ask for.
+ */
+async function nextOf(tx: Transaction, job: JobRow): Promise<{ found: Found[]; position: string }> {
+  const { integrationId, types, statuses } = job;
   const from = [job.positionId, firstIdAt('delivery', job.since?.getTime() ?? 0)].sort().at(-1);
   const [end] = await tx.query<{ id: string }>(sql`
-    select id from deliveries where integration_id = ${job.integrationId} and id > ${from} and id <= ${job.lastId}
-    order by id offset ${SCAN_LIMIT - 1} limit 1`);
+    select id from deliveries where integration_id = ${integrationId} and id > ${from} and id <= ${job.lastId}
+    order by integration_id, id offset ${SCAN_LIMIT - 1} limit 1`);
   const lastId = end?.id ?? job.lastId;
-  const rows = await tx.query<{ id: string; isInFlight: boolean }>(sql`
-    select d.id, d.lease_token is not null as "isInFlight" from ${matching(job.integrationId, job)}
-      and d.id > ${job.positionId} and d.id <= ${lastId}
-    order by d.id limit ${BATCH_LIMIT}`);
+  const rows = await tx.query<Found>(sql`
+    select d.id, d.row, d.is_in_flight as "isInFlight" from (
+      select id, ctid as row, event_id, status, lease_token is not null as is_in_flight from deliveries
+      where integration_id = ${integrationId} and id > ${from} and id <= ${lastId}
+      order by integration_id, id limit ${SCAN_LIMIT}) d
+    cross join lateral (
+      select type from events where integration_id = ${integrationId} and id = d.event_id limit 1) e
+    where d.status = any(${statuses}::text[]) and (${types}::text[] is null or e.type = any(${types}::text[]))
+    limit ${BATCH_LIMIT}`);
   const inFlight = rows.findIndex((row) => row.isInFlight);
-  const ids = rows.slice(0, inFlight === -1 ? rows.length : inFlight).map(({ id }) => id);
+  const found = rows.slice(0, inFlight === -1 ? rows.length : inFlight);
   const isCut = inFlight !== -1 || rows.length === BATCH_LIMIT;
-  return { ids, position: isCut ? (ids.at(-1) ?? job.positionId) : lastId };
+  return { found, position: isCut ? (found.at(-1)?.id ?? job.positionId) : lastId };
+}
+
+async function requeueFound(tx: Transaction, found: Found[], now: Date | null): Promise<number> {
+  const rows = await tx.query(sql`
+    update deliveries d set ${REQUEUED}, due_at = coalesce(${now}::timestamptz, clock_timestamp())
+    from unnest(${found.map(({ row }) => row)}::tid[], ${found.map(({ id }) => id)}::text[]) as found (row, id)
+    where d.ctid = found.row and d.id = found.id and ${IS_REPLAYABLE} returning d.id`);
+  return rows.length;
 }
 
 async function hasBacklog(db: Queryable, integrationId: string, now: Date | null): Promise<boolean> {
   const rows = await db.query(sql`
     select id from deliveries
     where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
-      and due_at <= coalesce(${now}::timestamptz, clock_timestamp()) limit ${BACKLOG_LIMIT}`);
+      and due_at <= (select coalesce(${now}::timestamptz, clock_timestamp())) limit ${BACKLOG_LIMIT}`);
   return rows.length === BACKLOG_LIMIT;
 }
 
-/** One that is being sent right now stays as it is: its outcome is not known yet. */
 async function requeue(db: Queryable, integrationId: string, ids: string[], now: Date | null): Promise<number> {
   const rows = await db.query(sql`
-    update deliveries set status = 'pending', is_waiting = false, attempts = 0, takeovers = 0, finished_at = null,
-      due_at = coalesce(${now}::timestamptz, clock_timestamp())
-    where integration_id = ${integrationId} and id = any(${ids}::text[]) and lease_token is null
-      and status = any(${[...REPLAYABLE_STATUSES]}::text[]) returning id`);
+    update deliveries d set ${REQUEUED}, due_at = coalesce(${now}::timestamptz, clock_timestamp())
+    where d.integration_id = ${integrationId} and d.id = any(${ids}::text[]) and ${IS_REPLAYABLE} returning d.id`);
   return rows.length;
 }
+
+const REQUEUED = sql`status = 'pending', is_waiting = false, attempts = 0, takeovers = 0, finished_at = null`;
+/** One that is being sent right now stays as it is: its outcome is not known yet. */
+const IS_REPLAYABLE = sql`d.lease_token is null and d.status = any(${[...REPLAYABLE_STATUSES]}::text[])`;
 
 /** Ids are in the order of their making, so that a span of time is a span of the primary key. */
 function matching(integrationId: string, { since, until, types, statuses }: ReplayFilter): Sql {

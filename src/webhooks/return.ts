@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 import { byIndex } from './by-index.ts';
 import type { Claimed } from './claim.ts';
 
-export type Returned = Pick<Claimed, 'integrationId' | 'id' | 'leaseToken'>;
+export type Returned = Pick<Claimed, 'id' | 'row' | 'leaseToken'>;
 
 /** Gives back what was claimed and not sent: it is as if the claim had never been, and any worker may take it at once. */
 export async function returnClaims(db: Database, returned: Returned[]): Promise<void> {
@@ -12,11 +12,8 @@ export async function returnClaims(db: Database, returned: Returned[]): Promise<
     sql`
     update deliveries d set lease_token = null, leased_until = null, takeovers = 0, dispatches = d.dispatches - 1
     from unnest(
-      ${returned.map((row) => row.integrationId)}::text[], ${returned.map((row) => row.id)}::text[],
-      ${returned.map((row) => row.leaseToken)}::bigint[]) as rows (integration_id, id, token)
-    cross join lateral (
-      select f.ctid as row from deliveries f
-      where f.integration_id = rows.integration_id and f.id = rows.id and f.lease_token = rows.token limit 1) found
-    where d.ctid = found.row and d.lease_token = rows.token`,
+      ${returned.map((claim) => claim.row)}::tid[], ${returned.map((claim) => claim.id)}::text[],
+      ${returned.map((claim) => claim.leaseToken)}::bigint[]) as rows (row, id, token)
+    where d.ctid = rows.row and d.id = rows.id and d.lease_token = rows.token`,
   );
 }

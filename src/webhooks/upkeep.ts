@@ -5,7 +5,7 @@ import type { EngineLimits } from './engine-limits.ts';
 import { followSwitches, noteStopped, noteStranded } from './held.ts';
 import type { Outcome } from './outcome.ts';
 import { announceWorker, PRESENCE_EVERY_MS, withdrawWorker } from './presence.ts';
-import { pruneWebhooks } from './prune.ts';
+import { pruneLeftovers, pruneWebhooks } from './prune.ts';
 import type { Recorded } from './record.ts';
 import { runReplays } from './replay.ts';
 import { RIPEN_LIMIT, ripenRetries } from './ripen.ts';
@@ -87,6 +87,7 @@ export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...option
   }
 
   async function prune(): Promise<void> {
+    await pruneLeftovers(db, options.now());
     while (!signal.aborted && (await pruneWebhooks(db, options.now())) > 0);
   }
 
