@@ -5,28 +5,30 @@ import { sql } from '../db/sql.ts';
 
 /**
  * Wake-ups between nodes. They are sent after the commit, outside its transaction, since a NOTIFY inside makes all commits
- * of the server wait for each other; and at most every 50 ms. A lost one costs nothing but the time to the next poll.
+ * of the server wait for each other; and one at a time with a pause of 10 ms, which is what an event waits in a stream of
+ * them: with 50 ms half of them waited 29 ms for their webhook, and the notices cost the server less than a hundredth of its
+ * time either way. A lost one costs nothing but the time to the next poll.
  */
 const CHANNEL = 'crownwheel_events';
-const PAUSE_MS = 50;
+const PAUSE_MS = 10;
 const RECONNECT_MS = 1_000;
 
 /** Tells the other nodes that there are new deliveries: the first at once, those that follow it together. */
 export function createNotifier(db: Database): () => void {
   let isPausing = false;
   let isWanted = false;
-  function notify(): void {
+  async function notify(): Promise<void> {
     isPausing = true;
     isWanted = false;
-    db.query(sql`select pg_notify(${CHANNEL}, '')`).catch(() => {});
+    await db.query(sql`select pg_notify(${CHANNEL}, '')`).catch(() => {});
     setTimeout(() => {
       isPausing = false;
-      if (isWanted) notify();
+      if (isWanted) void notify();
     }, PAUSE_MS).unref();
   }
   return () => {
     if (isPausing) isWanted = true;
-    else notify();
+    else void notify();
   };
 }
 
