@@ -77,6 +77,9 @@ describe('attempts and the waits between them', () => {
     moveTo(later(1_000 * HOUR));
     await aFewPolls();
     assert.equal(receiver.received.length, 8);
+    await engine.stop();
+    assert.deepEqual(engine.notices, [{ kind: 'dead_letters', counts: { [shop.integrationId]: 1 } }]);
+    engine = startEngine(world, { leaseMs: LEASE_MS, pollMs: 20 });
 
     const { received } = receiver;
     assert.deepEqual(

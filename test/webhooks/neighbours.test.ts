@@ -12,7 +12,7 @@ import { startWorker, sweepWorkers, type Worker } from './worker-process.ts';
 const EVENTS = 25;
 const BACKLOG = 10_000;
 /** Whoever waited for the neighbour would wait for its deadlines: hundreds of times longer than this. */
-const SLOWER_LIMIT = 10;
+const SLOWER_LIMIT = 3;
 
 describe('a receiver that hangs with 10,000 deliveries queued', () => {
   let world: World;
