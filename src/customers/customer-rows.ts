@@ -1,6 +1,6 @@
 import type { Address } from '../contract/resources/common.ts';
 import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { plannedAnew, type Sql, sql } from '../db/sql.ts';
 import { addressOf, type CustomerDraft, emailKey } from './customer-draft.ts';
 
 /** Whose customers: the organization's, as one integration knows them, in one mode. */
@@ -30,13 +30,15 @@ export type CustomerChanges = {
   meantIds: Set<string>;
 };
 
+const MANY = 50;
+
 /** The customers that drafts may mean, by each key through its own index: one condition for all would read everybody. */
 export async function readCustomers(
   tx: Transaction,
   scope: CustomerScope,
   drafts: CustomerDraft[],
 ): Promise<StoredCustomer[]> {
-  const rows = await tx.query<CustomerRecord>(sql`
+  const statement = sql`
     select id, email, phone, first_name as "firstName", last_name as "lastName", company, address,
       created_at as "createdAt", updated_at as "updatedAt"
     from customers
@@ -51,7 +53,8 @@ export async function readCustomers(
       union
       select customer_id from customer_external_ids
       where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
-        and external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[])))`);
+        and external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[])))`;
+  const rows = await tx.query<CustomerRecord>(planned(statement, drafts.length));
   // jsonb has an order of its own for the fields.
   return rows.map((row) => ({ ...row, address: row.address === null ? null : addressOf(row.address) }));
 }
@@ -63,12 +66,13 @@ export async function readLinks(
   customers: StoredCustomer[],
   drafts: CustomerDraft[],
 ): Promise<Map<string, string>> {
-  const rows = await tx.query<{ external_id: string; customer_id: string }>(sql`
+  const statement = sql`
     select external_id, customer_id from customer_external_ids
     where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
       and (customer_id = any(${customers.map((customer) => customer.id)}::text[])
         or external_id = any(${drafts.flatMap((draft) => draft.externalId ?? [])}::text[]))
-    order by external_id`);
+    order by external_id`;
+  const rows = await tx.query<{ external_id: string; customer_id: string }>(planned(statement, drafts.length));
   return new Map(rows.map((row) => [row.external_id, row.customer_id]));
 }
 
@@ -98,7 +102,8 @@ export async function writeCustomers(tx: Transaction, scope: CustomerScope, chan
 /** A key may pass from one customer to another within a batch; a unique index would see both at once. */
 async function clearMovedKeys(tx: Transaction, entries: CustomerChanges['entries']): Promise<void> {
   const moved = entries.filter(
-    ({ stored, ...entry }) => stored !== null && (stored.phone !== entry.phone || keyOf(stored) !== keyOf(entry)),
+    ({ stored, email, phone }) =>
+      stored !== null && (stored.phone !== phone || (stored.email !== email && keyOf(stored) !== keyOf({ email }))),
   );
   if (moved.length === 0) return;
   await tx.query(sql`
@@ -106,35 +111,35 @@ async function clearMovedKeys(tx: Transaction, entries: CustomerChanges['entries
 }
 
 async function updateCustomers(tx: Transaction, customers: CustomerRecord[]): Promise<void> {
-  if (customers.length === 0) return;
-  await tx.query(sql`
+  const [first] = customers;
+  if (first === undefined) return;
+  const statement = sql`
     update customers c set email = rows.email, email_key = rows.email_key, phone = rows.phone,
       first_name = rows.first_name, last_name = rows.last_name, company = rows.company, address = rows.address::jsonb,
-      updated_at = rows.updated_at
-    from unnest(
-      ${customers.map((customer) => customer.id)}::text[], ${customers.map((customer) => customer.email)}::text[],
-      ${customers.map(keyOf)}::text[], ${customers.map((customer) => customer.phone)}::text[],
-      ${customers.map((customer) => customer.firstName)}::text[],
-      ${customers.map((customer) => customer.lastName)}::text[], ${customers.map((customer) => customer.company)}::text[],
-      ${customers.map(addressText)}::text[], ${customers.map((customer) => customer.updatedAt)}::timestamptz[])
-      as rows (id, email, email_key, phone, first_name, last_name, company, address, updated_at)
-    where c.id = rows.id`);
+      updated_at = ${first.updatedAt}
+    from ${asRows(customers)} where c.id = rows.id`;
+  await tx.query(planned(statement, customers.length));
 }
 
 async function insertCustomers(tx: Transaction, scope: CustomerScope, customers: CustomerRecord[]): Promise<void> {
-  if (customers.length === 0) return;
+  const [first] = customers;
+  if (first === undefined) return;
   await tx.query(sql`
     insert into customers (id, organization_id, is_test, email, email_key, phone, first_name, last_name, company, address,
       created_at, updated_at)
     select id, ${scope.organizationId}, ${scope.isTest}, email, email_key, phone, first_name, last_name, company,
-      address::jsonb, created_at, created_at
-    from unnest(
-      ${customers.map((customer) => customer.id)}::text[], ${customers.map((customer) => customer.email)}::text[],
-      ${customers.map(keyOf)}::text[], ${customers.map((customer) => customer.phone)}::text[],
-      ${customers.map((customer) => customer.firstName)}::text[],
-      ${customers.map((customer) => customer.lastName)}::text[], ${customers.map((customer) => customer.company)}::text[],
-      ${customers.map(addressText)}::text[], ${customers.map((customer) => customer.createdAt)}::timestamptz[])
-      as rows (id, email, email_key, phone, first_name, last_name, company, address, created_at)`);
+      address::jsonb, ${first.createdAt}, ${first.createdAt}
+    from ${asRows(customers)}`);
+}
+
+/** Everything but the times, which are the same for all that one batch writes. */
+function asRows(customers: CustomerRecord[]): Sql {
+  return sql`unnest(
+    ${customers.map((customer) => customer.id)}::text[], ${customers.map((customer) => customer.email)}::text[],
+    ${customers.map(keyOf)}::text[], ${customers.map((customer) => customer.phone)}::text[],
+    ${customers.map((customer) => customer.firstName)}::text[], ${customers.map((customer) => customer.lastName)}::text[],
+    ${customers.map((customer) => customer.company)}::text[], ${customers.map(addressText)}::text[])
+    as rows (id, email, email_key, phone, first_name, last_name, company, address)`;
 }
 
 async function deleteLinks(tx: Transaction, scope: CustomerScope, externalIds: string[]): Promise<void> {
@@ -162,6 +167,11 @@ async function noteTestCustomers(tx: Transaction, scope: CustomerScope, customer
     insert into test_customers (customer_id, integration_id)
     select customer_id, ${scope.integrationId} from unnest(${customerIds}::text[]) as rows (customer_id)
     on conflict do nothing`);
+}
+
+/** For a few the plan that the server keeps is as good, and spares the planning. */
+function planned(statement: Sql, count: number): Sql {
+  return count < MANY ? statement : plannedAnew(statement);
 }
 
 function keyOf({ email }: Pick<CustomerRecord, 'email'>): string | null {

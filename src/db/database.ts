@@ -15,17 +15,15 @@ export type QueryLimits = {
 export type TransactionOptions = {
   /**
    * How prepared statements are planned; left alone, the server decides after some runs. "once" makes one plan for any
-   * values: right where all access is by key and batches are small, as planning took half of an order's time. "anew"
-   * plans for the values at hand: right for a thousand rows at once, where the plan for any values took ten times longer.
+   * values: right where all access is by key and batches are small, as planning took half of an order's time.
    * "by index" is one plan that never reads a whole table: right for a queue, which may be empty when the plan is made
    * and hold a hundred thousand rows a moment later.
    */
-  planning?: 'once' | 'anew' | 'by index';
+  planning?: 'once' | 'by index';
 };
 
 const BEGIN = {
   once: 'begin; set local plan_cache_mode = force_generic_plan',
-  anew: 'begin; set local plan_cache_mode = force_custom_plan',
   // A join that is not by loops would read all of one side, be it by an index; and a bitmap all that matches, whatever
   // the limit.
   'by index':

@@ -35,6 +35,15 @@ export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
   return new Sql(text, values, composedName(text));
 }
 
+/**
+ * The same statement without a name, so that the server plans it for the values at hand: right for a thousand rows at
+ * once, where the plan for any values took ten times longer. A setting for the whole transaction would be wrong, as it
+ * would also plan the check of each row's foreign keys anew.
+ */
+export function plannedAnew({ text, values }: Sql): Sql {
+  return new Sql(text, values, undefined);
+}
+
 /** Text that is already SQL: an identifier from our own code, a migration file. Never anything a client sent. */
 export function rawSql(text: string): Sql {
   return new Sql(text, [], undefined);

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { ErrorCode } from '../../contract/errors.ts';
-import type { Transaction, TransactionOptions } from '../../db/database.ts';
+import type { Transaction } from '../../db/database.ts';
 import { writeFault } from './database-faults.ts';
 import type { Call } from './handler.ts';
 import {
@@ -23,7 +23,6 @@ export type Write = {
   failure: ErrorCode;
   /** Writes of the same name need the same lock, so they take turns. */
   turn: string;
-  planning?: TransactionOptions['planning'];
 };
 
 export type WriteTurn = { deadlineMs: number; attempt: () => Promise<Outcome> };
@@ -37,7 +36,7 @@ type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
  */
 export async function writeOnce(
   call: WriteCall,
-  { failure, turn, planning }: Write,
+  { failure, turn }: Write,
   work: (tx: Transaction) => Promise<WriteResult>,
 ): Promise<FastifyReply> {
   const { context } = call;
@@ -46,21 +45,18 @@ export async function writeOnce(
     const now = context.channel.now();
     let step: ErrorCode = 'lookup_failed';
     try {
-      return await context.db.transaction(
-        async (tx) => {
-          step = 'lookup_failed';
-          const [isLocked] = await tryLockKeys(tx, [request]);
-          const record = (await findRecords(tx, [request], now)).get(request.key);
-          if (record !== undefined) return replayOf(record, request);
-          if (!isLocked) return 'busy';
-          step = failure;
-          const { status, body, isTest } = await work(tx);
-          const answer = { status, body, requestId: request.requestId };
-          await recordAnswers(tx, [{ request, answer, isTest }], now);
-          return { answer, isReplay: false };
-        },
-        planning === undefined ? {} : { planning },
-      );
+      return await context.db.transaction(async (tx) => {
+        step = 'lookup_failed';
+        const [isLocked] = await tryLockKeys(tx, [request]);
+        const record = (await findRecords(tx, [request], now)).get(request.key);
+        if (record !== undefined) return replayOf(record, request);
+        if (!isLocked) return 'busy';
+        step = failure;
+        const { status, body, isTest } = await work(tx);
+        const answer = { status, body, requestId: request.requestId };
+        await recordAnswers(tx, [{ request, answer, isTest }], now);
+        return { answer, isReplay: false };
+      });
     } catch (error) {
       return writeFault(step, error);
     }

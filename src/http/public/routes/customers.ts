@@ -29,7 +29,7 @@ export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (
 export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async (call) => {
   const { context, integration, body } = call;
   const scope = scopeOf(integration);
-  return await writeOnce(call, { failure: 'bulk_upsert_failed', turn: turnOf(scope), planning: 'anew' }, async (tx) => {
+  return await writeOnce(call, { failure: 'bulk_upsert_failed', turn: turnOf(scope) }, async (tx) => {
     const drafts = body.customers.map((customer, index) =>
       draftCustomer(customer, integration.country, `customers[${index}].`),
     );
