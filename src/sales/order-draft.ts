@@ -11,6 +11,9 @@ import {
 } from '../customers/customer-draft.ts';
 import { isCurrency } from '../dealers/currencies.ts';
 
+/** Where orders come from, and in which mode. */
+export type OrderScope = { integrationId: string; organizationId: string; isTest: boolean };
+
 /** An order as the client reported it, checked, with what follows from it alone. */
 export type OrderDraft = {
   channelOrderId: string;

@@ -7,11 +7,8 @@ import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import type { OrderDraft, OrderLineDraft } from './order-draft.ts';
+import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';
 import { openShelf, type Shelf } from './shelf.ts';
-
-/** Where orders come from, and in which mode. */
-export type OrderScope = { integrationId: string; organizationId: string; isTest: boolean };
 
 export type Placed = {
   /** Each order as JSON text; null where nothing was stored, because the channel_order_id is taken. */

@@ -1,8 +1,7 @@
 import { isId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import type { OrderDraft } from './order-draft.ts';
-import type { OrderScope } from './place-orders.ts';
+import type { OrderDraft, OrderScope } from './order-draft.ts';
 
 /** The stock that the orders ask for, its rows locked; taking from it happens in memory and is written at once. */
 export type Shelf = {

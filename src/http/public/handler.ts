@@ -7,8 +7,7 @@ import type { AdmittedIntegration } from './admit.ts';
 import type { KeyGate } from './key-gate.ts';
 import type { OrderIntake } from './order-intake.ts';
 import type { ReadCache } from './read-cache.ts';
-import type { Turns } from './turns.ts';
-import type { WriteTurn } from './write.ts';
+import type { Turns, WriteTurn } from './turns.ts';
 
 /** What lives as long as the public API: its options, and the caches and codecs made from them. */
 export type PublicContext = AppOptions & {

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { presentOrder } from '../../sales/change-order.ts';
-import type { OrderDraft } from '../../sales/order-draft.ts';
-import { type OrderScope, type Placed, placeOrders } from '../../sales/place-orders.ts';
+import type { OrderDraft, OrderScope } from '../../sales/order-draft.ts';
+import { type Placed, placeOrders } from '../../sales/place-orders.ts';
 import type { AppOptions } from '../app-options.ts';
 import { writeFault } from './database-faults.ts';
 import {

@@ -21,7 +21,7 @@ import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
 import { cancelOrder, createOrder, getOrder, listOrders } from './routes/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
-import { createWriteTurns } from './write.ts';
+import { createWriteTurns } from './turns.ts';
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
 const handlers: {

@@ -11,6 +11,9 @@ import type { Outcome } from './idempotency.ts';
  */
 export type Turns<Entry extends { deadlineMs: number }> = (name: string, entry: Entry) => Promise<Outcome>;
 
+/** A write that takes its turn alone. */
+export type WriteTurn = { deadlineMs: number; attempt: () => Promise<Outcome> };
+
 type Waiting<Entry> = {
   entry: Entry;
   timer: NodeJS.Timeout;
@@ -83,4 +86,9 @@ function leave<Entry>(queue: Set<Waiting<Entry>>, count: number): Waiting<Entry>
     clearTimeout(one.timer);
   }
   return first;
+}
+
+/** The writes that share no transaction take their turns one by one. */
+export function createWriteTurns(): Turns<WriteTurn> {
+  return createTurns((writes) => Promise.all(writes.map((write) => write.attempt())), 1);
 }

@@ -13,7 +13,6 @@ import {
   tryLockKeys,
   type WriteRequest,
 } from './idempotency.ts';
-import { createTurns, type Turns } from './turns.ts';
 
 /** What an operation answers: a status, a body that is JSON text already, and whether it is about test data. */
 export type WriteResult = { status: number; body: string; isTest: boolean };
@@ -24,8 +23,6 @@ export type Write = {
   /** Writes of the same name need the same lock, so they take turns. */
   turn: string;
 };
-
-export type WriteTurn = { deadlineMs: number; attempt: () => Promise<Outcome> };
 
 type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
 
@@ -63,11 +60,6 @@ export async function writeOnce(
   };
   const settled = await context.keyGate.pass(request, (deadlineMs) => context.turns(turn, { deadlineMs, attempt }));
   return await sendSettled(call.reply, settled);
-}
-
-/** The writes that share no transaction take their turns one by one. */
-export function createWriteTurns(): Turns<WriteTurn> {
-  return createTurns((writes) => Promise.all(writes.map((write) => write.attempt())), 1);
 }
 
 /** The key and fingerprint of a request that has passed validation. */
