@@ -8,32 +8,27 @@ import {
   ping,
   queueEvents,
   SECRET_KEY,
-  startEngine,
-  type TestEngine,
+  startWebhookWorld,
+  type WebhookWorld,
 } from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 
 describe('commands for webhooks', () => {
-  let world: World;
+  let world: WebhookWorld;
   let settings: Config;
-  let engine: TestEngine;
   let receiver: Receiver;
   let shop: Shop;
   const { run, json, refusal } = commandLine(() => settings);
 
   before(async () => {
-    world = await startWorld();
+    world = await startWebhookWorld();
     settings = { ...settingsFor(world, { WEBHOOK_PRIVATE_TARGETS: 'on' }), secretKeys: [SECRET_KEY] };
-    engine = startEngine(world);
     receiver = await startReceiver();
     shop = await openShop(world);
   });
   after(async () => {
-    await engine.stop();
-    assert.deepEqual(engine.faults, []);
     await receiver.stop();
     await world.stop();
   });
@@ -105,7 +100,7 @@ describe('commands for webhooks', () => {
     receiver.received.length = 0;
     const deliveryId = await ping(shop);
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     const { data } = await json('webhooks', 'deliveries', id, '--limit', '1');
     const [delivery] = data;
     assert.deepEqual(delivery, {
@@ -128,7 +123,7 @@ describe('commands for webhooks', () => {
     receiver.answerWith(200);
     await json('webhooks', 'replay', id, deliveryId);
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal((await json('webhooks', 'deliveries', id)).data[0].status, 'succeeded');
     const stranger = await openShop(world);
     assert.match(
@@ -149,7 +144,7 @@ describe('commands for webhooks', () => {
     await queueEvents(world, target, 60, { createdAt: new Date('2026-01-05') });
     await queueEvents(world, target, 5, { createdAt: new Date('2026-02-05'), type: 'part.updated' });
     await receiver.until(65);
-    await engine.settled();
+    await world.engine.settled();
     const count = async (...args: string[]) => (await json('replays', 'start', id, ...args)).count;
     assert.equal(await count(), 0, 'only what failed, unless told otherwise');
     assert.equal(await count('--status', 'succeeded'), 65);
@@ -163,13 +158,13 @@ describe('commands for webhooks', () => {
     const job = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
     assert.deepEqual([job.object, job.status, job.total], ['replay', 'running', 65]);
     await receiver.until(130);
-    await engine.settled();
+    await world.engine.settled();
     const [done] = (await json('replays', 'list', id)).data;
     assert.deepEqual([done.id, done.status, done.done, done.skipped], [job.id, 'done', 65, 0]);
     assert.match((await run('replays', 'list', id)).out, /^REPLAY +STATUS[^\n]+\njob_\w+ +done +65 of 65/);
     assert.match(await refusal('replays', 'cancel', id, job.id), /^There is no running replay "job_/);
 
-    await engine.stop();
+    await world.engine.stop();
     const second = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
     assert.match(await refusal('replays', 'start', id, '--yes'), /^A replay is running already; /);
     assert.equal((await json('replays', 'cancel', id, second.id)).status, 'cancelled');
@@ -179,9 +174,9 @@ describe('commands for webhooks', () => {
     const last = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
     const [gone] = await deliveriesOf(world, target);
     await world.db.query(sql`delete from deliveries where integration_id = ${id} and id = ${gone?.id}`);
-    engine = startEngine(world);
+    await world.engine.restart();
     await receiver.until(194);
-    await engine.settled();
+    await world.engine.settled();
     const [left] = (await json('replays', 'list', id)).data;
     assert.deepEqual([left.id, left.status, left.done, left.skipped], [last.id, 'done', 64, 1]);
     assert.match((await run('replays', 'list', id)).out, /\njob_\w+ +done +64 of 65, 1 skipped +2/);

@@ -4,46 +4,35 @@ import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import type { Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import {
-  connectReceiver,
   deliveryOf,
   ping,
   queueEvents,
   SECRET_KEY,
-  startEngine,
-  type TestEngine,
+  startWebhookWorld,
+  type WebhookWorld,
 } from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 
 describe('what an operator sees when webhooks do not arrive', () => {
-  let world: World;
+  let world: WebhookWorld;
   let settings: Config;
-  let engine: TestEngine;
   let shop: Shop;
   let receiver: Receiver;
   let id: string;
-  const receivers: Receiver[] = [];
   const { run, json, refusal } = commandLine(() => settings);
 
   before(async () => {
-    world = await startWorld();
+    world = await startWebhookWorld();
     settings = { ...settingsFor(world, { WEBHOOK_PRIVATE_TARGETS: 'on' }), secretKeys: [SECRET_KEY] };
-    engine = startEngine(world);
   });
   beforeEach(async () => {
     shop = await openShop(world);
     id = shop.integrationId;
-    receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
+    receiver = await world.connect(shop);
   });
-  after(async () => {
-    await engine.stop();
-    assert.deepEqual(engine.faults, []);
-    for (const each of receivers) await each.stop();
-    await world.stop();
-  });
+  after(() => world.stop());
 
   const because = async () => (await json('webhooks', 'show', id)).not_sending_because;
 
@@ -53,7 +42,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answer = (response) => response.writeHead(503).end();
     await ping(shop);
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
     await json('webhooks', 'rotate-secret', id, '--grace-hours', '48');
     const shown = await json('webhooks', 'show', id);
     const [newest, old] = shown.secrets;
@@ -114,7 +103,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answerWith(410);
     await queueEvents(world, shop, 5);
     await receiver.until(5);
-    await engine.settled();
+    await world.engine.settled();
     const { id: deliveryId, status } = await deliveryOf(world, shop);
     assert.equal(status, 'held');
     assert.deepEqual(await because(), ['gone']);
@@ -140,7 +129,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     );
     receiver.answerWith(200);
     assert.match((await run('webhooks', 'enable', id)).out, /are on now\.\n$/);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
     await json('webhooks', 'disable', id);
     const replay = await run('webhooks', 'replay', id, deliveryId);
@@ -151,7 +140,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answer = (response) => response.writeHead(500).end('no \u001b[31mroom\u0085\nleft');
     const deliveryId = await ping(shop);
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     const shown = await json('webhooks', 'delivery', id, deliveryId);
     assert.deepEqual(
       [shown.status, shown.attempts, shown.dispatches, shown.last_response_code, shown.last_response_body],
@@ -164,7 +153,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     for (const count of [2, 3]) {
       await json('webhooks', 'replay', id, receiver.received.at(-1)?.deliveryId ?? '');
       await receiver.until(count);
-      await engine.settled();
+      await world.engine.settled();
     }
     for (const { deliveryId: dispatched } of receiver.received) {
       const found = await json('webhooks', 'delivery', id, dispatched);
@@ -186,7 +175,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answer = (response) => response.writeHead(503).end();
     const failed = await ping(shop);
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
     const listed = async (...status: string[]) =>
       (await json('webhooks', 'deliveries', id, ...status)).data.map((row: { id: string }) => row.id);
     assert.deepEqual(await listed(), [failed, ok]);
@@ -195,7 +184,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     assert.deepEqual(await listed('--status', 'held,pending'), []);
     await json('webhooks', 'disable', id);
     await json('webhooks', 'replay', id, ok);
-    await engine.settled();
+    await world.engine.settled();
     const [, queued] = (await json('webhooks', 'deliveries', id, '--status', 'held')).data;
     assert.deepEqual([queued.id, queued.attempts, queued.last_response_code], [ok, 0, null]);
     const { out } = await run('webhooks', 'delivery', id, ok);
@@ -212,8 +201,8 @@ describe('what an operator sees when webhooks do not arrive', () => {
     assert.match(await refusal('webhooks', 'replay', id, deliveryId), /^dlv_\w+ is being sent right now\.$/);
     assert.match((await run('webhooks', 'deliveries', id)).out, / pending, in flight /);
     release();
-    await engine.settled();
-    await engine.stop();
+    await world.engine.settled();
+    await world.engine.stop();
     await json('webhooks', 'replay', id, deliveryId);
     assert.match(await refusal('webhooks', 'replay', id, deliveryId), /^dlv_\w+ waits to be sent already\.$/);
     await world.db.query(sql`
@@ -224,9 +213,9 @@ describe('what an operator sees when webhooks do not arrive', () => {
     await world.db.query(sql`
       update deliveries set status = 'failed', is_waiting = true where integration_id = ${id} and id = ${deliveryId}`);
     assert.match((await run('webhooks', 'show', id)).out, noWorker, 'a retry whose time has come is due, too');
-    engine = startEngine(world);
+    await world.engine.restart();
     receiver.answerWith(200);
-    await engine.settled();
+    await world.engine.settled();
   });
 
   it('"ping" sends the test event, and nothing to a receiver that could not get it now', async () => {
@@ -235,7 +224,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     await receiver.until(1);
     const [webhook] = receiver.received;
     assert.deepEqual([webhook?.deliveryId, webhook?.eventId], [delivery_id, event_id]);
-    await engine.settled();
+    await world.engine.settled();
     for (const [verb, undo] of [
       ['disable', 'enable'],
       ['detach', 'attach'],

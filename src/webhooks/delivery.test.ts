@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { countRefused, type Received, type Receiver } from '../../test/harness/receiver.ts';
+import { countRefused, type Received } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { isAccepted, signedAt } from '../../test/harness/verify-signature.ts';
 import {
   box,
-  connectReceiver,
   deliveriesOf,
   deliveryOf,
   guard,
   ping,
-  startEngine,
-  type TestEngine,
+  startWebhookWorld,
+  type WebhookWorld,
 } from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
 import { isId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 import { moveUnits } from '../inventory/movements.ts';
@@ -22,26 +20,12 @@ import { confirmOrder, dismissOrder, fulfilOrder } from '../sales/order-operatio
 import { setUrl, subscribe } from './endpoints.ts';
 
 describe('what a receiver gets', () => {
-  let world: World;
-  let engine: TestEngine;
-  const receivers: Receiver[] = [];
+  let world: WebhookWorld;
 
   before(async () => {
-    world = await startWorld();
-    engine = startEngine(world);
+    world = await startWebhookWorld();
   });
-  after(async () => {
-    await engine.stop();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    await world.stop();
-    assert.deepEqual(engine.faults, []);
-  });
-
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
-  }
+  after(() => world.stop());
 
   async function storedBodies(shop: Shop): Promise<string[]> {
     const rows = await world.db.query<{ body: string }>(sql`
@@ -53,7 +37,7 @@ describe('what a receiver gets', () => {
 
   it('is a POST with the six headers, the stored bytes and nothing that could be inflated', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const deliveryId = await ping(shop);
     const [webhook] = await receiver.until(1);
     assert.ok(webhook !== undefined);
@@ -78,7 +62,7 @@ describe('what a receiver gets', () => {
 
   it('carries the very bytes that are stored and that GET /v1/events serves, also of whole orders', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const listing = await publishNew(world, shop, watch());
     const item = await publishNew(world, shop, part());
     await moveUnits(world.channel, shop.organizationId, item, 'fit', 2);
@@ -95,7 +79,7 @@ describe('what a receiver gets', () => {
     const stored = await storedBodies(shop);
     const sent = stored.filter((body) => !/"listing\.(sold|updated)"/.test(body));
     await receiver.until(sent.length);
-    await engine.settled();
+    await world.engine.settled();
     assert.deepEqual(inOrder(receiver.received), [...sent].sort());
     assert.deepEqual(receiver.received.map(({ type }) => type).sort(), [
       'listing.published',
@@ -114,7 +98,7 @@ describe('what a receiver gets', () => {
 
   it('verifies with the secret alone, within 300 seconds of its time, and only untouched', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await ping(shop);
     const [webhook] = await receiver.until(1);
     assert.ok(webhook !== undefined);
@@ -132,7 +116,7 @@ describe('what a receiver gets', () => {
 
   it('says livemode false while the integration is in test mode', async () => {
     const shop = await openShop(world, { isTestMode: true });
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await ping(shop);
     const [webhook] = await receiver.until(1);
     assert.equal(JSON.parse(webhook?.body ?? '').livemode, false);
@@ -144,7 +128,7 @@ describe('what a receiver gets', () => {
 
   it('counts any 2xx as success and everything else as a failure that is retried, redirects too', async () => {
     const target = await openShop(world);
-    const elsewhere = await connect(target);
+    const elsewhere = await world.connect(target);
     for (const [status, expected] of [
       [200, 'succeeded'],
       [201, 'succeeded'],
@@ -165,11 +149,11 @@ describe('what a receiver gets', () => {
       [503, 'failed'],
     ] as const) {
       const shop = await openShop(world);
-      const receiver = await connect(shop);
+      const receiver = await world.connect(shop);
       receiver.answer = (response) => response.writeHead(status, { Location: elsewhere.url }).end();
       await ping(shop);
       await receiver.until(1);
-      await engine.settled();
+      await world.engine.settled();
       const delivery = await deliveryOf(world, shop);
       assert.deepEqual([delivery.status, delivery.last_response_code], [expected, status]);
     }
@@ -183,10 +167,10 @@ describe('what a receiver gets', () => {
     assert.deepEqual([answer.body.enqueued, answer.body.delivery_id], [false, null]);
     assert.equal((await storedBodies(shop)).length, 2);
     assert.deepEqual(await deliveriesOf(world, shop), []);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await ping(shop);
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal(receiver.received.length, 1);
     assert.equal((await shop.api.get('/v1/events')).body.data.length, 3);
   });
@@ -202,14 +186,14 @@ describe('what a receiver gets', () => {
     ];
     for (const [names, types] of table) {
       const shop = await openShop(world);
-      const receiver = await connect(shop);
+      const receiver = await world.connect(shop);
       await subscribe(world.db, shop.integrationId, names);
       await publishNew(world, shop, watch());
       const item = await publishNew(world, shop, part());
       await moveUnits(world.channel, shop.organizationId, item, 'fit', 1);
       await ping(shop);
       await receiver.until(types.length + 1);
-      await engine.settled();
+      await world.engine.settled();
       assert.deepEqual(receiver.received.map(({ type }) => type).sort(), ['integration.test_event', ...types].sort());
       assert.equal((await storedBodies(shop)).length, 4, 'every event is recorded');
       assert.deepEqual((await shop.api.get('/v1/me')).body.subscribed_events, names);
@@ -238,7 +222,7 @@ describe('what a receiver gets', () => {
 
   it('goes to the URL as it was saved, with path and query', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const url = `${receiver.url}/a%20b/?token=x%2By&z=%C3%A9`;
     const changed = await setUrl(world.db, { guard, box }, shop.integrationId, ` ${url}`);
     assert.deepEqual(changed, { url, secret: null }, 'the secret stays when the URL changes');

@@ -6,14 +6,14 @@ import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { isAccepted } from '../../test/harness/verify-signature.ts';
 import {
   box,
-  connectReceiver,
   deliveriesOf,
   guard,
   queueEvents,
+  type ReceivingWorld,
   startEngine,
+  startReceivingWorld,
   type TestEngine,
 } from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { RECEIVER_LIMIT } from './claim.ts';
@@ -21,12 +21,11 @@ import { setUrl } from './endpoints.ts';
 import { LIMITS } from './engine-limits.ts';
 
 describe('the engine', () => {
-  let world: World;
+  let world: ReceivingWorld;
   let engines: TestEngine[] = [];
-  const receivers: Receiver[] = [];
 
   before(async () => {
-    world = await startWorld();
+    world = await startReceivingWorld();
   });
   afterEach(async () => {
     await Promise.all(engines.map((engine) => engine.stop()));
@@ -37,10 +36,7 @@ describe('the engine', () => {
     engines = [];
     await world.db.query(sql`delete from deliveries`);
   });
-  after(async () => {
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    await world.stop();
-  });
+  after(() => world.stop());
 
   function start(...args: Parameters<typeof startEngine>): TestEngine {
     const engine = startEngine(...args);
@@ -48,31 +44,27 @@ describe('the engine', () => {
     return engine;
   }
 
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
-  }
-
   it('keeps places free: twenty receivers that hang do not make another one wait', async () => {
     const engine = start(world, { inFlight: 64, inFlightPerReceiver: 16, attemptTimeoutMs: 10_000 });
     const dead: Shop[] = [];
+    const hanging: Receiver[] = [];
     for (let index = 0; index < 20; index++) {
       const shop = await openShop(world);
-      const receiver = await connect(shop);
+      const receiver = await world.connect(shop);
       receiver.answer = () => {};
       await queueEvents(world, shop, 50);
       dead.push(shop);
+      hanging.push(receiver);
     }
-    await Promise.all(receivers.slice(-20).map((receiver) => receiver.until(1)));
+    await Promise.all(hanging.map((receiver) => receiver.until(1)));
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await queueEvents(world, shop, 100);
     await receiver.until(100);
     const ended = (await Promise.all(dead.map((each) => deliveriesOf(world, each)))).flat();
     assert.equal(ended.filter(({ last_attempt_at }) => last_attempt_at !== null).length, 0, 'it waited for the others');
     // Their connections end, and so do the attempts.
-    await Promise.all(receivers.splice(-21).map((each) => each.stop()));
+    await Promise.all(hanging.map((each) => each.stop()));
     await engine.stop();
   });
 
@@ -99,7 +91,7 @@ describe('the engine', () => {
     assert.ok(statements <= 16, `${statements} statements in five polls`);
 
     const last = shops.sort((one, other) => (one.integrationId < other.integrationId ? -1 : 1)).at(-1) as Shop;
-    const receiver = await connect(last);
+    const receiver = await world.connect(last);
     await queueEvents(world, last, 1);
     await receiver.until(1);
   });
@@ -107,7 +99,7 @@ describe('the engine', () => {
   it('shares the work with others, without a webhook sent twice', async () => {
     const workers = [start(world), start(world), start(world)];
     const shops = [await openShop(world), await openShop(world)];
-    const both = await Promise.all(shops.map(connect));
+    const both = await Promise.all(shops.map(world.connect));
     for (let batch = 0; batch < 10; batch++) {
       for (const shop of shops) await queueEvents(world, shop, 50);
       for (const worker of workers) worker.wake();
@@ -125,7 +117,7 @@ describe('the engine', () => {
 
   it('leaves a receiver its limit, however many workers there are', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     receiver.answer = () => {};
     await queueEvents(world, shop, 100);
     const limits = { inFlightPerReceiver: 8, attemptTimeoutMs: 10_000 };
@@ -134,13 +126,12 @@ describe('the engine', () => {
     for (const worker of workers) worker.wake();
     await sleep(500);
     assert.equal(receiver.received.length, 8);
-    receivers.splice(receivers.indexOf(receiver), 1);
     await receiver.stop();
   });
 
   it('stops at any moment without leaving a lease behind or sending anything twice', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const ids = await queueEvents(world, shop, 600);
     for (let time = 0; time < 12; time++) {
       const engine = start(world);
@@ -157,7 +148,7 @@ describe('the engine', () => {
   it('sends at once what a commit caused, without waiting for its poll', async () => {
     start(world, { pollMs: 60_000, tidyMs: 60_000 });
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await sleep(100);
     for (let count = 1; count <= 5; count++) {
       await queueEvents(world, shop, 1);
@@ -167,7 +158,7 @@ describe('the engine', () => {
 
   it("writes and signs by the database's clock, whatever the worker's own says", async (t) => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     receiver.answerWith(500);
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 });
     const engine = start(world);
@@ -186,7 +177,7 @@ describe('the engine', () => {
 
   it('keeps the wait of a retry when the database answers late', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     receiver.answerWith(500);
     await queueEvents(world, shop, 1);
     const engine = start({ ...world, db: late(world.db, 1_000) });
@@ -199,7 +190,7 @@ describe('the engine', () => {
 
   it('does not send what its lease would not last for: another worker does, and once', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const limits = { leaseMs: 1_000, attemptTimeoutMs: 500 };
     await queueEvents(world, shop, 1);
     const slow = start({ ...world, db: late(world.db, 1_200) }, limits);
@@ -214,7 +205,7 @@ describe('the engine', () => {
 
   it('gives back at once what came too late to be sent, as if it had not been claimed', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await queueEvents(world, shop, 1);
     const slow = start({ ...world, db: late(world.db, 800) }, { leaseMs: 60_000, attemptTimeoutMs: 59_000 });
     await sleep(1_000);
@@ -234,7 +225,7 @@ describe('the engine', () => {
   it('reuses its connections', async () => {
     const engine = start(world);
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     for (let count = 1; count <= 10; count++) {
       await queueEvents(world, shop, 1);
       await receiver.until(count);

@@ -2,15 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
-import {
-  connectReceiver,
-  deliveriesOf,
-  ping,
-  queueEvents,
-  startEngine,
-  type TestEngine,
-} from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
+import { deliveriesOf, ping, queueEvents, startWebhookWorld, type WebhookWorld } from '../../test/harness/webhooks.ts';
 import { sql } from '../db/sql.ts';
 import { setWebhooksEnabled } from './endpoints.ts';
 import type { Outcome } from './outcome.ts';
@@ -19,27 +11,12 @@ import { recordOutcomes } from './record.ts';
 const START = new Date('2031-03-01T12:00:00.000Z');
 
 describe('410 answers', () => {
-  let world: World;
-  let engine: TestEngine;
-  const receivers: Receiver[] = [];
+  let world: WebhookWorld;
 
   before(async () => {
-    world = await startWorld();
-    world.setTime(START);
-    engine = startEngine(world, { pollMs: 20 });
+    world = await startWebhookWorld({ time: START, limits: { pollMs: 20 } });
   });
-  after(async () => {
-    await engine.stop();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    await world.stop();
-    assert.deepEqual(engine.faults, []);
-  });
-
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
-  }
+  after(() => world.stop());
 
   async function isOn(shop: Shop): Promise<boolean> {
     return (await shop.api.get('/v1/me')).body.webhook.is_enabled;
@@ -52,18 +29,18 @@ describe('410 answers', () => {
       receiver.answerWith(status);
       await ping(shop);
       await receiver.until(count);
-      await engine.settled();
+      await world.engine.settled();
     }
   }
 
   it('turn webhooks off when five come in a row, and what follows is held', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await answerInTurn(shop, receiver, [410, 410, 410, 410]);
     assert.equal(await isOn(shop), true);
     await answerInTurn(shop, receiver, [410]);
     assert.equal(await isOn(shop), false);
-    await engine.settled();
+    await world.engine.settled();
     const statuses = (await deliveriesOf(world, shop)).map(({ status, attempts }) => `${status} ${attempts}`);
     assert.deepEqual(statuses, Array(5).fill('held 1'));
     const answer = await shop.post('/v1/test/webhook_ping');
@@ -71,12 +48,12 @@ describe('410 answers', () => {
     const [{ reason } = {}] = await world.db.query<{ reason: string }>(sql`
       select disabled_reason as reason from webhook_endpoints where integration_id = ${shop.integrationId}`);
     assert.equal(reason, 'gone');
-    assert.deepEqual(engine.notices, [{ kind: 'disabled', integrationIds: [shop.integrationId] }]);
+    assert.deepEqual(world.engine.notices, [{ kind: 'disabled', integrationIds: [shop.integrationId] }]);
   });
 
   it('are counted from zero after any other answer', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     for (const other of [200, 500, 404]) {
       await answerInTurn(shop, receiver, [410, 410, 410, 410, other]);
       assert.equal(await isOn(shop), true, `after ${other}`);
@@ -84,7 +61,7 @@ describe('410 answers', () => {
     receiver.answer = (response) => response.destroy();
     await ping(shop);
     await receiver.until(16);
-    await engine.settled();
+    await world.engine.settled();
     await answerInTurn(shop, receiver, [410, 410, 410, 410]);
     assert.equal(await isOn(shop), true);
     await answerInTurn(shop, receiver, [410]);
@@ -93,14 +70,14 @@ describe('410 answers', () => {
 
   it('are forgotten when the dealer turns webhooks on again, and what was held goes to the URL of then', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await answerInTurn(shop, receiver, [410, 410, 410, 410, 410]);
     await queueEvents(world, shop, 3);
-    const moved = await connect(shop);
+    const moved = await world.connect(shop);
     assert.equal(await isOn(shop), false, 'a new URL alone turns nothing on');
     await setWebhooksEnabled(world.db, shop.integrationId, true);
     await moved.until(8);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal(receiver.received.length, 5);
     assert.deepEqual(moved.received.map(({ attempt }) => attempt).sort(), [1, 1, 1, 2, 2, 2, 2, 2]);
     assert.equal(await isOn(shop), true);
@@ -132,7 +109,7 @@ describe('410 answers', () => {
     ];
     for (const [batches, expected] of table) {
       const shop = await openShop(world);
-      const { url } = await connect(shop);
+      const { url } = await world.connect(shop);
       for (const codes of batches)
         await recordOutcomes(
           world.db,
@@ -144,8 +121,8 @@ describe('410 answers', () => {
 
   it('of an earlier URL say nothing about the new one', async () => {
     const shop = await openShop(world);
-    const old = await connect(shop);
-    await connect(shop);
+    const old = await world.connect(shop);
+    await world.connect(shop);
     await recordOutcomes(world.db, Array(10).fill(outcomeOf(shop, old.url, 410)));
     assert.equal(await isOn(shop), true);
     assert.equal((await shop.api.get('/v1/me')).body.webhook.consecutive_failures, 0);
@@ -153,7 +130,7 @@ describe('410 answers', () => {
 
   it('of two workers are counted together', async () => {
     const shop = await openShop(world);
-    const { url } = await connect(shop);
+    const { url } = await world.connect(shop);
     const one = () => recordOutcomes(world.db, [outcomeOf(shop, url, 410)]);
     await Promise.all([one(), one(), one(), one()]);
     assert.equal(await isOn(shop), true);

@@ -2,20 +2,18 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../test/harness/hold.ts';
-import { countRefused, type Receiver } from '../../test/harness/receiver.ts';
+import { countRefused } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
 import {
   box,
-  connectReceiver,
   deliveriesOf,
   guard,
   ping,
   queueEvents,
-  startEngine,
-  type TestEngine,
+  startWebhookWorld,
+  type WebhookWorld,
 } from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { setEnabled, setOrganization } from '../dealers/integrations.ts';
 import { setPlan, setProvisioned } from '../dealers/organizations.ts';
@@ -25,27 +23,12 @@ import { followSwitches } from './held.ts';
 const START = new Date('2031-03-01T12:00:00.000Z');
 
 describe('deliveries while their receiver is off', () => {
-  let world: World;
-  let engine: TestEngine;
-  const receivers: Receiver[] = [];
+  let world: WebhookWorld;
 
   before(async () => {
-    world = await startWorld();
-    world.setTime(START);
-    engine = startEngine(world, { pollMs: 20 });
+    world = await startWebhookWorld({ time: START, limits: { pollMs: 20 } });
   });
-  after(async () => {
-    await engine.stop();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    await world.stop();
-    assert.deepEqual(engine.faults, []);
-  });
-
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
-  }
+  after(() => world.stop());
 
   const setArchived = (shop: Shop, isArchived: boolean) =>
     world.db.query(sql`
@@ -69,13 +52,13 @@ describe('deliveries while their receiver is off', () => {
   for (const [name, turn] of switches) {
     it(`are held while ${name}, and due at once when it is on again, with their counters kept`, async () => {
       const shop = await openShop(world);
-      const receiver = await connect(shop);
+      const receiver = await world.connect(shop);
       receiver.answerWith(500);
       await ping(shop);
       await receiver.until(1);
-      await engine.settled();
+      await world.engine.settled();
       await turn(shop, false, receiver.url);
-      await engine.settled();
+      await world.engine.settled();
       const [held] = await deliveriesOf(world, shop);
       assert.deepEqual([held?.status, held?.attempts], ['held', 1]);
       await sleep(60);
@@ -84,7 +67,7 @@ describe('deliveries while their receiver is off', () => {
       receiver.answerWith(200);
       await turn(shop, true, receiver.url);
       await receiver.until(2);
-      await engine.settled();
+      await world.engine.settled();
       const [sent] = await deliveriesOf(world, shop);
       assert.deepEqual([sent?.status, sent?.attempts], ['succeeded', 2]);
       assert.equal(receiver.received[1]?.attempt, 2);
@@ -93,7 +76,7 @@ describe('deliveries while their receiver is off', () => {
 
   it('are held from their making, and carry their own ids when they are sent', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await publishNew(world, shop, watch());
     const [made] = await deliveriesOf(world, shop);
@@ -107,38 +90,38 @@ describe('deliveries while their receiver is off', () => {
 
   it('go to the URL of the moment in which they are sent', async () => {
     const shop = await openShop(world);
-    const old = await connect(shop);
+    const old = await world.connect(shop);
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await queueEvents(world, shop, 3);
-    const moved = await connect(shop);
+    const moved = await world.connect(shop);
     await setWebhooksEnabled(world.db, shop.integrationId, true);
     await moved.until(3);
-    await engine.settled();
+    await world.engine.settled();
     assert.deepEqual([old.received.length, moved.received.length], [0, 3]);
     assert.equal(await countRefused(moved.received, old.secret, START), 0);
   });
 
   it('are all held and all released, however many they are', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await queueEvents(world, shop, 2_500);
     await world.db.query(sql`update deliveries set status = 'pending' where integration_id = ${shop.integrationId}`);
-    await engine.settled();
+    await world.engine.settled();
     const statuses = new Set((await deliveriesOf(world, shop)).map(({ status }) => status));
     assert.deepEqual([...statuses], ['held']);
     await setWebhooksEnabled(world.db, shop.integrationId, true);
     await receiver.until(2_500);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal(new Set(receiver.received.map(({ eventId }) => eventId)).size, 2_500);
     assert.equal(receiver.received.length, 2_500);
   });
 
   it('are released side by side: a long backlog makes no other receiver wait', async () => {
-    await engine.stop();
+    await world.engine.stop();
     const shops = [await openShop(world), await openShop(world)] as const;
     for (const shop of shops) {
-      await connect(shop);
+      await world.connect(shop);
       await setWebhooksEnabled(world.db, shop.integrationId, false);
     }
     const [first, second] = shops[0].integrationId < shops[1].integrationId ? shops : [shops[1], shops[0]];
@@ -152,16 +135,16 @@ describe('deliveries while their receiver is off', () => {
       ['pending', 'pending', 'pending'],
     );
     await world.db.query(sql`delete from deliveries where integration_id = ${first.integrationId}`);
-    engine = startEngine(world, { pollMs: 20 });
-    await engine.settled();
+    await world.engine.restart();
+    await world.engine.settled();
   });
 
   it('cost nothing while it stays off', async () => {
     const shop = await openShop(world);
-    await connect(shop);
+    await world.connect(shop);
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await queueEvents(world, shop, 10);
-    await engine.settled();
+    await world.engine.settled();
     await until(async () => (await switchesNoted()) === 0, 'the switch is never done with');
     await sleep(100);
     assert.equal(await switchesNoted(), 0);
@@ -169,14 +152,14 @@ describe('deliveries while their receiver is off', () => {
 
   it('are found although their commit came after the switch', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await queueEvents(world, shop, 1);
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     await until(async () => (await switchesNoted()) === 0, 'the switch is never done with');
     await world.db.query(sql`update deliveries set status = 'held' where integration_id = ${shop.integrationId}`);
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
   });
 
   async function switchesNoted(): Promise<number> {
@@ -185,7 +168,7 @@ describe('deliveries while their receiver is off', () => {
 
   it('that fail while it is switched off are held too', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     let finish = () => {};
     receiver.answer = (response) => {
       finish = () => response.writeHead(500).end();
@@ -195,7 +178,7 @@ describe('deliveries while their receiver is off', () => {
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await sleep(60);
     finish();
-    await engine.settled();
+    await world.engine.settled();
     const [held] = await deliveriesOf(world, shop);
     assert.deepEqual([held?.status, held?.attempts], ['held', 1]);
   });

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
-import {
-  box,
-  connectReceiver,
-  deliveriesOf,
-  queueEvents,
-  startEngine,
-  type TestEngine,
-} from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
+import { box, deliveriesOf, queueEvents, startWebhookWorld, type WebhookWorld } from '../../test/harness/webhooks.ts';
 import { sql } from '../db/sql.ts';
 import { setWebhooksEnabled } from './endpoints.ts';
 import { pruneLeftovers, pruneWebhooks } from './prune.ts';
@@ -21,27 +12,12 @@ const START = new Date('2031-03-01T12:00:00.000Z');
 const DAY = 24 * 3_600_000;
 
 describe('pruning', () => {
-  let world: World;
-  let engine: TestEngine;
-  const receivers: Receiver[] = [];
+  let world: WebhookWorld;
 
   before(async () => {
-    world = await startWorld();
-    world.setTime(START);
-    engine = startEngine(world);
+    world = await startWebhookWorld({ time: START });
   });
-  after(async () => {
-    await engine.stop();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    await world.stop();
-    assert.deepEqual(engine.faults, []);
-  });
-
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
-  }
+  after(() => world.stop());
 
   async function eventsOf(shop: Shop): Promise<number> {
     const rows = await world.db.query(sql`select id from events where integration_id = ${shop.integrationId}`);
@@ -57,7 +33,7 @@ describe('pruning', () => {
 
   it('takes what succeeded 30 days ago with its event, and events that had no delivery; everything else stays', async () => {
     const delivered = await openShop(world);
-    const receiver = await connect(delivered);
+    const receiver = await world.connect(delivered);
     await queueEvents(world, delivered, 1_100);
     await receiver.until(1_100);
 
@@ -65,16 +41,16 @@ describe('pruning', () => {
     await queueEvents(world, silent, 7);
 
     const unhappy = await openShop(world);
-    (await connect(unhappy)).answerWith(500);
+    (await world.connect(unhappy)).answerWith(500);
     await queueEvents(world, unhappy, 3);
 
     const paused = await openShop(world);
-    await connect(paused);
+    await world.connect(paused);
     await setWebhooksEnabled(world.db, paused.integrationId, false);
     await queueEvents(world, paused, 4);
 
-    await engine.settled();
-    await engine.stop();
+    await world.engine.settled();
+    await world.engine.stop();
     await world.db.query(sql`
       update deliveries set status = 'dead_letter', due_at = null
       where integration_id = ${unhappy.integrationId} and id = (select max(id) from deliveries where integration_id = ${unhappy.integrationId})`);
@@ -93,21 +69,21 @@ describe('pruning', () => {
       assert.deepEqual([await eventsOf(shop), left.length], [count, count]);
       assert.deepEqual([...new Set(left.map(({ status }) => status))].sort(), [...statuses]);
     }
-    engine = startEngine(world);
+    await world.engine.restart();
   });
 
   it('counts from the end of the delivery: a late success stays readable for 30 days', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     receiver.answerWith(500);
     await queueEvents(world, shop, 1);
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     receiver.answerWith(200);
     const later = new Date(START.getTime() + DAY);
     world.setTime(later);
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal(await pruneAt(new Date(START.getTime() + 30.5 * DAY)), 0);
     assert.equal(await pruneAt(new Date(later.getTime() + 30 * DAY + 1)), 1);
     world.setTime(START);
@@ -115,7 +91,7 @@ describe('pruning', () => {
 
   it('takes secrets that sign no longer, and replays that ended 30 days ago', async () => {
     const shop = await openShop(world);
-    await connect(shop);
+    await world.connect(shop);
     await rotateSecret(world.db, box, shop.integrationId, 24, START);
     const statuses: ReplayableStatus[] = ['failed'];
     const filter = { since: null, until: null, types: null, statuses };
@@ -149,16 +125,16 @@ describe('pruning', () => {
 
   it('does not take what is being replayed', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const [id = ''] = await queueEvents(world, shop, 1);
     await receiver.until(1);
-    await engine.settled();
-    await engine.stop();
+    await world.engine.settled();
+    await world.engine.stop();
     assert.equal(await replayDelivery(world.db, shop.integrationId, id, START), true);
     await pruneAt(new Date(START.getTime() + 31 * DAY));
     assert.equal((await deliveriesOf(world, shop)).length, 1);
-    engine = startEngine(world);
+    await world.engine.restart();
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
   });
 });

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import {
   box,
-  connectReceiver,
   deliveriesOf,
   guard,
   ping,
   queueEvents,
-  startEngine,
-  type TestEngine,
+  startWebhookWorld,
+  type WebhookWorld,
 } from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { claimDue } from './claim.ts';
 import { listDeliveries } from './delivery-log.ts';
@@ -33,26 +30,12 @@ import {
 const ALL: ReplayFilter = { since: null, until: null, types: null, statuses: ['failed', 'dead_letter', 'succeeded'] };
 
 describe('replay', () => {
-  let world: World;
-  let engine: TestEngine;
-  const receivers: Receiver[] = [];
+  let world: WebhookWorld;
 
   before(async () => {
-    world = await startWorld();
-    engine = startEngine(world);
+    world = await startWebhookWorld();
   });
-  after(async () => {
-    await engine.stop();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    await world.stop();
-    assert.deepEqual(engine.faults, []);
-  });
-
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
-  }
+  after(() => world.stop());
 
   async function jobOf(shop: Shop) {
     const [job] = await listReplays(world.db, shop.integrationId, 1);
@@ -65,13 +48,13 @@ describe('replay', () => {
       assert.ok(round < 1_000, 'the replay does not end');
       await sleep(10);
     }
-    await engine.settled();
+    await world.engine.settled();
   }
 
   it('refuses what waits, is on its way, is held, or belongs to somebody else', async () => {
     const shop = await openShop(world);
     const stranger = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     let finish = () => {};
     receiver.answer = (response) => {
       finish = () => response.writeHead(200).end();
@@ -82,16 +65,16 @@ describe('replay', () => {
       replayDelivery(world.db, integrationId, deliveryId, null);
     assert.equal(await replay(shop.integrationId, id), false, 'it is being sent');
     finish();
-    await engine.settled();
-    await engine.stop();
+    await world.engine.settled();
+    await world.engine.stop();
     const waiting = await ping(shop);
     assert.equal(await replay(shop.integrationId, waiting), false, 'it waits');
     await world.db.query(sql`update deliveries set status = 'held' where id = ${waiting}`);
     assert.equal(await replay(shop.integrationId, waiting), false, 'it is held');
-    engine = startEngine(world);
+    await world.engine.restart();
     await receiver.until(2);
     finish();
-    await engine.settled();
+    await world.engine.settled();
     assert.equal(await replay(stranger.integrationId, id), false);
     assert.equal(await replay(shop.integrationId, 'dlv_none'), false);
     assert.equal(await replay(shop.integrationId, id), true);
@@ -99,18 +82,18 @@ describe('replay', () => {
 
   it('matches by time, type and status, and says how many before anything is sent', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour));
     for (const hour of [1, 2, 3]) {
       await queueEvents(world, shop, 10, { type: 'listing.updated', createdAt: at(hour) });
       await queueEvents(world, shop, 5, { type: 'part.updated', createdAt: at(hour) });
     }
     await receiver.until(45);
-    await engine.settled();
+    await world.engine.settled();
     receiver.answerWith(500);
     await queueEvents(world, shop, 2, { type: 'listing.updated', createdAt: at(4) });
     await receiver.until(47);
-    await engine.settled();
+    await world.engine.settled();
     const table: [filter: Partial<ReplayFilter>, count: number][] = [
       [{}, 47],
       [{ statuses: ['succeeded'] }, 45],
@@ -153,18 +136,18 @@ describe('replay', () => {
 
   it('of many goes on after a restart of the engine, sends each once, and leaves out what came later', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const ids = await queueEvents(world, shop, 230);
     await receiver.until(230);
-    await engine.settled();
+    await world.engine.settled();
     receiver.received.length = 0;
     const job = await startReplay(world.db, shop.integrationId, ALL);
     await queueEvents(world, shop, 5);
     await receiver.until(60);
-    await engine.stop();
+    await world.engine.stop();
     const stopped = await jobOf(shop);
     assert.ok(stopped.done > 0 && stopped.done % 16 === 0, `${stopped.done} done`);
-    engine = startEngine(world);
+    await world.engine.restart();
     await untilDone(shop);
     const finished = await jobOf(shop);
     assert.deepEqual([finished.id, finished.status, finished.done, finished.total], [job.id, 'done', 230, 230]);
@@ -181,11 +164,11 @@ describe('replay', () => {
 
   it('of many can be cancelled: no more is requeued', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await queueEvents(world, shop, 120);
     await receiver.until(120);
-    await engine.settled();
-    await engine.stop();
+    await world.engine.settled();
+    await world.engine.stop();
     const job = await startReplay(world.db, shop.integrationId, ALL);
     assert.equal(await runReplays(world.db, null), 16);
     const stranger = await openShop(world);
@@ -195,21 +178,21 @@ describe('replay', () => {
     assert.equal(await runReplays(world.db, null), 0);
     const { status, done, total } = await jobOf(shop);
     assert.deepEqual([status, done, total], ['cancelled', 16, 120]);
-    engine = startEngine(world);
+    await world.engine.restart();
     await receiver.until(136);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal(receiver.received.length, 136);
   });
 
   it('of many leaves half of the places to live traffic: it waits while sixteen deliveries of the receiver are due', async () => {
-    await engine.stop();
+    await world.engine.stop();
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await queueEvents(world, shop, 300);
-    engine = startEngine(world);
+    await world.engine.restart();
     await receiver.until(300);
-    await engine.settled();
-    await engine.stop();
+    await world.engine.settled();
+    await world.engine.stop();
     await startReplay(world.db, shop.integrationId, ALL);
     const steps = [];
     for (let step = 0; step < 4; step++) steps.push(await runReplays(world.db, null));
@@ -233,26 +216,26 @@ describe('replay', () => {
       claimed.some(({ id }) => id === live),
       'a live event waits for a replay',
     );
-    engine = startEngine(world);
+    await world.engine.restart();
     await untilDone(shop);
     assert.equal((await jobOf(shop)).done, 300);
   });
 
   it('of many is one at a time for each integration', async () => {
-    await engine.stop();
+    await world.engine.stop();
     const shop = await openShop(world);
-    await connect(shop);
+    await world.connect(shop);
     await queueEvents(world, shop, 3);
     await startReplay(world.db, shop.integrationId, ALL);
     await assert.rejects(startReplay(world.db, shop.integrationId, ALL), EndpointError);
-    engine = startEngine(world);
+    await world.engine.restart();
     await untilDone(shop);
     assert.equal((await startReplay(world.db, shop.integrationId, ALL)).total, 3);
     await untilDone(shop);
   });
 
   it('of many does not wait for the replays of others that are stalled', async () => {
-    await engine.stop();
+    await world.engine.stop();
     const stalled: Shop[] = [];
     for (let index = 0; index < 101; index++) {
       const shop = await openShop(world);
@@ -265,7 +248,7 @@ describe('replay', () => {
       stalled.push(shop);
     }
     const shop = await openShop(world);
-    await connect(shop);
+    await world.connect(shop);
     await queueEvents(world, shop, 5);
     await world.db.query(sql`
       update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
@@ -275,14 +258,14 @@ describe('replay', () => {
     for (const { integrationId } of stalled) {
       await world.db.query(sql`delete from deliveries where integration_id = ${integrationId}`);
     }
-    engine = startEngine(world);
-    await engine.settled();
+    await world.engine.restart();
+    await world.engine.settled();
   });
 
   it('of many waits for what is being sent, and says in the end what it did not have to send', async () => {
-    await engine.stop();
+    await world.engine.stop();
     const shop = await openShop(world);
-    await connect(shop);
+    await world.connect(shop);
     const ids = await queueEvents(world, shop, 5);
     await world.db.query(sql`
       update deliveries set status = 'failed', is_waiting = true, due_at = now() + interval '1 hour'
@@ -295,14 +278,14 @@ describe('replay', () => {
     assert.equal(await runReplays(world.db, null), 2);
     const { status, done, skipped, total } = await jobOf(shop);
     assert.deepEqual([status, done, skipped, total], ['done', 4, 1, 5]);
-    engine = startEngine(world);
-    await engine.settled();
+    await world.engine.restart();
+    await world.engine.settled();
   });
 
   it('of few among many goes through them in steps', async () => {
-    await engine.stop();
+    await world.engine.stop();
     const shop = await openShop(world);
-    await connect(shop);
+    await world.connect(shop);
     for (let batch = 0; batch < 6; batch++) await queueEvents(world, shop, 2_000);
     await world.db.query(sql`
       update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
@@ -313,20 +296,20 @@ describe('replay', () => {
     for (let step = 0; step < 3; step++) steps.push(await runReplays(world.db, null));
     assert.deepEqual(steps, [0, 0, 1]);
     assert.equal((await jobOf(shop)).status, 'done');
-    engine = startEngine(world);
-    await engine.settled();
+    await world.engine.restart();
+    await world.engine.settled();
   });
 
   it('is offered by the list of deliveries: the newest first, with status, attempts and last answer', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const first = await ping(shop);
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     receiver.answer = (response) => response.writeHead(503).end('closed for lunch');
     const second = await ping(shop);
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
     const [newest, oldest, ...others] = await listDeliveries(world.db, shop.integrationId, { limit: 50 });
     assert.deepEqual(others, []);
     assert.deepEqual(

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countRefused, type Receiver } from '../../test/harness/receiver.ts';
+import { countRefused } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { isAccepted, signedAt } from '../../test/harness/verify-signature.ts';
-import { connectReceiver, deliveryOf, ping, startEngine, type TestEngine } from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
+import {
+  type ConnectedReceiver,
+  deliveryOf,
+  ping,
+  startWebhookWorld,
+  type WebhookWorld,
+} from '../../test/harness/webhooks.ts';
 import { isId } from '../contract/ids.ts';
 import { claimDue } from './claim.ts';
 import { recordOutcomes } from './record.ts';
@@ -20,30 +25,20 @@ const WAITS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOU
 const LEASE_MS = 20_000;
 
 describe('attempts and the waits between them', () => {
-  let world: World;
-  let engine: TestEngine;
+  let world: WebhookWorld;
   let shop: Shop;
-  let receiver: Receiver & { secret: string };
+  let receiver: ConnectedReceiver;
   let time: Date;
-  const receivers: Receiver[] = [];
 
   before(async () => {
-    world = await startWorld();
-    world.setTime(START);
-    engine = startEngine(world, { leaseMs: LEASE_MS, pollMs: 20 });
+    world = await startWebhookWorld({ time: START, limits: { leaseMs: LEASE_MS, pollMs: 20 } });
   });
   beforeEach(async () => {
     moveTo(START);
     shop = await openShop(world);
-    receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
+    receiver = await world.connect(shop);
   });
-  after(async () => {
-    await engine.stop();
-    await Promise.all(receivers.map((each) => each.stop()));
-    await world.stop();
-    assert.deepEqual(engine.faults, []);
-  });
+  after(() => world.stop());
 
   function moveTo(next: Date): void {
     time = next;
@@ -59,7 +54,7 @@ describe('attempts and the waits between them', () => {
     const deliveryId = await ping(shop);
     for (const [index, wait] of WAITS.entries()) {
       await receiver.until(index + 1);
-      await engine.settled();
+      await world.engine.settled();
       const { status, attempts, due_at, last_attempt_at, last_response_code } = await deliveryOf(world, shop);
       assert.deepEqual(
         { status, attempts, due_at, last_attempt_at, last_response_code },
@@ -71,15 +66,15 @@ describe('attempts and the waits between them', () => {
       moveTo(later(1));
     }
     await receiver.until(8);
-    await engine.settled();
+    await world.engine.settled();
     const dead = await deliveryOf(world, shop);
     assert.deepEqual([dead.status, dead.attempts, dead.due_at, dead.finished_at], ['dead_letter', 8, null, null]);
     moveTo(later(1_000 * HOUR));
     await aFewPolls();
     assert.equal(receiver.received.length, 8);
-    await engine.stop();
-    assert.deepEqual(engine.notices, [{ kind: 'dead_letters', counts: { [shop.integrationId]: 1 } }]);
-    engine = startEngine(world, { leaseMs: LEASE_MS, pollMs: 20 });
+    await world.engine.stop();
+    assert.deepEqual(world.engine.notices, [{ kind: 'dead_letters', counts: { [shop.integrationId]: 1 } }]);
+    await world.engine.restart();
 
     const { received } = receiver;
     assert.deepEqual(
@@ -110,7 +105,7 @@ describe('attempts and the waits between them', () => {
     await receiver.until(1);
     moveTo(later(7 * SECOND));
     finish();
-    await engine.settled();
+    await world.engine.settled();
     assert.deepEqual((await deliveryOf(world, shop)).due_at, later(5 * SECOND));
     receiver.answerWith(200);
   });
@@ -119,7 +114,7 @@ describe('attempts and the waits between them', () => {
     receiver.answerWith(502);
     await ping(shop);
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     const failing = (await shop.api.get('/v1/me')).body.webhook;
     assert.deepEqual(
       [failing.consecutive_failures, failing.last_failure_at, failing.last_success_at],
@@ -128,7 +123,7 @@ describe('attempts and the waits between them', () => {
     receiver.answer = (response) => response.writeHead(201).end('danke');
     moveTo(later(5 * SECOND));
     await receiver.until(2);
-    await engine.settled();
+    await world.engine.settled();
     const { status, attempts, due_at, finished_at, last_response_body } = await deliveryOf(world, shop);
     assert.deepEqual(
       [status, attempts, due_at, finished_at, last_response_body],
@@ -146,21 +141,21 @@ describe('attempts and the waits between them', () => {
     const deliveryId = await ping(shop);
     for (const [index, wait] of WAITS.entries()) {
       await receiver.until(index + 1);
-      await engine.settled();
+      await world.engine.settled();
       moveTo(later(wait));
     }
     await receiver.until(8);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal(await replayDelivery(world.db, shop.integrationId, deliveryId, time), true);
     await receiver.until(9);
-    await engine.settled();
+    await world.engine.settled();
     const replayed = await deliveryOf(world, shop);
     assert.deepEqual([replayed.id, replayed.status, replayed.attempts], [deliveryId, 'failed', 1]);
     assert.deepEqual(replayed.due_at, later(5 * SECOND));
     receiver.answerWith(200);
     moveTo(later(5 * SECOND));
     await receiver.until(10);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
     assert.deepEqual(
       receiver.received.slice(8).map(({ attempt }) => attempt),
@@ -172,27 +167,27 @@ describe('attempts and the waits between them', () => {
   });
 
   it('keep their number when a worker dies, three times at most, and then count as a failure', async () => {
-    await engine.stop();
+    await world.engine.stop();
     const deliveryId = await ping(shop);
     for (let death = 0; death < 3; death++) {
       assert.equal((await claimAndDie()).attempts, 0);
       moveTo(later(LEASE_MS));
     }
-    engine = startEngine(world, { leaseMs: LEASE_MS, pollMs: 20 });
+    await world.engine.restart();
     const [webhook] = await receiver.until(1);
     assert.deepEqual([webhook?.attempt, webhook?.deliveryId === deliveryId], [1, false]);
-    await engine.settled();
+    await world.engine.settled();
     assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
 
-    await engine.stop();
+    await world.engine.stop();
     await ping(shop);
     for (let death = 0; death < 4; death++) {
       await claimAndDie();
       moveTo(later(LEASE_MS));
     }
-    engine = startEngine(world, { leaseMs: LEASE_MS, pollMs: 20 });
+    await world.engine.restart();
     await aFewPolls();
-    await engine.settled();
+    await world.engine.settled();
     const { status, attempts, due_at, last_error } = await deliveryOf(world, shop);
     assert.deepEqual([status, attempts, due_at], ['failed', 1, later(5 * SECOND)]);
     assert.match(last_error ?? '', /worker died/);
@@ -200,19 +195,19 @@ describe('attempts and the waits between them', () => {
     moveTo(later(5 * SECOND));
     const [, second] = await receiver.until(2);
     assert.equal(second?.attempt, 2);
-    await engine.settled();
+    await world.engine.settled();
   });
 
   it('are not taken over while their lease lasts, and what a worker says after that counts no more', async () => {
-    await engine.stop();
+    await world.engine.stop();
     await ping(shop);
     const late = await claimAndDie();
     moveTo(later(LEASE_MS - 1));
     assert.deepEqual(await claimNow(), []);
     moveTo(later(1));
-    engine = startEngine(world, { leaseMs: LEASE_MS, pollMs: 20 });
+    await world.engine.restart();
     await receiver.until(1);
-    await engine.settled();
+    await world.engine.settled();
     const recorded = await deliveryOf(world, shop);
     const result = { isSuccess: false, responseCode: 500, responseBody: null, error: null };
     await recordOutcomes(world.db, [{ delivery: late, result, endedAt: time }]);

@@ -4,16 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Received, Receiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { isAccepted, signersAmong } from '../../test/harness/verify-signature.ts';
-import {
-  box,
-  connectReceiver,
-  guard,
-  ping,
-  SECRET_KEY,
-  startEngine,
-  type TestEngine,
-} from '../../test/harness/webhooks.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
+import { box, guard, ping, SECRET_KEY, startWebhookWorld, type WebhookWorld } from '../../test/harness/webhooks.ts';
 import { rawSql, sql } from '../db/sql.ts';
 import { setUrl } from './endpoints.ts';
 import { startWebhookEngine } from './engine.ts';
@@ -24,32 +15,17 @@ const START = new Date('2031-03-01T12:00:00.000Z');
 const HOUR = 3_600_000;
 
 describe('signing secrets', () => {
-  let world: World;
-  let engine: TestEngine;
+  let world: WebhookWorld;
   let time = START;
-  const receivers: Receiver[] = [];
 
   before(async () => {
-    world = await startWorld();
-    world.setTime(START);
-    engine = startEngine(world);
+    world = await startWebhookWorld({ time: START });
   });
-  after(async () => {
-    await engine.stop();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    await world.stop();
-    assert.deepEqual(engine.faults, []);
-  });
+  after(() => world.stop());
 
   function moveTo(next: Date): void {
     time = next;
     world.setTime(next);
-  }
-
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
   }
 
   async function rotate(shop: Shop, graceHours: number): Promise<string> {
@@ -74,13 +50,13 @@ describe('signing secrets', () => {
 
   /** It complains once about a receiver that it cannot sign for. */
   async function untilFault(message: RegExp): Promise<void> {
-    for (let round = 0; engine.faults.length === 0; round++) {
+    for (let round = 0; world.engine.faults.length === 0; round++) {
       assert.ok(round < 1_000, 'nobody was told');
       await sleep(10);
     }
     await sleep(100);
-    assert.equal(engine.faults.length, 1);
-    assert.match((engine.faults.splice(0)[0] as Error).message, message);
+    assert.equal(world.engine.faults.length, 1);
+    assert.match((world.engine.faults.splice(0)[0] as Error).message, message);
   }
 
   async function assertUntouched(shop: Shop, id: string): Promise<void> {
@@ -89,18 +65,13 @@ describe('signing secrets', () => {
     assert.deepEqual(rows, [{ id, status: 'pending', attempts: 0, dispatches: 0, lease_token: null }]);
   }
 
-  async function restart(): Promise<void> {
-    await engine.stop();
-    engine = startEngine(world);
-  }
-
   function startWith(other: SealedBox) {
     return startWebhookEngine({ db: world.db, box: other, guard, now: world.channel.now, onFault: assert.ifError });
   }
 
   it('sign together during a rotation, the newest first, and the old one no longer than its grace', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const first = receiver.secret;
     await assertSigners(await nextWebhook(shop, receiver), [first]);
     const second = await rotate(shop, GRACE_DEFAULT_HOURS);
@@ -116,7 +87,7 @@ describe('signing secrets', () => {
 
   it('give way at once without a grace, also those of rotations before', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const second = await rotate(shop, 24);
     const third = await rotate(shop, 48);
     await assertSigners(await nextWebhook(shop, receiver), [third, second, receiver.secret]);
@@ -126,7 +97,7 @@ describe('signing secrets', () => {
 
   it('end at the shorter of two graces', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const second = await rotate(shop, 1);
     const third = await rotate(shop, 7 * 24);
     moveTo(new Date(time.getTime() + HOUR));
@@ -137,11 +108,11 @@ describe('signing secrets', () => {
 
   it('are signed with anew at each attempt: a retry does not carry a secret that expired in between', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     receiver.answerWith(500);
     const second = await rotate(shop, 1 / 3600);
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
-    await engine.settled();
+    await world.engine.settled();
     receiver.answerWith(200);
     moveTo(new Date(time.getTime() + 5_000));
     const [, retry] = await receiver.until(2);
@@ -162,7 +133,7 @@ describe('signing secrets', () => {
 
   it('are one in the end when two rotations race', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const made = await Promise.all([rotate(shop, 0), rotate(shop, 0), rotate(shop, 0)]);
     const webhook = await nextWebhook(shop, receiver);
     const { signers, strangers } = await signersAmong(webhook, made);
@@ -173,7 +144,7 @@ describe('signing secrets', () => {
     const shop = await openShop(world);
     const none = await setUrl(world.db, { guard, box }, shop.integrationId, null);
     assert.deepEqual(none, { url: null, secret: null });
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     assert.match(receiver.secret, /^whsec_/);
     const again = await setUrl(world.db, { guard, box }, shop.integrationId, receiver.url);
     assert.deepEqual(again, { url: receiver.url, secret: null });
@@ -183,14 +154,14 @@ describe('signing secrets', () => {
 
   it('are never done without: what cannot be signed is not sent, and costs no attempt', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await world.db.query(sql`delete from webhook_secrets where integration_id = ${shop.integrationId}`);
     const id = await ping(shop);
     await untilFault(/there is no secret/);
     await assertUntouched(shop, id);
     // Put right, it is sent as if nothing had been.
     await rotate(shop, 0);
-    await restart();
+    await world.engine.restart();
     const [webhook] = await receiver.until(1);
     assert.deepEqual([webhook?.attempt, webhook?.deliveryId], [1, id]);
   });
@@ -198,7 +169,7 @@ describe('signing secrets', () => {
   it('that a lost key had sealed silence neither the newer ones nor count as a failure of the receiver', async () => {
     const lost = createSealedBox(['a key that nobody has any more, and long enough']);
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await world.db.query(sql`
       update webhook_secrets set ciphertext = ${lost.seal('whsec_lost')} where integration_id = ${shop.integrationId}`);
     const id = await ping(shop);
@@ -209,7 +180,7 @@ describe('signing secrets', () => {
     assert.equal(health?.consecutive_failures, 0);
 
     const second = await rotate(shop, 24);
-    await restart();
+    await world.engine.restart();
     const [webhook] = await receiver.until(1);
     assert.ok(webhook !== undefined);
     await assertSigners(webhook, [second]);
@@ -218,9 +189,9 @@ describe('signing secrets', () => {
   it('are sealed under the newest key when a worker starts, so that the older ones can be taken away', async () => {
     const newKey = 'the newest secret key of all, that shall remain alone';
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const second = await rotate(shop, 24);
-    await engine.stop();
+    await world.engine.stop();
     const both = startWith(createSealedBox([newKey, SECRET_KEY]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await both.stop();
@@ -230,15 +201,15 @@ describe('signing secrets', () => {
     const back = startWith(createSealedBox([SECRET_KEY, newKey]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await back.stop();
-    engine = startEngine(world);
+    await world.engine.restart();
   });
 
   it('lie in the database encrypted: their clear text is in no row of any table', async () => {
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     const secrets = [receiver.secret, await rotate(shop, 24)];
     await nextWebhook(shop, receiver);
-    await engine.settled();
+    await world.engine.settled();
     const tables = await world.db.query<{ name: string }>(sql`
       select format('%I.%I', schemaname, tablename) as name from pg_tables
       where schemaname not in ('pg_catalog', 'information_schema')`);
@@ -264,8 +235,8 @@ describe('signing secrets', () => {
     const newKey = 'another secret key that took over from the first one';
     const rotated = createSealedBox([newKey, SECRET_KEY]);
     const shop = await openShop(world);
-    const receiver = await connect(shop);
-    await engine.stop();
+    const receiver = await world.connect(shop);
+    await world.engine.stop();
     const next = startWebhookEngine({
       db: world.db,
       box: rotated,
@@ -280,7 +251,7 @@ describe('signing secrets', () => {
       select ciphertext from webhook_secrets where integration_id = ${shop.integrationId} order by id desc limit 1`);
     assert.match(createSealedBox([newKey]).open(row?.ciphertext ?? ''), /^whsec_/);
     assert.throws(() => box.open(row?.ciphertext ?? ''), /cannot be opened with any of SECRET_KEYS/);
-    engine = startEngine(world);
+    await world.engine.restart();
   });
 });
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../../src/contract/events.ts';
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
@@ -11,7 +12,7 @@ import { createSealedBox } from '../../src/webhooks/sealed-box.ts';
 import type { Notice } from '../../src/webhooks/upkeep.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { Shop } from './shop.ts';
-import type { Dealer, World } from './world.ts';
+import { type Dealer, startWorld, type World } from './world.ts';
 
 /** Receivers on this machine are allowed, as the development setting does. */
 export const guard = createGuard(true);
@@ -20,6 +21,8 @@ export const box = createSealedBox([SECRET_KEY]);
 
 /** A real engine on the world's database and clock. */
 export type TestEngine = WebhookEngine & {
+  /** Stops and starts again, as a service does; what it complained about and told is kept. */
+  restart(): Promise<void>;
   /** Waits until nothing is due or on its way, at the time that the world has. */
   settled(): Promise<void>;
   /** What it complained about. */
@@ -28,21 +31,78 @@ export type TestEngine = WebhookEngine & {
   notices: Notice[];
 };
 
+export type ConnectedReceiver = Receiver & { secret: string };
+
+/** A world whose dealers have receivers, which stop with it. */
+export type ReceivingWorld = World & { connect(dealer: Pick<Dealer, 'integrationId'>): Promise<ConnectedReceiver> };
+
+export async function startReceivingWorld(): Promise<ReceivingWorld> {
+  const world = await startWorld();
+  const receivers: Receiver[] = [];
+  return {
+    ...world,
+    async connect(dealer) {
+      const receiver = await connectReceiver(world, dealer);
+      receivers.push(receiver);
+      return receiver;
+    },
+    async stop() {
+      await Promise.all(receivers.map((receiver) => receiver.stop()));
+      await world.stop();
+    },
+  };
+}
+
+/** A world that also sends. Its stop proves that the engine met no fault but those that a test took out of the list. */
+export type WebhookWorld = ReceivingWorld & { engine: TestEngine };
+
+export async function startWebhookWorld({
+  time = null,
+  limits = {},
+}: {
+  time?: Date | null;
+  limits?: Partial<EngineLimits>;
+} = {}): Promise<WebhookWorld> {
+  const world = await startReceivingWorld();
+  world.setTime(time);
+  const engine = startEngine(world, limits);
+  return {
+    ...world,
+    engine,
+    async stop() {
+      await engine.stop();
+      await world.stop();
+      assert.deepEqual(engine.faults, []);
+    },
+  };
+}
+
 export function startEngine(world: World, limits: Partial<EngineLimits> = {}): TestEngine {
   const faults: unknown[] = [];
   const notices: Notice[] = [];
-  const engine = startWebhookEngine({
-    db: world.db,
-    box,
-    guard,
-    now: world.channel.now,
-    onFault: (error) => faults.push(error),
-    onNotice: (notice) => notices.push(notice),
-    limits: { pollMs: 50, tidyMs: 20, attemptTimeoutMs: 2_000, ...limits },
-  });
-  world.channel.onEvents = engine.wake;
+  let engine = start();
+
+  function start(): WebhookEngine {
+    const started = startWebhookEngine({
+      db: world.db,
+      box,
+      guard,
+      now: world.channel.now,
+      onFault: (error) => faults.push(error),
+      onNotice: (notice) => notices.push(notice),
+      limits: { pollMs: 50, tidyMs: 20, attemptTimeoutMs: 2_000, ...limits },
+    });
+    world.channel.onEvents = started.wake;
+    return started;
+  }
+
   return {
-    ...engine,
+    wake: () => engine.wake(),
+    stop: () => engine.stop(),
+    async restart() {
+      await engine.stop();
+      engine = start();
+    },
     faults,
     notices,
     async settled() {
@@ -66,7 +126,7 @@ export function startEngine(world: World, limits: Partial<EngineLimits> = {}): T
 export async function connectReceiver(
   world: World,
   { integrationId }: Pick<Dealer, 'integrationId'>,
-): Promise<Receiver & { secret: string }> {
+): Promise<ConnectedReceiver> {
   const receiver = await startReceiver();
   const made = await setUrl(world.db, { guard, box }, integrationId, receiver.url);
   return Object.assign(receiver, { secret: made?.secret ?? '' });

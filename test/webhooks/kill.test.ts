@@ -2,33 +2,31 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createNotifier } from '../../src/webhooks/wake.ts';
-import { countRefused, type Receiver } from '../harness/receiver.ts';
+import { countRefused } from '../harness/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
-import { connectReceiver, queueEvents } from '../harness/webhooks.ts';
-import { startWorld, type World } from '../harness/world.ts';
+import { type ConnectedReceiver, queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks.ts';
 import { allDelivered, assertExplained } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker, type WorkerOrder } from './worker-process.ts';
 
 const LIMITS = { leaseMs: 2_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerReceiver: 8 };
 
 describe('webhooks when worker processes are killed', () => {
-  let world: World;
+  let world: ReceivingWorld;
   const workers: Worker[] = [];
-  const receivers: (Receiver & { secret: string })[] = [];
+  const receivers: ConnectedReceiver[] = [];
   const shops: Shop[] = [];
 
   before(async () => {
-    world = await startWorld();
+    world = await startReceivingWorld();
     world.channel.onEvents = createNotifier(world.db);
     for (let index = 0; index < 3; index++) {
       const shop = await openShop(world);
       shops.push(shop);
-      receivers.push(await connectReceiver(world, shop));
+      receivers.push(await world.connect(shop));
     }
   });
   after(async () => {
     sweepWorkers();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
     await world.stop();
   });
 

@@ -5,8 +5,7 @@ import { sql } from '../../src/db/sql.ts';
 import { createNotifier } from '../../src/webhooks/wake.ts';
 import type { Receiver } from '../harness/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
-import { connectReceiver, queueEvents } from '../harness/webhooks.ts';
-import { startWorld, type World } from '../harness/world.ts';
+import { queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks.ts';
 import { startWorker, sweepWorkers, type Worker } from './worker-process.ts';
 
 const EVENTS = 25;
@@ -15,26 +14,18 @@ const BACKLOG = 10_000;
 const SLOWER_LIMIT = 3;
 
 describe('a receiver that hangs with 10,000 deliveries queued', () => {
-  let world: World;
+  let world: ReceivingWorld;
   let worker: Worker;
-  const receivers: Receiver[] = [];
 
   before(async () => {
-    world = await startWorld();
+    world = await startReceivingWorld();
     world.channel.onEvents = createNotifier(world.db);
     worker = await startWorker({ address: world.database.address, limits: {}, dieAt: null });
   });
   after(async () => {
     sweepWorkers();
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
     await world.stop();
   });
-
-  async function connect(shop: Shop) {
-    const receiver = await connectReceiver(world, shop);
-    receivers.push(receiver);
-    return receiver;
-  }
 
   /** From the commit to the receipt, for events one at a time. */
   async function medianDelay(shop: Shop, receiver: Receiver): Promise<number> {
@@ -52,10 +43,10 @@ describe('a receiver that hangs with 10,000 deliveries queued', () => {
 
   it("leaves the others' delay as it was", async () => {
     const hanging = await openShop(world);
-    const silent = await connect(hanging);
+    const silent = await world.connect(hanging);
     silent.answer = () => {};
     const shop = await openShop(world);
-    const receiver = await connect(shop);
+    const receiver = await world.connect(shop);
     await medianDelay(shop, receiver);
     const without = await medianDelay(shop, receiver);
     for (let batch = 0; batch < BACKLOG / 1_000; batch++) await queueEvents(world, hanging, 1_000);
