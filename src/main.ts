@@ -13,6 +13,7 @@ import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
 import { createPhotoGallery } from './inventory/photo-gallery.ts';
 import { type Connection, connect } from './ops/connect.ts';
 import { prepareDemo } from './ops/demo.ts';
+import { warnOfLostKeys } from './ops/lost-keys.ts';
 import { openPhotoFiles } from './ops/photo-storage.ts';
 import { assertPortFree, listenProblem } from './ops/port.ts';
 import { aborted, listenForStop, type StopSignals } from './ops/stop-signals.ts';
@@ -62,9 +63,10 @@ async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void
   }
 }
 
-async function serve({ config, db, embedded }: Connection, log: Logger): Promise<FastifyInstance> {
+async function serve({ config, keySource, db, embedded }: Connection, log: Logger): Promise<FastifyInstance> {
   const say = (message: string) => console.log(message);
   await migrate(db, say);
+  await warnOfLostKeys(db, config.secretKeys, keySource, log);
   const dataDir = embedded === null ? null : config.dataDir;
   const photoFiles = await openPhotoFiles(config);
   // Whoever sends events is told of new ones: the engine in this process, and those of other nodes.

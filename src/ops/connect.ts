@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, withSecretKeys } from '../config.ts';
+import { type Config, secretKeysFile, withSecretKeys } from '../config.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../db/embedded.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
 
+/** Where the secret keys are kept, for whoever has to put one back, and whether they were made just now. */
+export type KeySource = { place: string; isNew: boolean };
+
 export type Connection = {
   config: Config;
+  keySource: KeySource;
   db: Database;
   embedded: EmbeddedDatabase | null;
   /** Closes the pool, then stops the embedded server if this process owns it. */
@@ -40,6 +45,7 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
     await embedded?.stop();
   };
   try {
+    const keySource = keySourceOf(settings);
     const config = withSecretKeys(settings);
     db = openDatabase({
       address: embedded?.address ?? { url: settings.databaseUrl ?? '' },
@@ -50,11 +56,18 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
       },
     });
     await assertServer(db, embedded === null ? '; check DATABASE_URL' : '');
-    return { config, db, embedded, close };
+    return { config, keySource, db, embedded, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** To be asked before the keys are, which makes them. */
+function keySourceOf(settings: Config): KeySource {
+  if (settings.secretKeys.length > 0) return { place: 'SECRET_KEYS', isNew: false };
+  const place = secretKeysFile(settings);
+  return { place, isNew: !existsSync(place) };
 }
 
 function embeddedOptions(settings: Config, options: ConnectOptions) {

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { sql } from '../../src/db/sql.ts';
+import { setUrl } from '../../src/webhooks/endpoints.ts';
+import { createSealedBox } from '../../src/webhooks/sealed-box.ts';
+import { guard } from '../harness/webhooks.ts';
+import { databaseIn, startService, sweep, temporaryFolder } from './service-process.ts';
+
+const OTHER_KEY = 'another secret key that never sealed anything';
+
+describe('a start with secret keys that open no signing secret', () => {
+  let dataDir: string;
+  let keysFile: string;
+  let oldKey: string;
+  let integrationIds: string[];
+
+  before(async () => {
+    dataDir = await temporaryFolder();
+    keysFile = join(dataDir, 'secret-keys');
+    const service = await startService({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'warn' } });
+    await service.says('Stop:');
+    oldKey = (await readFile(keysFile, 'utf8')).trim();
+    const db = databaseIn(dataDir);
+    integrationIds = (await db.query<{ id: string }>(sql`select id from integrations order by id`)).map(({ id }) => id);
+    const box = createSealedBox([oldKey]);
+    for (const id of integrationIds) await setUrl(db, { guard, box }, id, 'http://127.0.0.1:9/nobody');
+    await db.close();
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0);
+    assert.equal(service.err(), '', 'the first start of all makes its keys without a warning');
+  });
+  after(sweep);
+
+  /** What a start and a stop leave in the log. */
+  async function warningsOf(env: Record<string, string> = {}): Promise<Record<string, unknown>[]> {
+    const service = await startService({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...env } });
+    await service.says('Stop:');
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0);
+    const lines = service.err().split('\n').filter(Boolean);
+    return lines.map((line) => JSON.parse(line));
+  }
+
+  async function assertWarned(message: RegExp, env: Record<string, string> = {}): Promise<void> {
+    const [warning, ...others] = await warningsOf(env);
+    assert.deepEqual(others, []);
+    assert.deepEqual([warning?.level, warning?.integrations], ['warn', integrationIds]);
+    assert.match(String(warning?.msg), message);
+    assert.match(
+      String(warning?.msg),
+      /none of the secret keys opens the signing secrets of 2 integrations, .*; put the old key back behind those in .* rotate-secret/,
+    );
+  }
+
+  it('says so in one line that tells how many they are and what helps, whatever its roles', async () => {
+    await assertWarned(/^none .* behind those in SECRET_KEYS /, { SECRET_KEYS: OTHER_KEY });
+    await assertWarned(/^none .* behind those in SECRET_KEYS /, { SECRET_KEYS: OTHER_KEY, ROLES: 'api' });
+  });
+
+  it('says that the file of keys was missing when it makes it anew beside a database that has secrets', async () => {
+    await rm(keysFile);
+    await assertWarned(
+      /^\S+\/secret-keys was missing and is made anew, but the database is older: none .*\/secret-keys /,
+    );
+    assert.notEqual((await readFile(keysFile, 'utf8')).trim(), oldKey);
+    await assertWarned(/^none .* behind those in \S+\/secret-keys /);
+  });
+
+  it('is quiet once the old key is back behind the new one', async () => {
+    await writeFile(keysFile, `${await readFile(keysFile, 'utf8')}${oldKey}\n`);
+    assert.deepEqual(await warningsOf(), []);
+  });
+});
