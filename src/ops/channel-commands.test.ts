@@ -3,10 +3,11 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
+import { rollVersion } from '../channel/roll.ts';
 import { runJobs } from '../channel/run-jobs.ts';
 import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
-import { CURRENT_VERSION } from '../contract/versions.ts';
+import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { createIntegration } from '../dealers/integrations.ts';
 
 describe('commands that change channels', () => {
@@ -141,6 +142,21 @@ describe('commands that change channels', () => {
     assert.match((await run('integration', 'roll', integrationId, CURRENT_VERSION)).out, /is on 2026-05-07 already/);
     assert.match(await refusal('integration', 'roll', integrationId, '2020-01-01'), /no version 2020-01-01/);
     assert.match(await refusal('integration', 'roll', newId('integration'), CURRENT_VERSION), /no integration/);
+  });
+
+  it('"jobs list" shows a roll with its version and how far it is', async () => {
+    await publishNew(world, dealer, watch());
+    await publishNew(world, dealer, part());
+    const next = '2030-01-01';
+    const context = {
+      ...world.channel,
+      versions: [...VERSIONS, { date: next, present: (document: Record<string, unknown>) => document }],
+    };
+    await rollVersion(context, dealer.integrationId, next);
+    const list = async () => (await run('jobs', 'list', '--organization', dealer.organizationId)).out;
+    assert.match(await list(), /\njob_\w+ +int_\w+ +roll +pending +0 of 2 \(0 %\) +version 2030-01-01\n$/);
+    await runJobs(context);
+    assert.match(await list(), / roll +done +2, all +version 2030-01-01\n$/);
   });
 
   it('"generate" makes a dealer or uses one, and says where the listings are', async () => {

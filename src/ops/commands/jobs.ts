@@ -9,8 +9,9 @@ const EXAMPLES = `
 Example:
   $ npm run -s crownwheel -- jobs list --organization org_…
 
-A change of currency, markup, rounding, image format, rate, address or name alters every document of a channel. The
-service carries it into them in the background, as a job that survives a restart.`;
+A change of currency, markup, rounding, image format, rate, address or name alters every document of a channel, and so
+does a roll to another API version. The service carries it into them in the background, as a job that survives a
+restart.`;
 
 /** Mass changes and how far they are. */
 export function addJobs(program: Command, shell: Shell): void {
