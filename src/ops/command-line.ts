@@ -30,7 +30,7 @@ const NOUNS = [
 
 const EXAMPLES = `
 Examples:
-  $ npm run -s crownwheel -- organization create --name "Aurum & Escapement"
+  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"
   $ npm run -s crownwheel -- integration create --organization org_… --name "Website" --currency CHF --live
   $ npm run -s crownwheel -- integration list --json
   $ npm run -s crownwheel -- doctor

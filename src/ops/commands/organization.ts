@@ -16,7 +16,7 @@ import { listPage, pageOptions } from './list-page.ts';
 
 const EXAMPLES = `
 Examples:
-  $ npm run -s crownwheel -- organization create --name "Aurum & Escapement"
+  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"
   $ npm run -s crownwheel -- organization list --json
   $ npm run -s crownwheel -- organization plan org_… off`;
 
@@ -32,7 +32,10 @@ export function addOrganization(program: Command, shell: Shell): void {
     .description('make a dealer')
     .requiredOption('--name <name>', "the dealer's name, 1 to 500 characters")
     .option('--no-plan', 'without the plan that includes the custom integration')
-    .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- organization create --name "Aurum & Escapement"`);
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"`,
+    );
   shell.run(create, async ({ name, plan }: { name: string; plan: boolean }) => {
     const organization = await shell.withDatabase((db) => createOrganization(db, { name, hasPlan: plan }));
     return answer('Organization created.', organization);
