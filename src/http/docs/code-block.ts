@@ -61,7 +61,7 @@ function shellTokens(line: string): Html[] {
 }
 
 const SCRIPT_TOKEN =
-  /(\/\/.*)|('[^']*'|`[^`]*`)|\b(?:import|from|const|function|return|if|for|of|await|async|new)\b|\b\d+\b/g;
+  /(\/\/.*|\/\*.*\*\/)|('[^']*'|`[^`]*`)|\b(?:import|from|const|let|function|return|if|for|of|try|catch|throw|await|async|new)\b|\b\d[\d_]*\b/g;
 
 function scriptTokens(line: string): Html[] {
   return tokens(line, SCRIPT_TOKEN, ([token, remark, text]) => {
