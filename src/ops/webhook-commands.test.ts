@@ -125,6 +125,7 @@ describe('commands for webhooks', () => {
     await receiver.until(2);
     await world.engine.settled();
     assert.equal((await json('webhooks', 'deliveries', id)).data[0].status, 'succeeded');
+    assert.equal((await run('webhooks', 'deliveries', id, '--status', 'failed,held')).out, 'None is failed or held.\n');
     const stranger = await openShop(world);
     assert.match(
       await refusal('webhooks', 'replay', stranger.integrationId, deliveryId),

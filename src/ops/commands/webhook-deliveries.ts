@@ -58,7 +58,7 @@ export function addDeliveries(noun: Command, shell: Shell, idHelp: string): void
       const deliveries = await listDeliveries(db, integrationId, { limit, statuses: status ?? DELIVERY_STATUSES });
       return {
         json: { object: 'list', data: deliveries.map(summaryJson), ...sendingJson(state) },
-        text: lines(listText(deliveries), notSentNote(state)),
+        text: lines(listText(deliveries, status), notSentNote(state)),
       };
     }),
   );
@@ -143,8 +143,9 @@ function detailJson(delivery: DeliveryDetail): Record<string, unknown> {
   };
 }
 
-function listText(deliveries: DeliverySummary[]): string {
-  if (deliveries.length === 0) return 'No deliveries yet.';
+function listText(deliveries: DeliverySummary[], statuses: DeliveryStatus[] | undefined): string {
+  if (deliveries.length === 0)
+    return statuses === undefined ? 'No deliveries yet.' : `None is ${statuses.join(' or ')}.`;
   return table(
     ['DELIVERY', 'CREATED', 'EVENT', 'STATUS', 'ATTEMPTS', 'CODE', 'NEXT ATTEMPT', 'ERROR'],
     deliveries.map((delivery) => [
