@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChannelContext } from '../src/channel/context.ts';
 import { refreshDue } from '../src/channel/due.ts';
 import { enqueueJob } from '../src/channel/job-queue.ts';
 import { runJobs } from '../src/channel/run-jobs.ts';
@@ -10,14 +9,13 @@ import { VERSIONS } from '../src/contract/versions.ts';
 import { sql } from '../src/db/sql.ts';
 import { createItem, editItem } from '../src/inventory/items.ts';
 import { setPublished } from '../src/inventory/publications.ts';
-import { cloneDatabase } from './harness/database.ts';
 import { dice } from './harness/dice.ts';
 import { readDocuments } from './harness/observe.ts';
 import { openRandomDealer } from './harness/random-dealer.ts';
 import { addShop, openShop, type Shop } from './harness/shop.ts';
 import { watch } from './harness/stock.ts';
 import { createSyncClient, type SyncClient } from './harness/sync-client.ts';
-import { PUBLIC_URL, startWorld, type World } from './harness/world.ts';
+import { startWorld, type World } from './harness/world.ts';
 
 /** Runs begin until one of these is reached. */
 const RUNS = 20;
@@ -31,15 +29,9 @@ const NEXT = '2027-01-01';
 describe('the sync promise', () => {
   let world: World;
   before(async () => {
-    const database = await cloneDatabase();
-    const channel: ChannelContext = {
-      db: database.db,
-      now: () => null,
-      publicUrl: PUBLIC_URL,
-      onEvents: () => {},
+    world = await startWorld({
       versions: [...VERSIONS, { date: NEXT, present: (document) => ({ ...document, shape: NEXT }) }],
-    };
-    world = await startWorld({ database, channel });
+    });
   });
   after(() => world.stop());
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cloneDatabase } from '../../test/harness/database.ts';
 import { observe, readDocuments } from '../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
-import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
+import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { sql } from '../db/sql.ts';
 import { changePresentation } from '../dealers/integration-settings.ts';
@@ -25,21 +24,14 @@ const OTHER = '2028-01-01';
 describe('rolling an integration to another version', () => {
   let world: World;
   let dealer: Dealer;
-  let time: Date | null = null;
   before(async () => {
-    const database = await cloneDatabase();
-    const channel: ChannelContext = {
-      db: database.db,
-      now: () => time,
-      publicUrl: PUBLIC_URL,
-      onEvents: () => {},
+    world = await startWorld({
       versions: [
         ...VERSIONS,
         { date: NEXT, present: (document) => ({ ...document, shape: 'next' }) },
         { date: OTHER, present: (document) => ({ ...document, title: 'hidden' }) },
       ],
-    };
-    world = await startWorld({ database, channel });
+    });
   });
   after(() => world.stop());
   beforeEach(async () => {
@@ -213,12 +205,12 @@ describe('rolling an integration to another version', () => {
     await roll();
     const seen = await observe(dealer.api, () => run({ ...world.channel, now: () => endsAt }));
     assert.deepEqual(seen.types, ['part.updated']);
-    time = endsAt;
+    world.setTime(endsAt);
     try {
       assert.equal((await readDocuments(dealer.api)).get(id).promotion, null);
       await assertNothingMissed();
     } finally {
-      time = null;
+      world.setTime(null);
     }
   });
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cloneDatabase } from '../../test/harness/database.ts';
 import { freshKey, openShop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
-import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
-import type { ChannelContext } from '../channel/context.ts';
+import { startWorld, type World } from '../../test/harness/world.ts';
 import { CURRENT_VERSION } from '../contract/versions.ts';
 import { sql } from '../db/sql.ts';
 import { confirmOrder, fulfilOrder } from './order-operations.ts';
@@ -15,18 +13,12 @@ const NEXT = '2027-01-01';
 describe('orders in the version that an integration is pinned to', () => {
   let world: World;
   before(async () => {
-    const database = await cloneDatabase();
-    const channel: ChannelContext = {
-      db: database.db,
-      now: () => null,
-      publicUrl: PUBLIC_URL,
-      onEvents: () => {},
+    world = await startWorld({
       versions: [
         { date: CURRENT_VERSION, present: (document) => ({ ...document, shape: 'old' }) },
         { date: NEXT, present: (document) => document },
       ],
-    };
-    world = await startWorld({ database, channel });
+    });
   });
   after(() => world.stop());
 

@@ -46,7 +46,9 @@ export type World = {
 /** A dealer with one user and one live integration. */
 export type Dealer = { organizationId: string; userId: string; integrationId: string; apiKey: string; api: ApiClient };
 
-export async function startWorld(overrides: Partial<AppOptions> & { database?: TestDatabase } = {}): Promise<World> {
+type WorldOptions = Partial<AppOptions> & { database?: TestDatabase; versions?: ChannelContext['versions'] };
+
+export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
   const database = overrides.database ?? (await cloneDatabase());
   const logLines: string[] = [];
   let time: Date | null = null;
@@ -56,7 +58,7 @@ export async function startWorld(overrides: Partial<AppOptions> & { database?: T
     db: database.db,
     now: () => time,
     publicUrl: PUBLIC_URL,
-    versions: VERSIONS,
+    versions: overrides.versions ?? VERSIONS,
     onEvents: () => {},
     onPhotosRemoved: (photoIds) => void photoFiles.remove(photoIds),
   };
