@@ -1,6 +1,7 @@
 import { firstIdAt, newId } from '../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { byIndex } from './by-index.ts';
 import { EndpointError } from './endpoint-error.ts';
 
 /** What a mass replay sends again. */
@@ -46,9 +47,11 @@ export async function replayDelivery(
 }
 
 /** How many deliveries a filter matches: shown before a mass replay is started. */
-export async function countReplay(db: Queryable, integrationId: string, filter: ReplayFilter): Promise<number> {
-  const [row] = await db.query<{ count: number }>(sql`
-    select count(*) as count from ${matching(integrationId, filter)}`);
+export async function countReplay(db: Database, integrationId: string, filter: ReplayFilter): Promise<number> {
+  const [row] = await byIndex<{ count: number }>(
+    db,
+    sql`select count(*) as count from ${matching(integrationId, filter)}`,
+  );
   return row?.count ?? 0;
 }
 
@@ -56,14 +59,15 @@ export async function countReplay(db: Queryable, integrationId: string, filter: 
  * Starts a mass replay of what matches now; deliveries made later are not part of it. An integration has one at a time:
  * they would only slow each other down.
  */
-export async function startReplay(db: Queryable, integrationId: string, filter: ReplayFilter): Promise<ReplayJob> {
+export async function startReplay(db: Database, integrationId: string, filter: ReplayFilter): Promise<ReplayJob> {
   const { since, until, types, statuses } = filter;
-  const [job] = await db.query<ReplayJob>(sql`
+  const statement = sql`
     insert into replay_jobs (id, integration_id, since, until, types, statuses, last_id, total)
     select ${newId('job')}, ${integrationId}, ${since}, ${until}, ${types}, ${statuses}, coalesce(max(d.id), ''), count(*)
     from ${matching(integrationId, filter)}
     on conflict (integration_id) where status = 'running' do nothing
-    returning id, status, done, skipped, total, created_at as "createdAt"`);
+    returning id, status, done, skipped, total, created_at as "createdAt"`;
+  const [job] = await byIndex<ReplayJob>(db, statement);
   if (job === undefined) throw new EndpointError('A replay is running already; wait until it is done, or cancel it.');
   return job;
 }
@@ -168,11 +172,15 @@ const REQUEUED = sql`status = 'pending', is_waiting = false, attempts = 0, takeo
 /** One that is being sent right now stays as it is: its outcome is not known yet. */
 const IS_REPLAYABLE = sql`d.lease_token is null and d.status = any(${[...REPLAYABLE_STATUSES]}::text[])`;
 
-/** Ids are in the order of their making, so that a span of time is a span of the primary key. */
+/**
+ * Ids are in the order of their making, so that a span of time is a span of the primary key. The type is asked for row by
+ * row and not joined: a join that began with the events read all deliveries of the integration for each of them.
+ */
 function matching(integrationId: string, { since, until, types, statuses }: ReplayFilter): Sql {
-  return sql`deliveries d join events e on e.integration_id = d.integration_id and e.id = d.event_id
+  return sql`deliveries d
     where d.integration_id = ${integrationId} and d.status = any(${statuses}::text[])
-      and (${types}::text[] is null or e.type = any(${types}::text[]))
+      and (${types}::text[] is null
+        or (select type from events where integration_id = d.integration_id and id = d.event_id) = any(${types}::text[]))
       and d.id >= ${firstIdAt('delivery', since?.getTime() ?? 0)}
       ${until === null ? sql`` : sql`and d.id < ${firstIdAt('delivery', until.getTime())}`}`;
 }
