@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { repeat } from '../db/repeat.ts';
 import type { ChannelContext } from './context.ts';
 import { refreshDue } from './due.ts';
 import { enqueueStaleRenders, pruneJobs } from './job-queue.ts';
 import { runJobs } from './run-jobs.ts';
 
 const TICK_MS = 500;
-/** After a fault, such as a database that is away, the worker waits longer; what is rare anyway waits for its turn. */
-const FAULT_PAUSE_MS = 2_000;
 /** Also while a new release takes over: the old one writes documents to its last moment. */
 const STALE_CHECK_MS = 10 * 60_000;
 const PRUNE_MS = 60 * 60_000;
@@ -21,24 +19,12 @@ export function startChannelWorker(context: ChannelContext, onFault: (error: unk
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  async function repeat(work: () => Promise<unknown>, everyMs: number): Promise<void> {
-    while (!signal.aborted) {
-      let pauseMs = everyMs;
-      try {
-        await work();
-      } catch (error) {
-        onFault(error);
-        pauseMs = Math.max(everyMs, FAULT_PAUSE_MS);
-      }
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
-    }
-  }
-
+  const repeating = { signal, onFault };
   const running = Promise.all([
-    repeat(() => refreshDue(context, signal), TICK_MS),
-    repeat(() => runJobs(context, signal), TICK_MS),
-    repeat(() => enqueueStaleRenders(context), STALE_CHECK_MS),
-    repeat(() => pruneAll(context, signal), PRUNE_MS),
+    repeat(repeating, () => refreshDue(context, signal), TICK_MS),
+    repeat(repeating, () => runJobs(context, signal), TICK_MS),
+    repeat(repeating, () => enqueueStaleRenders(context), STALE_CHECK_MS),
+    repeat(repeating, () => pruneAll(context, signal), PRUNE_MS),
   ]);
   return {
     async stop() {

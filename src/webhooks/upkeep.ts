@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { repeat } from '../db/repeat.ts';
 import type { EngineLimits } from './engine-limits.ts';
 import { followSwitches, noteStopped, noteStranded } from './held.ts';
 import type { Outcome } from './outcome.ts';
@@ -39,7 +40,6 @@ export type UpkeepOptions = {
   onDue: () => void;
 };
 
-const FAULT_PAUSE_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
 /** Also later than at the start: a command that was given other keys may have made a secret in between. */
 const RESEAL_EVERY_MS = 3_600_000;
@@ -105,31 +105,19 @@ export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...option
     deadLetters = new Map();
   }
 
-  async function repeat(work: () => Promise<void>, everyMs: number): Promise<void> {
-    while (!signal.aborted) {
-      let pauseMs = everyMs;
-      try {
-        await work();
-      } catch (error) {
-        onFault(error);
-        pauseMs = Math.max(everyMs, FAULT_PAUSE_MS);
-      }
-      await pause(pauseMs);
-    }
-  }
-
   async function pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal }).catch(() => {});
   }
 
+  const repeating = { signal, onFault };
   const running = Promise.all([
-    repeat(ripen, limits.pollMs),
-    repeat(follow, limits.tidyMs),
-    repeat(replay, limits.tidyMs),
-    repeat(prune, PRUNE_EVERY_MS),
-    repeat(reseal, RESEAL_EVERY_MS),
-    repeat(tell, NOTICE_EVERY_MS),
-    repeat(announce, PRESENCE_EVERY_MS),
+    repeat(repeating, ripen, limits.pollMs),
+    repeat(repeating, follow, limits.tidyMs),
+    repeat(repeating, replay, limits.tidyMs),
+    repeat(repeating, prune, PRUNE_EVERY_MS),
+    repeat(repeating, reseal, RESEAL_EVERY_MS),
+    repeat(repeating, tell, NOTICE_EVERY_MS),
+    repeat(repeating, announce, PRESENCE_EVERY_MS),
   ]);
   return {
     workers: () => workers,
