@@ -4,8 +4,8 @@ import { VERSIONS } from '../src/contract/versions.ts';
 import { sql } from '../src/db/sql.ts';
 import { createIntegration, setRateLimit } from '../src/dealers/integrations.ts';
 import { createOrganization } from '../src/dealers/organizations.ts';
-import { type Connection, connect } from '../src/ops/connect.ts';
-import { generateListings } from '../src/ops/generate.ts';
+import { generateListings } from '../src/demo/generate.ts';
+import { type Connection, connect } from '../src/service/connect.ts';
 
 /** A dealer with one integration and many listings, made for measuring. */
 export type Shop = { apiKey: string; listingIds: string[]; organizationId: string; integrationId: string };

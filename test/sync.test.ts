@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { refreshDue } from '../src/channel/due.ts';
+import { refreshDue } from '../src/channel/due-documents.ts';
 import { enqueueJob } from '../src/channel/job-queue.ts';
 import { runJobs } from '../src/channel/run-jobs.ts';
 import { startChannelWorker } from '../src/channel/worker.ts';

@@ -2,7 +2,7 @@ import { newId } from '../contract/ids.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import type { ChannelContext } from './context.ts';
-import { rendererKey } from './refresh.ts';
+import { rendererKey } from './project-items.ts';
 
 /**
  * Mass changes: one setting alters every document of an integration. They are persisted jobs that project in batches,

@@ -2,7 +2,7 @@ import { TEST_EVENT } from '../contract/events.ts';
 import type { Transaction } from '../db/database.ts';
 import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
-import { refreshItems } from './refresh.ts';
+import { refreshItems } from './project-items.ts';
 
 /** Records the test event, and a delivery of it if there is a receiver that takes any now. */
 export async function recordPing(

@@ -2,8 +2,8 @@ import { ApiError } from '../contract/errors.ts';
 import { sql } from '../db/sql.ts';
 import type { ChannelContext } from './context.ts';
 import { type ByteCache, createByteCache } from './document-cache.ts';
-import { refreshDueOf, refreshOne } from './due.ts';
-import { rendererKey } from './refresh.ts';
+import { refreshDueOf, refreshOne } from './due-documents.ts';
+import { rendererKey } from './project-items.ts';
 
 /** Which documents are read: those of one integration, in the version that it is pinned to at that moment. */
 export type Scope = { integrationId: string; kind: 'listing' | 'part' };

@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 import { lockClocks } from './clock.ts';
 import type { ChannelContext } from './context.ts';
 import type { JobKind } from './job-queue.ts';
-import { refreshItems } from './refresh.ts';
+import { refreshItems } from './project-items.ts';
 import { finishRoll } from './roll.ts';
 
 /** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */

@@ -10,7 +10,7 @@ import { setOrganization } from '../dealers/integrations.ts';
 import { startPromotion } from '../inventory/promotions.ts';
 import { lockClocks } from './clock.ts';
 import type { ChannelContext } from './context.ts';
-import { refreshDue } from './due.ts';
+import { refreshDue } from './due-documents.ts';
 import { listJobs } from './job-queue.ts';
 import { type ChannelWorker, startChannelWorker } from './worker.ts';
 

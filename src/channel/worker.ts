@@ -1,6 +1,6 @@
-import { repeat } from '../db/repeat.ts';
+import { repeat } from '../concurrency/repeat.ts';
 import type { ChannelContext } from './context.ts';
-import { refreshDue } from './due.ts';
+import { refreshDue } from './due-documents.ts';
 import { enqueueStaleRenders, pruneJobs } from './job-queue.ts';
 import { runJobs } from './run-jobs.ts';
 

@@ -8,11 +8,11 @@ import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { runJobs } from '../channel/run-jobs.ts';
 import { sql } from '../db/sql.ts';
-import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../inventory/places.ts';
+import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../inventory/locations.ts';
+import { removeRate, setRate } from './exchange-rates.ts';
 import { changePresentation } from './integration-settings.ts';
 import { setOrganization } from './integrations.ts';
 import { changeOrganization } from './organization-settings.ts';
-import { removeRate, setRate } from './rates.ts';
 
 /** A dealer's channel with one watch on it. */
 type Scene = Shop & { unitId: string; locationId: string };

@@ -9,14 +9,14 @@ import { runJobs } from '../channel/run-jobs.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
 import { editItem } from '../inventory/items.ts';
-import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../inventory/places.ts';
+import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../inventory/locations.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import { sellUnits } from '../sales/sell.ts';
+import { listRates, removeRate, setRate } from './exchange-rates.ts';
 import { changePresentation, type PresentationSettings } from './integration-settings.ts';
 import { setOrganization } from './integrations.ts';
 import { changeOrganization, type OrganizationSettings } from './organization-settings.ts';
-import { listRates, removeRate, setRate } from './rates.ts';
 
 /** One dealer's stock on two channels, made so that each setting touches some of it and not the rest. */
 type Shop = {

@@ -5,8 +5,8 @@ import { ROUNDINGS, type Rounding } from '../channel/pricing.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from './dealer-error.ts';
+import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency } from './input-rules.ts';
-import { holdRates } from './rates.ts';
 
 export const MARKUP_MIN_BASIS_POINTS = -9_900;
 export const MARKUP_MAX_BASIS_POINTS = 100_000;

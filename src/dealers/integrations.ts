@@ -13,9 +13,9 @@ import {
 import { sql } from '../db/sql.ts';
 import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
 import { DealerError } from './dealer-error.ts';
+import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency, checkedId, checkedName, checkedRateLimit, notFound } from './input-rules.ts';
 import { assertOrganization, type ListPage } from './organizations.ts';
-import { holdRates } from './rates.ts';
 
 export type NewIntegration = {
   organizationId: string;

@@ -6,8 +6,8 @@ import type { Address } from '../contract/resources/common.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from './dealer-error.ts';
+import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency, checkedName } from './input-rules.ts';
-import { holdRates } from './rates.ts';
 
 export type OrganizationSettings = {
   name: string;

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Database } from '../db/database.ts';
-import type { PhotoGallery } from '../inventory/photo-gallery.ts';
+import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
 
 /** All that the HTTP side of the service is made from. */

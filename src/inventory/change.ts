@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { type RefreshRequest, refreshItems } from '../channel/refresh.ts';
+import { type RefreshRequest, refreshItems } from '../channel/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';

@@ -9,8 +9,8 @@ import { newId } from '../contract/ids.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import type { ItemChanges, NewItem } from './item-input.ts';
 import { createItem, editItem, setHidden } from './items.ts';
+import { createBusinessUnit, createLocation } from './locations.ts';
 import { reserveUnits } from './movements.ts';
-import { createBusinessUnit, createLocation } from './places.ts';
 import { setPublished } from './publications.ts';
 
 describe('the dealer’s items', () => {

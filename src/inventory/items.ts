@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, refreshItems } from '../channel/refresh.ts';
+import { integrationsOf, refreshItems } from '../channel/project-items.ts';
 import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';

@@ -5,7 +5,7 @@ import { observe, observeAll, type SecondChannel, secondChannel } from '../../te
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { refreshDue } from '../channel/due.ts';
+import { refreshDue } from '../channel/due-documents.ts';
 import { newId } from '../contract/ids.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import { editItem } from './items.ts';

@@ -1,7 +1,7 @@
 import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
-import { integrationsOf, presenter, refreshItems } from '../channel/refresh.ts';
+import { integrationsOf, presenter, refreshItems } from '../channel/project-items.ts';
 import type { EventType } from '../contract/events.ts';
 import { newId } from '../contract/ids.ts';
 import type { Order } from '../contract/resources/order.ts';

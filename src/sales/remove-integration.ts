@@ -1,6 +1,6 @@
 import { lockClocks } from '../channel/clock.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
-import { integrationsOf } from '../channel/refresh.ts';
+import { integrationsOf } from '../channel/project-items.ts';
 import { type Database, inTransaction, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { deleteIntegration } from '../dealers/integrations.ts';

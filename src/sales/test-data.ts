@@ -1,6 +1,6 @@
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { refreshItems } from '../channel/refresh.ts';
+import { refreshItems } from '../channel/project-items.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';

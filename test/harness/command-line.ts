@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { runCommandLine } from '../../src/ops/command-line.ts';
 import type { World } from './world.ts';
 
 export type Ended = { code: number; out: string; err: string };

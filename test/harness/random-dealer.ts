@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { DealerError } from '../../src/dealers/dealer-error.ts';
 import { createItem, editItem, setHidden } from '../../src/inventory/items.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../src/inventory/movements.ts';
-import { addPhoto, orderPhotos, removePhoto } from '../../src/inventory/photos.ts';
+import { addPhoto, orderPhotos, removePhoto } from '../../src/inventory/photos/photos.ts';
 import { changePromotion, endPromotion, startPromotion } from '../../src/inventory/promotions.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { deleteItem } from '../../src/sales/delete-item.ts';

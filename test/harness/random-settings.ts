@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ROUNDINGS } from '../../src/channel/pricing.ts';
 import { rollVersion } from '../../src/channel/roll.ts';
 import { valuesOf } from '../../src/contract/catalogue.ts';
+import { setRate } from '../../src/dealers/exchange-rates.ts';
 import {
   changePresentation,
   IMAGE_FORMATS,
@@ -9,8 +10,12 @@ import {
 } from '../../src/dealers/integration-settings.ts';
 import { setOrganization } from '../../src/dealers/integrations.ts';
 import { changeOrganization, type OrganizationSettings } from '../../src/dealers/organization-settings.ts';
-import { setRate } from '../../src/dealers/rates.ts';
-import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../../src/inventory/places.ts';
+import {
+  createBusinessUnit,
+  createLocation,
+  renameBusinessUnit,
+  renameLocation,
+} from '../../src/inventory/locations.ts';
 import type { Dice } from './dice.ts';
 import type { Shop } from './shop.ts';
 import type { World } from './world.ts';

@@ -14,9 +14,9 @@ import { buildApp } from '../../src/http/app.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
 import { createLog } from '../../src/http/log.ts';
 import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
-import type { PhotoFiles } from '../../src/inventory/photo-files.ts';
-import { photoFolder } from '../../src/inventory/photo-folder.ts';
-import { createPhotoGallery } from '../../src/inventory/photo-gallery.ts';
+import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
+import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
+import { createPhotoGallery } from '../../src/inventory/photos/photo-gallery.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 

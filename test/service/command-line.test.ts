@@ -12,7 +12,7 @@ describe('commands on the embedded database', () => {
   async function command(dataDir: string, ...args: string[]) {
     const program = await startService({
       env: { DATA_DIR: dataDir },
-      command: [process.execPath, 'src/ops/cli.ts', ...args],
+      command: [process.execPath, 'src/cli/main.ts', ...args],
     });
     const code = await program.exit();
     return { code, out: program.out(), err: program.err() };
@@ -40,7 +40,7 @@ describe('commands on the embedded database', () => {
     const child = spawn(
       process.execPath,
       [
-        'src/ops/cli.ts',
+        'src/cli/main.ts',
         'user',
         'create',
         '--organization',

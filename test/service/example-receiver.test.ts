@@ -85,7 +85,7 @@ describe('the first webhook of the README', () => {
     const lines = (await linesOfSection('Receive your first webhook'))
       // No more than the port is another, and the commands are started without npm, which takes its time.
       .replaceAll('4100', receiverPort)
-      .replaceAll('npm run -s crownwheel --', `'${process.execPath}' src/ops/cli.ts`);
+      .replaceAll('npm run -s crownwheel --', `'${process.execPath}' src/cli/main.ts`);
     assert.match(lines, /webhooks ping[\s\S]+integration presentation[\s\S]+webhooks deliveries[\s\S]+webhooks replay/);
     const shell = await startService({
       env: { ...settings, RECEIVER_PORT: receiverPort },

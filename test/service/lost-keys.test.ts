@@ -3,8 +3,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/sql.ts';
-import { setUrl } from '../../src/webhooks/endpoints.ts';
-import { createSealedBox } from '../../src/webhooks/sealed-box.ts';
+import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
+import { createSealedBox } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { guard } from '../harness/webhooks.ts';
 import { databaseIn, startService, sweep, temporaryFolder } from './service-process.ts';
 

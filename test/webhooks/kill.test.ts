@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createNotifier } from '../../src/webhooks/wake.ts';
+import { createNotifier } from '../../src/webhooks/worker/wake-up.ts';
 import { countRefused } from '../harness/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { type ConnectedReceiver, queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks.ts';

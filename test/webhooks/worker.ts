@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { startWebhookEngine } from '../../src/webhooks/engine.ts';
-import { listenForWake } from '../../src/webhooks/wake.ts';
+import { startWebhookEngine } from '../../src/webhooks/worker/delivery-worker.ts';
+import { listenForWake } from '../../src/webhooks/worker/wake-up.ts';
 import { box, guard } from '../harness/webhooks.ts';
 import type { WorkerOrder } from './worker-process.ts';
 

@@ -1,4 +1,9 @@
-import { ATTEMPT_LIMIT, ATTEMPT_TIMEOUT_MS, ATTEMPT_WAITS_MS, GONE_LIMIT } from '../../webhooks/schedule.ts';
+import {
+  ATTEMPT_LIMIT,
+  ATTEMPT_TIMEOUT_MS,
+  ATTEMPT_WAITS_MS,
+  GONE_LIMIT,
+} from '../../webhooks/delivery-queue/retry-schedule.ts';
 import type { Chapter } from './chapter.ts';
 import { html } from './html.ts';
 import { counted } from './text.ts';

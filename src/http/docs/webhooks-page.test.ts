@@ -11,8 +11,8 @@ import { openBrowser } from '../../../test/harness/browser.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { EVENT_TYPES } from '../../contract/events.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../contract/webhooks.ts';
-import { ATTEMPT_LIMIT, waitAfter } from '../../webhooks/schedule.ts';
-import { signature } from '../../webhooks/sign.ts';
+import { ATTEMPT_LIMIT, waitAfter } from '../../webhooks/delivery-queue/retry-schedule.ts';
+import { signature } from '../../webhooks/sending/sign.ts';
 
 describe('the page on webhooks', () => {
   let world: World;

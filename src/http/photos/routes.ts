@@ -1,6 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { GateFullError } from '../../inventory/gate.ts';
-import { type FoundPhoto, type OpenedPhoto, type PhotoGallery, parsePhotoName } from '../../inventory/photo-gallery.ts';
+import { GateFullError } from '../../concurrency/semaphore.ts';
+import {
+  type FoundPhoto,
+  type OpenedPhoto,
+  type PhotoGallery,
+  parsePhotoName,
+} from '../../inventory/photos/photo-gallery.ts';
 import { isMatch } from '../if-none-match.ts';
 import { reading } from '../public/database-faults.ts';
 

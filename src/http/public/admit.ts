@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { gather } from '../../concurrency/batcher.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations.ts';
 import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/admission.ts';
 import { isApiKey } from '../../dealers/api-keys.ts';
-import { gather } from './gather.ts';
 import { rateHeaders, retryAfterSeconds } from './rate-limit/headers.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 

@@ -4,10 +4,10 @@ import type { DocumentReader } from '../../channel/read-documents.ts';
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operations.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { AdmittedIntegration } from './admit.ts';
-import type { KeyGate } from './key-gate.ts';
-import type { OrderIntake } from './order-intake.ts';
 import type { ReadCache } from './read-cache.ts';
-import type { Turns, WriteTurn } from './turns.ts';
+import type { KeyGate } from './writes/keys-in-flight.ts';
+import type { Turns, WriteTurn } from './writes/lock-queue.ts';
+import type { OrderIntake } from './writes/order-batches.ts';
 
 /** What lives as long as the public API: its options, and the caches and codecs made from them. */
 export type PublicContext = AppOptions & {

@@ -10,8 +10,6 @@ import { isJsonType, parseJsonBody, type Shape } from '../json-body.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
-import { createKeyGate } from './key-gate.ts';
-import { createOrderIntake } from './order-intake.ts';
 import { createReadCache } from './read-cache.ts';
 import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
 import { listEvents } from './routes/events.ts';
@@ -21,7 +19,9 @@ import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
 import { cancelOrder, createOrder, getOrder, listOrders } from './routes/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
-import { createWriteTurns } from './turns.ts';
+import { createKeyGate } from './writes/keys-in-flight.ts';
+import { createWriteTurns } from './writes/lock-queue.ts';
+import { createOrderIntake } from './writes/order-batches.ts';
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
 const handlers: {

@@ -1,6 +1,6 @@
+import { gather } from '../../../concurrency/batcher.ts';
 import type { Database } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
-import { gather } from '../gather.ts';
 import type { RateLimitStore, Spending } from './store.ts';
 
 type SpendingRow = { is_allowed: boolean; remaining: number; reset_in_ms: number; wait_ms: number };

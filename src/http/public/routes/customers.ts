@@ -6,7 +6,7 @@ import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
 import type { AdmittedIntegration } from '../admit.ts';
 import type { Handler } from '../handler.ts';
-import { writeOnce } from '../write.ts';
+import { writeOnce } from '../writes/execute-write.ts';
 
 export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (call) => {
   const { context, integration, body } = call;

@@ -9,7 +9,7 @@ import { findOrder, listOrders as findOrders } from '../../../sales/read-orders.
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
 import { listEnvelope, parseChoices, readListQuery } from '../list-query.ts';
-import { sendSettled, writeOnce, writeRequest } from '../write.ts';
+import { sendSettled, writeOnce, writeRequest } from '../writes/execute-write.ts';
 
 const STATUSES = valuesOf('order_status');
 /** Orders change only with the clock. */

@@ -1,7 +1,7 @@
 import { recordPing } from '../../../channel/ping.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { Handler } from '../handler.ts';
-import { writeOnce } from '../write.ts';
+import { writeOnce } from '../writes/execute-write.ts';
 
 export const pingWebhook: Handler<typeof OPERATIONS.pingWebhook> = async (call) => {
   const { context, integration } = call;

@@ -1,0 +1,88 @@
+import { Command, CommanderError } from 'commander';
+import { StartError } from '../db/start-error.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
+import { EndpointError } from '../webhooks/endpoints/endpoint-error.ts';
+import { addDoctor } from './commands/doctor.ts';
+import { addGenerate } from './commands/generate.ts';
+import { addIntegration } from './commands/integration.ts';
+import { addJobs } from './commands/jobs.ts';
+import { addMigrate } from './commands/migrate.ts';
+import { addOrganization } from './commands/organization.ts';
+import { addRates } from './commands/rates.ts';
+import { addReplays } from './commands/replays.ts';
+import { addUser } from './commands/user.ts';
+import { addWebhooks } from './commands/webhooks.ts';
+import { createShell, type Surroundings } from './shell.ts';
+
+/** Every noun adds its own verbs; a new one needs its file in commands/ and its line here. */
+const NOUNS = [
+  addOrganization,
+  addUser,
+  addIntegration,
+  addWebhooks,
+  addReplays,
+  addRates,
+  addJobs,
+  addMigrate,
+  addGenerate,
+  addDoctor,
+];
+
+const EXAMPLES = `
+Examples:
+  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"
+  $ npm run -s crownwheel -- integration create --organization org_… --name "Website" --currency CHF --live
+  $ npm run -s crownwheel -- integration list --json
+  $ npm run -s crownwheel -- doctor
+
+Commands read the same settings as the service (DATABASE_URL, or DATA_DIR for the embedded database). They work while
+the service runs and while it does not. "crownwheel <command> --help" shows the rest.`;
+
+/** Runs one command to its end and answers the process's exit code. Nothing is thrown at the caller. */
+export async function runCommandLine(args: string[], surroundings: Surroundings): Promise<number> {
+  // Taken out beforehand, so that it may stand anywhere and also shapes the complaint about a faulty command line.
+  const isJson = args.includes('--json');
+  const shell = createShell(surroundings, isJson);
+  const program = new Command('crownwheel')
+    .description("Operates Crownwheel: dealers, their people and their websites' integrations.")
+    .option('--json', 'print one JSON document; errors too, as {"error": "…"} on standard error')
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+    .configureOutput({
+      writeOut: surroundings.writeOut,
+      writeErr: isJson ? () => {} : surroundings.writeErr,
+      // A faulty command line is reported below, like every other error.
+      outputError: () => {},
+    });
+  for (const add of NOUNS) add(program, shell);
+  try {
+    await program.parseAsync(
+      args.filter((arg) => arg !== '--json'),
+      { from: 'user' },
+    );
+    return shell.exitCode();
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const message = messageOf(error);
+    const isHelpShown = error instanceof CommanderError && error.code === 'commander.help' && !isJson;
+    if (!isHelpShown) {
+      surroundings.writeErr(isJson ? `${JSON.stringify({ error: message })}\n` : `crownwheel: ${message}\n`);
+    }
+    return 1;
+  }
+}
+
+/** One line for what an operator can put right; anything else is a fault of ours, and still one line. */
+function messageOf(error: unknown): string {
+  if (error instanceof CommanderError) {
+    if (error.code === 'commander.help') return 'name a command; --help lists them';
+    return oneLine(error.message.replace(/^error: /, ''));
+  }
+  if (error instanceof StartError || error instanceof DealerError || error instanceof EndpointError)
+    return oneLine(error.message);
+  return `the command failed: ${oneLine(error instanceof Error ? error.message : String(error))}`;
+}
+
+function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s*\n\s*/g, '; ');
+}

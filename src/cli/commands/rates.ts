@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { DealerError } from '../../dealers/dealer-error.ts';
+import { type ExchangeRate, listRates, removeRate, setRate } from '../../dealers/exchange-rates.ts';
+import { checkedCurrency } from '../../dealers/input-rules.ts';
+import { table } from '../plain-text.ts';
+import type { Shell } from '../shell.ts';
+
+const EXAMPLES = `
+Examples:
+  $ npm run -s crownwheel -- rates set CHF USD 1.2418
+  $ npm run -s crownwheel -- rates list
+  $ npm run -s crownwheel -- rates remove CHF USD
+
+A rate serves both directions. What a channel shows in another currency than its dealer's needs one; without it, its
+reads answer 500 query_failed, and no other price is shown in its place.`;
+
+/** What one unit of a currency is worth in another. */
+export function addRates(program: Command, shell: Shell): void {
+  const noun = program
+    .command('rates')
+    .description('exchange rates for channels in another currency than their dealer')
+    .addHelpText('after', EXAMPLES);
+
+  const set = noun
+    .command('set')
+    .description('set how much of the second currency one unit of the first buys')
+    .argument('<base>', 'ISO 4217, such as CHF')
+    .argument('<quote>', 'ISO 4217, such as USD')
+    .argument('<rate>', 'a positive decimal with at most ten decimals, such as 1.2418')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- rates set CHF USD 1.2418');
+  shell.run(set, async (baseText: string, quoteText: string, rate: string) =>
+    shell.withChannel(async ({ context, jobNote }) => {
+      const [base, quote] = [checkedCurrency(baseText), checkedCurrency(quoteText)];
+      await setRate(context, base, quote, rate);
+      const stored = (await listRates(context.db)).find((found) => found.base === base && found.quote === quote);
+      return {
+        json: rateJson(stored ?? { base, quote, rate }),
+        text: `One ${base} is ${stored?.rate ?? rate} ${quote} now.\n${jobNote}`,
+      };
+    }),
+  );
+
+  const list = noun
+    .command('list')
+    .description('show all rates')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- rates list --json');
+  shell.run(list, async () => {
+    const rates = await shell.withDatabase(listRates);
+    return {
+      json: { object: 'list', data: rates.map(rateJson), has_more: false },
+      text:
+        rates.length === 0
+          ? 'No rates yet; set one with "rates set".'
+          : table(
+              ['BASE', 'QUOTE', 'RATE'],
+              rates.map(({ base, quote, rate }) => [base, quote, rate]),
+            ),
+    };
+  });
+
+  const remove = noun
+    .command('remove')
+    .description('take a rate away: what needs it can no longer be priced, and its reads say so')
+    .argument('<base>', 'as it was set')
+    .argument('<quote>', 'as it was set')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- rates remove CHF USD');
+  shell.run(remove, async (baseText: string, quoteText: string) =>
+    shell.withChannel(async ({ context, jobNote }) => {
+      const [base, quote] = [checkedCurrency(baseText), checkedCurrency(quoteText)];
+      if (!(await removeRate(context, base, quote))) {
+        throw new DealerError('not_found', `There is no rate from ${base} to ${quote}.`);
+      }
+      return {
+        json: { object: 'rate', base, quote, deleted: true },
+        text: `The rate from ${base} to ${quote} is gone.\n${jobNote}`,
+      };
+    }),
+  );
+}
+
+function rateJson({ base, quote, rate }: ExchangeRate): Record<string, unknown> {
+  return { object: 'rate', base, quote, rate };
+}

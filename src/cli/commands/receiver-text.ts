@@ -1,0 +1,48 @@
+import type { Database } from '../../db/database.ts';
+import { notFound } from '../../dealers/input-rules.ts';
+import { type ReceiverState, readReceiver, type Stop } from '../../webhooks/endpoints/endpoint-status.ts';
+
+/** What each obstacle is called, and the command that takes it away. */
+const STOPS: Record<Stop, (state: ReceiverState) => [reason: string, command: string]> = {
+  no_url: ({ integrationId }) => ['there is no URL', `webhooks set-url ${integrationId} https://…`],
+  gone: ({ integrationId }) => [
+    'the receiver answered 410 five times in a row, which turned them off',
+    `webhooks enable ${integrationId}`,
+  ],
+  webhooks_off: ({ integrationId }) => ['they are switched off', `webhooks enable ${integrationId}`],
+  integration_disabled: ({ integrationId }) => ['the integration is disabled', `integration enable ${integrationId}`],
+  no_organization: ({ integrationId }) => [
+    'the integration has no organization',
+    `integration attach ${integrationId} org_…`,
+  ],
+  not_provisioned: () => ['its organization is not provisioned', 'organization provision org_… on'],
+  no_plan: () => ['its organization has no plan', 'organization plan org_… on'],
+};
+
+/** The state of a receiver, or the refusal that every command gives for an unknown integration. */
+export async function receiverOf(db: Database, integrationId: string): Promise<ReceiverState> {
+  const state = await readReceiver(db, integrationId);
+  if (state === null) throw notFound('integration', integrationId);
+  return state;
+}
+
+/** Empty while webhooks are sent; otherwise what stands in the way and what helps, and what becomes of events. */
+export function notSentNote(state: ReceiverState): string {
+  if (state.isSending) return '';
+  const reasons = state.stops.map((stop) => {
+    const [reason, command] = STOPS[stop](state);
+    return `${reason} ("${command}")`;
+  });
+  const fate = state.url === null ? 'Events are recorded without a delivery.' : 'What comes is held until then.';
+  return `Webhooks are not sent now: ${reasons.join('; ')}. ${fate}`;
+}
+
+/** The same for a program. */
+export function sendingJson(state: ReceiverState): Record<string, unknown> {
+  return { is_sending: state.isSending, not_sending_because: state.stops };
+}
+
+/** Leaves out what is empty. */
+export function lines(...parts: string[]): string {
+  return parts.filter(Boolean).join('\n');
+}

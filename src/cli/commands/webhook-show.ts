@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { DELIVERY_STATUSES } from '../../webhooks/delivery-queue/delivery-log.ts';
+import {
+  type Backlog,
+  COUNT_LIMIT,
+  type ReceiverState,
+  readBacklog,
+  readSecrets,
+  type SecretState,
+} from '../../webhooks/endpoints/endpoint-status.ts';
+import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
+import { fields } from '../plain-text.ts';
+import type { Shell } from '../shell.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
+
+/** A worker looks for what is due every second; what lies there for this long has none. */
+const OVERDUE_MS = 60_000;
+
+export function addShow(noun: Command, shell: Shell, idHelp: string): void {
+  const command = noun
+    .command('show')
+    .description('show where webhooks go, whether they are sent and if not why, the secrets, and how many wait')
+    .argument('<integration>', idHelp)
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks show int_…');
+  shell.run(command, async (integrationId: string) =>
+    shell.withChannel(async ({ context: { db }, config }) => {
+      const state = await receiverOf(db, integrationId);
+      const secrets = await readSecrets(db, createSealedBox(config.secretKeys), integrationId);
+      const backlog = await readBacklog(db, integrationId);
+      return { json: showJson(state, secrets, backlog), text: showText(state, secrets, backlog) };
+    }),
+  );
+}
+
+function showJson(state: ReceiverState, secrets: SecretState[], backlog: Backlog): Record<string, unknown> {
+  return {
+    object: 'webhook',
+    integration_id: state.integrationId,
+    url: state.url,
+    is_enabled: state.isEnabled,
+    ...sendingJson(state),
+    subscribed_events: state.subscribedEvents,
+    last_success_at: state.lastSuccessAt?.toISOString() ?? null,
+    last_failure_at: state.lastFailureAt?.toISOString() ?? null,
+    consecutive_failures: state.consecutiveFailures,
+    secrets: secrets.map((secret) => ({
+      created_at: secret.createdAt.toISOString(),
+      expires_at: secret.expiresAt?.toISOString() ?? null,
+      is_openable: secret.isOpenable,
+    })),
+    deliveries: {
+      ...backlog.counts,
+      is_limited: backlog.isLimited,
+      due_since: backlog.dueSince?.toISOString() ?? null,
+    },
+  };
+}
+
+function showText(state: ReceiverState, secrets: SecretState[], backlog: Backlog): string {
+  const counts = DELIVERY_STATUSES.map((status) => `${backlog.counts[status]} ${status}`).join(', ');
+  const table = fields([
+    ['integration', state.integrationId],
+    ['url', state.url],
+    ['sending', state.isSending],
+    ['subscribed', state.subscribedEvents.join(', ')],
+    ['last success', state.lastSuccessAt?.toISOString()],
+    ['last failure', failureText(state)],
+    ['secrets', secrets.length === 0 ? 'none' : secrets.map(secretText).join('; ')],
+    ['deliveries', backlog.isLimited ? `${counts} of the newest ${COUNT_LIMIT}` : counts],
+  ]);
+  return lines(table, ...warnings(state, secrets, backlog).map((warning) => `\n${warning}`));
+}
+
+function failureText({ lastFailureAt, consecutiveFailures }: ReceiverState): string | null {
+  if (lastFailureAt === null) return null;
+  return `${lastFailureAt.toISOString()}, ${consecutiveFailures} in a row since the last success`;
+}
+
+function secretText({ createdAt, expiresAt }: SecretState): string {
+  const made = `made ${createdAt.toISOString()}`;
+  return expiresAt === null ? made : `${made}, signs until ${expiresAt.toISOString()}`;
+}
+
+function warnings(state: ReceiverState, secrets: SecretState[], { dueSince }: Backlog): string[] {
+  const found = [notSentNote(state)];
+  if (secrets.some((secret) => !secret.isOpenable)) {
+    found.push(
+      `None of SECRET_KEYS opens ${secrets.length === 1 ? 'its secret' : 'some of its secrets'}: put the missing key back, or run "webhooks rotate-secret ${state.integrationId} --grace-hours 0".`,
+    );
+  }
+  if (state.isSending && dueSince !== null && Date.now() - dueSince.getTime() > OVERDUE_MS) {
+    found.push(`Deliveries are due since ${dueSince.toISOString()}: is a service with the role worker running?`);
+  }
+  return found.filter(Boolean);
+}

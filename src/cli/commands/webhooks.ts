@@ -1,0 +1,164 @@
+import type { Command } from 'commander';
+import { notFound } from '../../dealers/input-rules.ts';
+import { EndpointError } from '../../webhooks/endpoints/endpoint-error.ts';
+import { setUrl, setWebhooksEnabled, subscribe } from '../../webhooks/endpoints/endpoint-settings.ts';
+import { readSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
+import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
+import { GRACE_DEFAULT_HOURS, GRACE_MAX_HOURS, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
+import { createGuard } from '../../webhooks/sending/ssrf-guard.ts';
+import type { Shell } from '../shell.ts';
+import { wholeNumber } from './option-values.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
+import { addDeliveries, addDelivery, addPing, addReplay } from './webhook-deliveries.ts';
+import { addShow } from './webhook-show.ts';
+
+const ID_HELP = 'the integration, int_…';
+
+const EXAMPLES = `
+Examples:
+  $ npm run -s crownwheel -- webhooks set-url int_… https://shop.example/webhooks
+  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 48
+  $ npm run -s crownwheel -- webhooks subscribe int_… 'listing.*' order.fulfilled
+  $ npm run -s crownwheel -- webhooks show int_…
+  $ npm run -s crownwheel -- webhooks ping int_…
+  $ npm run -s crownwheel -- webhooks deliveries int_… --status failed,dead_letter
+  $ npm run -s crownwheel -- webhooks delivery int_… dlv_…
+  $ npm run -s crownwheel -- webhooks replay int_… dlv_…
+
+Many at once are sent again by "replays".`;
+
+/** Where an integration's webhooks go, how they are signed, and what became of them. */
+export function addWebhooks(program: Command, shell: Shell): void {
+  const noun = program
+    .command('webhooks')
+    .description("an integration's webhook receiver")
+    .addHelpText('after', EXAMPLES);
+  addSetUrl(noun, shell);
+  addRotateSecret(noun, shell);
+  addSubscribe(noun, shell);
+  addSwitch(noun, shell, 'enable', 'send again; what was held is due at once');
+  addSwitch(noun, shell, 'disable', 'send nothing; what comes meanwhile is held');
+  addShow(noun, shell, ID_HELP);
+  addPing(noun, shell, ID_HELP);
+  addDeliveries(noun, shell, ID_HELP);
+  addDelivery(noun, shell, ID_HELP);
+  addReplay(noun, shell, ID_HELP);
+}
+
+function addSetUrl(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('set-url')
+    .description('set where webhooks go; the first time, the signing secret is made and shown this once')
+    .argument('<integration>', ID_HELP)
+    .argument('<url>', 'an https URL, or "none" to take it away: what waits is then held')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ npm run -s crownwheel -- webhooks set-url int_… https://shop.example/webhooks',
+    );
+  shell.run(command, async (integrationId: string, text: string) =>
+    shell.withChannel(async ({ context: { db }, config }) => {
+      const { isPrivateWebhookAllowed, secretKeys } = config;
+      const tools = { guard: createGuard(isPrivateWebhookAllowed), box: createSealedBox(secretKeys) };
+      const set = await setUrl(db, tools, integrationId, text === 'none' ? null : text).catch((error: unknown) => {
+        throw isPrivateWebhookAllowed ? error : withAdvice(error, text);
+      });
+      if (set === null) throw notFound('integration', integrationId);
+      const { url, secret } = set;
+      const state = await receiverOf(db, integrationId);
+      return {
+        json: { object: 'webhook', integration_id: integrationId, url, secret, ...sendingJson(state) },
+        text: lines(
+          state.isSending ? `Webhooks go to ${url} now.` : url === null ? 'The URL is gone.' : `The URL is ${url} now.`,
+          secret === null ? '' : `Signing secret, shown this once: ${secret}`,
+          notSentNote(state),
+        ),
+      };
+    }),
+  );
+}
+
+/** A URL that only the development setting would allow is refused with the name of that setting. */
+function withAdvice(error: unknown, url: string): unknown {
+  if (!(error instanceof EndpointError) || createGuard(true).problemOf(url) !== null) return error;
+  return new EndpointError(`${error.message} For development, WEBHOOK_PRIVATE_TARGETS=on allows it.`);
+}
+
+function addRotateSecret(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('rotate-secret')
+    .description('make a new signing secret and show it, this once; the old one signs along for a while')
+    .argument('<integration>', ID_HELP)
+    .option('--grace-hours <hours>', `0 to ${GRACE_MAX_HOURS}`, wholeNumber(0, GRACE_MAX_HOURS), GRACE_DEFAULT_HOURS)
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 0');
+  shell.run(command, async (integrationId: string, { graceHours }: { graceHours: number }) =>
+    shell.withChannel(async ({ context: { db, now }, config }) => {
+      const box = createSealedBox(config.secretKeys);
+      const earlier = (await readSecrets(db, box, integrationId)).length;
+      const secret = await rotateSecret(db, box, integrationId, graceHours, now());
+      if (secret === null) throw notFound('integration', integrationId);
+      const state = await receiverOf(db, integrationId);
+      return {
+        json: {
+          object: 'webhook_secret',
+          integration_id: integrationId,
+          secret,
+          grace_hours: graceHours,
+          earlier_secrets: earlier,
+          ...sendingJson(state),
+        },
+        text: lines(
+          `Signing secret, shown this once: ${secret}`,
+          fateOfEarlier(earlier, graceHours),
+          notSentNote(state),
+        ),
+      };
+    }),
+  );
+}
+
+function fateOfEarlier(earlier: number, graceHours: number): string {
+  if (earlier === 0) return 'There was none before it.';
+  const [which, signs] = earlier === 1 ? ['The old one', 'signs'] : [`The ${earlier} older ones`, 'sign'];
+  if (graceHours === 0) return `${which} ${signs} no more.`;
+  return `${which} ${signs} along for ${graceHours} hours${earlier === 1 ? '' : ' at most'}.`;
+}
+
+function addSubscribe(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('subscribe')
+    .description('choose the events that are sent; "*" is all')
+    .argument('<integration>', ID_HELP)
+    .argument('<names...>', 'event names, or wildcards such as "listing.*"')
+    .addHelpText('after', "\nExample:\n  $ npm run -s crownwheel -- webhooks subscribe int_… '*'");
+  shell.run(command, async (integrationId: string, given: string[]) =>
+    shell.withDatabase(async (db) => {
+      const names = [...new Set(given)];
+      if (!(await subscribe(db, integrationId, names))) throw notFound('integration', integrationId);
+      const state = await receiverOf(db, integrationId);
+      return {
+        json: { object: 'webhook', integration_id: integrationId, subscribed_events: names, ...sendingJson(state) },
+        text: lines(`Subscribed: ${names.join(', ')}`, notSentNote(state)),
+      };
+    }),
+  );
+}
+
+function addSwitch(noun: Command, shell: Shell, verb: 'enable' | 'disable', description: string): void {
+  const isEnabled = verb === 'enable';
+  const command = noun
+    .command(verb)
+    .description(description)
+    .argument('<integration>', ID_HELP)
+    .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- webhooks ${verb} int_…`);
+  shell.run(command, async (integrationId: string) =>
+    shell.withDatabase(async (db) => {
+      if (!(await setWebhooksEnabled(db, integrationId, isEnabled))) throw notFound('integration', integrationId);
+      const state = await receiverOf(db, integrationId);
+      const word = isEnabled ? (state.isSending ? 'on' : 'switched on') : 'off';
+      return {
+        json: { object: 'webhook', integration_id: integrationId, is_enabled: isEnabled, ...sendingJson(state) },
+        text: lines(`Webhooks of ${integrationId} are ${word} now.`, notSentNote(state)),
+      };
+    }),
+  );
+}

@@ -1,0 +1,54 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../../config.ts';
+import { newId } from '../../contract/ids.ts';
+import { StartError } from '../../db/start-error.ts';
+import type { PhotoFiles } from '../../inventory/photos/photo-files.ts';
+import { openPhotoFiles, photoFolderPath } from '../../service/photo-storage.ts';
+import { type Check, ok, wrong } from './check.ts';
+
+const NAME = 'photos';
+
+/** Keeps a file where photos are kept, reads it, and takes it away again. A folder that is not there yet is not made. */
+export async function checkPhotos(config: Config): Promise<Check> {
+  const folder = resolve(photoFolderPath(config));
+  const place = config.photoBucket === null ? folder : `the bucket ${config.photoBucket.bucket}`;
+  const mend =
+    config.photoBucket === null
+      ? "give the folder to the service's user, or set DATA_DIR to another"
+      : 'check PHOTO_S3_…, and that the key may list, read, write and delete';
+  if (config.photoBucket === null && !existsSync(folder)) return checkFolderToBe(folder, mend);
+  try {
+    await tryOut(await openPhotoFiles(config));
+    return ok(NAME, `can be written and read in ${place}`);
+  } catch (error) {
+    const reason = (error as Error).message.replaceAll('\n', ' ');
+    return wrong(NAME, error instanceof StartError ? reason : `cannot be kept in ${place}: ${reason}`, mend);
+  }
+}
+
+function checkFolderToBe(folder: string, mend: string): Check {
+  const nearest = nearestExisting(folder);
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK);
+    return ok(NAME, `${folder} will be made`);
+  } catch {
+    return wrong(NAME, `${folder} cannot be made: ${nearest} cannot be written by this user`, mend);
+  }
+}
+
+export function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}
+
+async function tryOut(files: PhotoFiles): Promise<void> {
+  const id = newId('photo');
+  const written = Buffer.from(`the doctor wrote this as ${id}`);
+  try {
+    await files.write(id, 'original.png', written);
+    const read = await files.read(id, 'original.png');
+    if (read === null || !read.equals(written)) throw new Error('what was written is not what is read');
+  } finally {
+    await files.remove([id]);
+  }
+}

@@ -1,0 +1,60 @@
+import { BlockList, isIP } from 'node:net';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../db/database.ts';
+import { tryAllSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
+import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
+import { type Check, ok, warning, wrong } from './check.ts';
+
+const NAMED_LIMIT = 10;
+
+/** Opens every signing secret that is in use: with the keys changed or lost, nothing could be signed. */
+export async function checkSigningSecrets(db: Database, secretKeys: readonly string[]): Promise<Check> {
+  const name = 'signing secrets';
+  const { total, unopenable } = await tryAllSecrets(db, createSealedBox(secretKeys));
+  if (unopenable.size > 0) {
+    return wrong(
+      name,
+      `none of the secret keys opens those of ${namesOf(unopenable)}`,
+      'put the missing key back behind the others; if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each',
+    );
+  }
+  if (total === 0) return ok(name, 'none yet');
+  const [newest = ''] = secretKeys;
+  const { unopenable: older } =
+    secretKeys.length > 1 ? await tryAllSecrets(db, createSealedBox([newest])) : { unopenable: new Set<string>() };
+  const note =
+    older.size === 0 ? '' : `; until a worker has sealed them anew, only an older key opens those of ${namesOf(older)}`;
+  return ok(name, `all ${total} can be opened${note}`);
+}
+
+/** Private targets are for development. Where others reach the service, a dealer could make it call its neighbours. */
+export function checkTargets({ isPrivateWebhookAllowed, host, publicUrl }: Config): Check {
+  const name = 'webhooks';
+  if (!isPrivateWebhookAllowed) return ok(name, 'go to https and public addresses only');
+  const signs = [
+    ...(isLoopback(host) ? [] : [`HOST is ${host}`]),
+    ...(publicUrl.startsWith('https:') ? ['PUBLIC_URL is https'] : []),
+  ];
+  if (signs.length === 0) return ok(name, 'may go to http and private addresses, for development');
+  return warning(
+    name,
+    `may go to http and private addresses, though ${signs.join(' and ')}`,
+    'set WEBHOOK_PRIVATE_TARGETS=off, unless the receivers are in your own network',
+  );
+}
+
+function namesOf(integrationIds: Set<string>): string {
+  const names = [...integrationIds];
+  const rest = names.length - NAMED_LIMIT;
+  return names.slice(0, NAMED_LIMIT).join(', ') + (rest > 0 ? ` and ${rest} more integrations` : '');
+}
+
+function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  if (family === 0) return host === 'localhost';
+  return LOOPBACK.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');

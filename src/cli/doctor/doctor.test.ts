@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { commandLine, settingsFor } from '../../../test/harness/command-line.ts';
+import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
+import { box, guard, SECRET_KEY } from '../../../test/harness/webhooks.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import type { Config } from '../../config.ts';
+import { rawSql, sql } from '../../db/sql.ts';
+import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
+import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
+import { resealSecrets, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
+
+type CheckJson = { name: string; is_ok: boolean; is_warning: boolean; message: string; mend: string | null };
+
+const OTHER_KEY = 'another key that is long enough to be one';
+
+describe('the doctor', () => {
+  let world: World;
+  let good: Config;
+  let settings: Config;
+  let dir: string;
+  const { run, json, refusal } = commandLine(() => settings);
+
+  before(async () => {
+    world = await startWorld();
+    dir = await mkdtemp(join(tmpdir(), 'crownwheel-doctor-'));
+    good = { ...settingsFor(world, { DATA_DIR: dir }), secretKeys: [SECRET_KEY] };
+  });
+  beforeEach(() => {
+    settings = good;
+  });
+  after(async () => {
+    await world.stop();
+    await rm(dir, { recursive: true });
+  });
+
+  async function check(name: string): Promise<CheckJson & { code: number }> {
+    const { code, out } = await run('doctor', '--json');
+    const found = JSON.parse(out).checks.find((each: CheckJson) => each.name === name);
+    assert.ok(found, `${name} was not looked at`);
+    return { ...found, code };
+  }
+
+  it('finds that all is well', async () => {
+    const { is_ok, checks } = await json('doctor');
+    assert.equal(is_ok, true);
+    assert.deepEqual(
+      checks.map((each: CheckJson) => each.name),
+      ['settings', 'secret keys', 'database', 'migrations', 'signing secrets', 'clock', 'photos', 'webhooks', 'port'],
+    );
+    assert.match((await run('doctor')).out, /^ok {5}settings .*[\s\S]*All is well\.\n$/);
+  });
+
+  it('finds migrations that are missing, changed or unknown', async () => {
+    const [last] = await world.db.query<{ version: number; name: string; checksum: string }>(sql`
+      delete from schema_migrations where version = (select max(version) from schema_migrations)
+      returning version, name, checksum`);
+    const pending = await run('doctor');
+    assert.equal(pending.code, 1);
+    assert.match(pending.out, /WRONG {2}migrations +pending: \d{4}_\w+\.sql\n +→ run "crownwheel migrate"/);
+    assert.match(await refusal('organization', 'list'), /^the database lacks 1 of this release's migrations; /);
+    await world.db.query(sql`
+      insert into schema_migrations (version, name, checksum) values (${last?.version}, ${last?.name}, 'else')`);
+    assert.match((await run('doctor')).out, /WRONG {2}migrations +changed after they were applied: \d{4}_/);
+    await world.db.query(
+      sql`update schema_migrations set checksum = ${last?.checksum} where version = ${last?.version}`,
+    );
+    await world.db.query(rawSql(`insert into schema_migrations (version, name, checksum) values (9999, 'x', 'x')`));
+    assert.match((await run('doctor')).out, /WRONG {2}migrations +9999 unknown to this release/);
+    await world.db.query(rawSql('delete from schema_migrations where version = 9999'));
+    assert.deepEqual(await json('migrate'), { object: 'migration', applied: [] });
+  });
+
+  it('finds a database that cannot be reached, without a fault of its own', async () => {
+    settings = { ...good, databaseUrl: 'postgresql://me@127.0.0.1:1/x' };
+    const { code, is_ok, message } = await check('database');
+    assert.deepEqual([code, is_ok], [1, false]);
+    assert.match(message, /ECONNREFUSED/);
+    assert.match(await refusal('organization', 'list'), /^the database cannot be reached: connect ECONNREFUSED/);
+  });
+
+  it('opens every signing secret in use, and names the integrations whose none of the keys opens', async () => {
+    assert.equal((await check('signing secrets')).message, 'none yet');
+    const [one, two] = [await world.dealer(), await world.dealer()];
+    for (const { integrationId } of [one, two]) {
+      await setUrl(world.db, { guard, box }, integrationId, 'https://shop.example/webhooks');
+    }
+    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+
+    settings = { ...good, secretKeys: [OTHER_KEY] };
+    const lost = await check('signing secrets');
+    assert.deepEqual([lost.code, lost.is_ok], [1, false]);
+    assert.equal(lost.message, `none of the secret keys opens those of ${one.integrationId}, ${two.integrationId}`);
+    assert.match(lost.mend ?? '', /rotate-secret/);
+
+    // What it advises helps: the old secret that cannot be opened is gone at once.
+    await rotateSecret(world.db, createSealedBox([OTHER_KEY]), one.integrationId, 0, null);
+    assert.equal(
+      (await check('signing secrets')).message,
+      `none of the secret keys opens those of ${two.integrationId}`,
+    );
+
+    settings = { ...good, secretKeys: [OTHER_KEY, SECRET_KEY] };
+    const rotated = await check('signing secrets');
+    assert.deepEqual([rotated.code, rotated.is_ok], [0, true]);
+    assert.equal(
+      rotated.message,
+      `all 2 can be opened; until a worker has sealed them anew, only an older key opens those of ${two.integrationId}`,
+    );
+    await resealSecrets(world.db, createSealedBox(settings.secretKeys));
+    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+    settings = { ...good, secretKeys: [OTHER_KEY] };
+    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+    // One that has expired is not used any more and needs no key.
+    await world.db.query(sql`
+      insert into webhook_secrets (integration_id, ciphertext, expires_at)
+      values (${one.integrationId}, ${box.seal('whsec_old')}, now() - interval '1 second')`);
+    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+    await world.db.query(rawSql('delete from webhook_secrets'));
+  });
+
+  it('writes a photo where photos are kept, reads it, and leaves nothing behind', async () => {
+    assert.equal((await check('photos')).message, `${join(dir, 'photos')} will be made`);
+    assert.deepEqual(await readdir(dir), [], 'a look made the folder');
+    await mkdir(join(dir, 'photos'));
+    assert.equal((await check('photos')).message, `can be written and read in ${join(dir, 'photos')}`);
+    const left = await readdir(join(dir, 'photos'), { recursive: true, withFileTypes: true });
+    assert.deepEqual(
+      left.filter((entry) => entry.isFile() || entry.name.startsWith('pho_')),
+      [],
+    );
+    await rm(join(dir, 'photos'), { recursive: true });
+    await writeFile(join(dir, 'photos'), '');
+    const broken = await check('photos');
+    assert.deepEqual([broken.code, broken.is_ok], [1, false]);
+    assert.match(broken.message, /^photos cannot be kept in .*: EEXIST/);
+    await rm(join(dir, 'photos'));
+  });
+
+  it('does the same with a bucket, and finds a key that may not write', async () => {
+    const s3 = await startS3();
+    const photoBucket = {
+      bucket: BUCKET,
+      region: 'us-east-1',
+      endpoint: s3.endpoint,
+      credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+      isPathStyle: true,
+      prefix: '',
+    };
+    try {
+      settings = { ...good, photoBucket };
+      assert.equal((await check('photos')).message, `can be written and read in the bucket ${BUCKET}`);
+      assert.equal(s3.objects.size, 0);
+      s3.isReadOnly = true;
+      const denied = await check('photos');
+      assert.deepEqual([denied.code, denied.is_ok], [1, false]);
+      assert.match(denied.message, /^cannot be kept in the bucket .*: AccessDenied/);
+      settings = { ...good, photoBucket: { ...photoBucket, bucket: 'another' } };
+      assert.match((await check('photos')).message, /^photos cannot be kept in the bucket another: NoSuchBucket/);
+    } finally {
+      await s3.stop();
+    }
+  });
+
+  it('warns of private targets where others reach the service, and is content with them in development', async () => {
+    assert.equal((await check('webhooks')).message, 'go to https and public addresses only');
+    const local = { ...good, isPrivateWebhookAllowed: true, publicUrl: 'http://localhost:4000' };
+    for (const host of ['127.0.0.1', '127.8.9.1', '::1', 'localhost']) {
+      settings = { ...local, host };
+      assert.equal((await check('webhooks')).is_warning, false, host);
+    }
+    for (const [change, sign] of [
+      [{ host: '0.0.0.0' }, 'HOST is 0.0.0.0'],
+      [{ host: '::' }, 'HOST is ::'],
+      [{ publicUrl: 'https://api.example.com' }, 'PUBLIC_URL is https'],
+      [{ host: '10.0.0.7', publicUrl: 'https://api.example.com' }, 'HOST is 10.0.0.7 and PUBLIC_URL is https'],
+    ] as const) {
+      settings = { ...local, host: '127.0.0.1', ...change };
+      const { is_ok, is_warning, message, mend } = await check('webhooks');
+      assert.deepEqual([is_ok, is_warning], [true, true]);
+      assert.equal(message, `may go to http and private addresses, though ${sign}`);
+      assert.match(mend ?? '', /^set WEBHOOK_PRIVATE_TARGETS=off/);
+    }
+    settings = { ...local, host: '127.0.0.1', publicUrl: 'https://api.example.com' };
+    const { code, out } = await run('doctor');
+    assert.equal(code, 0, 'a warning is nothing wrong');
+    assert.match(out, /\nwarn {3}webhooks +may go [^\n]+\n +→ set WEBHOOK_PRIVATE_TARGETS=off[\s\S]+one warning\.\n$/);
+  });
+});

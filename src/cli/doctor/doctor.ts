@@ -1,0 +1,169 @@
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Config, SECRET_KEY_MIN_LENGTH, secretKeysFile } from '../../config.ts';
+import type { Database } from '../../db/database.ts';
+import { hasCluster } from '../../db/embedded.ts';
+import { migrationState } from '../../db/migrate.ts';
+import { sql } from '../../db/sql.ts';
+import { StartError } from '../../db/start-error.ts';
+import type { Connection } from '../../service/connect.ts';
+import { assertPortFree } from '../../service/port.ts';
+import { type Check, ok, wrong } from './check.ts';
+import { checkPhotos, nearestExisting } from './doctor-photos.ts';
+import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
+
+export type DoctorTools = {
+  readSettings: () => Config;
+  withConnection: <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>;
+};
+
+const DISK_FREE_MIN_BYTES = 1_000_000_000;
+/** Events are stamped by the database and signed by the node; receivers allow 300 s, people notice far less. */
+const CLOCK_DIFFERENCE_MAX_MS = 2_000;
+const HEALTH_TIMEOUT_MS = 2_000;
+/** PostgreSQL keeps a few connections for its administrators; migrations and commands need some too. */
+const SPARE_CONNECTIONS = 5;
+
+/** Looks at everything a start needs, in the order in which a start would meet it. */
+export async function examine({ readSettings, withConnection }: DoctorTools): Promise<Check[]> {
+  let config: Config;
+  try {
+    config = readSettings();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return error.message.split('\n').map((line) => wrong('settings', line, 'correct the environment variable'));
+  }
+  const isEmbedded = config.databaseUrl === null;
+  const checks = [ok('settings', `all can be read; roles ${config.roles.join(', ')}`)];
+  if (isEmbedded) checks.push(checkDataFolder(config.dataDir));
+  checks.push(await checkSecretKeys(config));
+  if (isEmbedded && !(await hasCluster(config.dataDir))) {
+    checks.push(ok('database', `embedded; not made yet, the first start does it in ${config.dataDir}`));
+  } else {
+    checks.push(...(await checkDatabase(config, withConnection)));
+  }
+  checks.push(await checkPhotos(config), checkTargets(config), await checkPort(config));
+  return checks;
+}
+
+function checkDataFolder(dataDir: string): Check {
+  const name = 'data folder';
+  const root = resolve(dataDir);
+  const nearest = nearestExisting(root);
+  try {
+    if (!statSync(nearest).isDirectory()) return wrong(name, `${nearest} is not a folder`, 'set DATA_DIR to a folder');
+    accessSync(nearest, constants.W_OK | constants.X_OK);
+  } catch {
+    return wrong(
+      name,
+      `${nearest} cannot be written by this user`,
+      'change its owner, or set DATA_DIR to another folder',
+    );
+  }
+  const { bavail, bsize } = statfsSync(nearest);
+  const freeBytes = bavail * bsize;
+  const free = `${(freeBytes / 1e9).toFixed(1)} GB free`;
+  if (freeBytes < DISK_FREE_MIN_BYTES) return wrong(name, `${root} has only ${free}`, 'make room on that disk');
+  return ok(name, nearest === root ? `${root}, ${free}` : `${root} will be made, ${free}`);
+}
+
+async function checkSecretKeys(config: Config): Promise<Check> {
+  const name = 'secret keys';
+  if (config.secretKeys.length > 0) return ok(name, `${config.secretKeys.length} in SECRET_KEYS`);
+  const file = secretKeysFile(config);
+  if (!existsSync(file)) {
+    if (!(await hasCluster(config.dataDir))) return ok(name, 'not made yet, the first start does it');
+    return wrong(name, `${file} is missing, though there is a database`, 'restore it from the backup');
+  }
+  try {
+    const keys = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+    if (keys.length === 0 || keys.some((key) => key.length < SECRET_KEY_MIN_LENGTH)) {
+      return wrong(name, `${file} holds no key, or a short one`, 'restore it from the backup');
+    }
+    if ((statSync(file).mode & 0o077) !== 0) return wrong(name, `${file} can be read by others`, `chmod 600 ${file}`);
+    return ok(name, `${keys.length} in ${file}; make it a part of the backup`);
+  } catch (error) {
+    return wrong(name, `${file} cannot be read: ${(error as Error).message}`, "run as the service's user");
+  }
+}
+
+async function checkDatabase(config: Config, withConnection: DoctorTools['withConnection']): Promise<Check[]> {
+  try {
+    return await withConnection(async ({ db, embedded, config: { secretKeys } }) => {
+      const server = await checkServer(db, config, embedded === null ? 'DATABASE_URL' : 'embedded');
+      const migrations = await checkMigrations(db);
+      // Only this release's schema is known to have them where they are looked for.
+      const secrets = migrations.isOk ? [await checkSigningSecrets(db, secretKeys)] : [];
+      return [server, migrations, ...secrets, await checkClock(db)];
+    });
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const mend = config.databaseUrl === null ? 'see the log in DATA_DIR' : 'check DATABASE_URL, the server and its log';
+    return [wrong('database', error.message, mend)];
+  }
+}
+
+async function checkServer(db: Database, config: Config, kind: string): Promise<Check> {
+  const [row] = await db.query<{ version: string; connections: number }>(sql`
+    select current_setting('server_version') as version, current_setting('max_connections')::integer as connections`);
+  const { version, connections } = row ?? { version: '?', connections: 0 };
+  // The embedded server is given as many as the pool needs when the service starts it.
+  if (config.databaseUrl !== null && config.databasePoolSize + SPARE_CONNECTIONS > connections) {
+    return wrong(
+      'database',
+      `it takes ${connections} connections, too few for DATABASE_POOL_SIZE ${config.databasePoolSize}`,
+      'lower DATABASE_POOL_SIZE, or raise max_connections',
+    );
+  }
+  return ok('database', `${kind}, PostgreSQL ${version} answers`);
+}
+
+async function checkMigrations(db: Database): Promise<Check> {
+  const { applied, pending, unknown, changed } = await migrationState(db);
+  if (unknown.length > 0) {
+    return wrong(
+      'migrations',
+      `${unknown.join(', ')} unknown to this release`,
+      'run the release that made them, or newer',
+    );
+  }
+  if (changed.length > 0) {
+    return wrong('migrations', `changed after they were applied: ${changed.join(', ')}`, 'restore the files');
+  }
+  if (pending.length > 0) {
+    return wrong('migrations', `pending: ${pending.join(', ')}`, 'run "crownwheel migrate", or start the service');
+  }
+  return ok('migrations', `all ${applied.length} applied`);
+}
+
+async function checkClock(db: Database): Promise<Check> {
+  const before = Date.now();
+  const [row] = await db.query<{ now: Date }>(sql`select clock_timestamp() as now`);
+  const middle = (before + Date.now()) / 2;
+  const differenceMs = Math.round(Math.abs((row?.now.getTime() ?? middle) - middle));
+  if (differenceMs <= CLOCK_DIFFERENCE_MAX_MS) return ok('clock', `${differenceMs} ms from the database's`);
+  return wrong('clock', `${differenceMs} ms from the database's`, 'let NTP set the clocks of both machines');
+}
+
+async function checkPort(config: Config): Promise<Check> {
+  try {
+    await assertPortFree(config);
+    return ok('port', `${config.host}:${config.port} is free`);
+  } catch (error) {
+    if (await isCrownwheel(config)) return ok('port', `a service answers on ${config.host}:${config.port}`);
+    return wrong('port', (error as Error).message, 'the service cannot listen there');
+  }
+}
+
+async function isCrownwheel({ host, port }: Config): Promise<boolean> {
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  try {
+    const response = await fetch(`http://${reachable}:${port}/api/v1/health`, {
+      signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS),
+    });
+    return response.headers.has('x-api-version');
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import sharp from 'sharp';
+import type { ApiClient } from '../../test/harness/api-client.ts';
+import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
+import { enqueueJob } from '../channel/job-queue.ts';
+import { runJobs } from '../channel/run-jobs.ts';
+import { sql } from '../db/sql.ts';
+import { type Demo, type DemoOptions, prepareDemo } from './demo.ts';
+import { HIDDEN, LIVE_ONLY, NEVER_PUBLISHED, RESERVED, SOLD, TAKEN_OFF } from './plan.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever the server really sent.
+type Document = any;
+
+describe('the demo', () => {
+  let world: World;
+  let options: DemoOptions;
+  let demo: Demo;
+  let live: ApiClient;
+  let staging: ApiClient;
+
+  before(async () => {
+    world = await startWorld();
+    const dataDir = await mkdtemp(join(tmpdir(), 'crownwheel-demo-'));
+    options = { liveKey: null, dataDir, photoFiles: world.photoFiles, onNotice: () => {} };
+    // The disk is full in the middle of it: nothing of it may stay, and the next start begins anew.
+    let room = 20;
+    const full = async (...args: Parameters<typeof world.photoFiles.write>) => {
+      room -= 1;
+      if (room < 0) throw new Error('no space left');
+      await world.photoFiles.write(...args);
+    };
+    await assert.rejects(prepareDemo(world.channel, { ...options, photoFiles: { ...world.photoFiles, write: full } }), {
+      message: 'no space left',
+    });
+    assert.deepEqual(await world.db.query(sql`select id from organizations union all select id from items`), []);
+    demo = (await prepareDemo(world.channel, options)) as Demo;
+    live = world.client(demo.liveKey);
+    staging = world.client(demo.testKey);
+  });
+  after(async () => {
+    await world.stop();
+    await rm(options.dataDir ?? '', { recursive: true, force: true });
+  });
+
+  /** All pages; each is held against the contract by the client. */
+  async function all(api: ApiClient, path: string): Promise<Document[]> {
+    const documents: Document[] = [];
+    let after = '';
+    do {
+      const { status, body } = await api.get(`${path}&limit=50${after === '' ? '' : `&after=${after}`}`);
+      assert.equal(status, 200);
+      documents.push(...body.data);
+      after = body.next_cursor ?? '';
+    } while (after !== '');
+    return documents;
+  }
+
+  it('has at least 60 watches and 25 parts for sale on both channels', async () => {
+    for (const api of [live, staging]) {
+      assert.ok((await all(api, '/v1/listings?status=active')).length >= 60);
+      assert.ok((await all(api, '/v1/parts?status=active')).length >= 25);
+    }
+  });
+
+  it('fills every field of every document', async () => {
+    const documents = [...(await all(live, '/v1/listings?status=any')), ...(await all(live, '/v1/parts?status=any'))];
+    for (const document of documents) {
+      const { promotion: _, ...fields } = document;
+      assertFilled(fields, document.title);
+      const isWatch = document.object === 'listing';
+      assert.equal(document.photos.length, isWatch ? 2 : 1, document.title);
+      assert.ok(document.description_paragraphs.length >= 2, document.title);
+      assert.ok(!document.description.includes('||'), document.title);
+      assert.ok(document.created_at < document.published_at, document.title);
+    }
+    const names = new Set(documents.map((document) => document.title));
+    assert.ok(names.size >= documents.length - 3, 'they are different things');
+    assert.ok(new Set(documents.map((document) => document.watch?.brand)).size >= 20);
+    assert.equal(new Set(documents.map((document) => JSON.stringify(document.location))).size, 4);
+  });
+
+  it('shows every status, and leaves out what was never published', async () => {
+    const documents = await all(live, '/v1/listings?status=any');
+    const statusOf = new Map(documents.map((document) => [document.watch.reference_number, document.status]));
+    const parts = await all(live, '/v1/parts?status=any');
+    for (const document of parts) statusOf.set(document.part_number, document.status);
+    const expected: [string[], string[]][] = [
+      [SOLD, ['sold', 'sold_out']],
+      [RESERVED, ['reserved']],
+      [[...HIDDEN, ...TAKEN_OFF], ['unpublished']],
+      [LIVE_ONLY, ['active']],
+    ];
+    for (const [references, statuses] of expected) {
+      for (const reference of references) assert.ok(statuses.includes(statusOf.get(reference)), reference);
+    }
+    for (const reference of NEVER_PUBLISHED) assert.equal(statusOf.has(reference), false, reference);
+    const onStaging = await all(staging, '/v1/listings?status=any');
+    assert.ok(onStaging.every((document) => !LIVE_ONLY.includes(document.watch.reference_number)));
+    assert.ok(documents.some((document) => document.quantity > 1));
+  });
+
+  it('prices one channel with markup and rounding, the other in another currency', async () => {
+    const [watch] = (await all(live, '/v1/listings?status=active')).filter(
+      (document) => document.watch.reference_number === '126610LN',
+    );
+    // 12,900 and 2.5 % are 13,222.50.
+    assert.deepEqual(watch.price, { amount: 1_322_000, amount_formatted: 'CHF\u00a013,220.00', currency: 'CHF' });
+    const other = (await staging.get(`/v1/listings/${watch.id}`)).body;
+    assert.deepEqual(other.price, { amount: 1_601_922, amount_formatted: '$16,019.22', currency: 'USD' });
+    assert.ok(watch.photos[0].url.endsWith('.jpg') && other.photos[0].url.endsWith('.webp'));
+    assert.equal(watch.dealer.address.city, 'Geneva');
+  });
+
+  it('runs promotions, some with an end, and has planned one', async () => {
+    const documents = [
+      ...(await all(live, '/v1/listings?status=active')),
+      ...(await all(live, '/v1/parts?status=active')),
+    ];
+    const running = documents.filter((document) => document.promotion !== null);
+    assert.ok(running.length >= 6);
+    assert.ok(running.some((document) => document.promotion.ends_at === null));
+    assert.ok(running.some((document) => document.promotion.ends_at > new Date().toISOString()));
+    assert.ok(running.every((document) => document.price.amount < document.promotion.regular_amount));
+    const planned = await world.db.query(sql`select id from promotions where starts_at > now()`);
+    assert.equal(planned.length, 1);
+  });
+
+  it('draws photos and thumbnails when they are asked for', async () => {
+    const [watch] = await all(live, '/v1/listings?status=active');
+    const [part] = await all(staging, '/v1/parts?status=active');
+    for (const [url, side] of [
+      [watch.photos[0].url, 1200],
+      [watch.photos[1].thumbnail_url, 480],
+      [part.photos[0].thumbnail_url, 480],
+    ]) {
+      const response = await fetch(url.replace(PUBLIC_URL, world.origin));
+      assert.equal(response.status, 200);
+      const picture = sharp(Buffer.from(await response.arrayBuffer()));
+      const { width, height } = await picture.metadata();
+      assert.deepEqual([width, height], [side, side]);
+      // A picture with something on it, not one plain colour.
+      const { channels } = await picture.stats();
+      assert.ok(channels.every((channel) => channel.stdev > 15));
+    }
+  });
+
+  it('leaves no work behind: projecting everything anew changes nothing and tells nobody', async () => {
+    assert.deepEqual(await world.db.query(sql`select id from channel_jobs`), []);
+    const count = async () => (await world.db.query<{ count: number }>(sql`select count(*) from events`))[0]?.count;
+    const before = await count();
+    const integrations = await world.db.query<{ id: string }>(sql`select id from integrations`);
+    await enqueueJob(
+      world.db,
+      'refresh',
+      integrations.map((row) => row.id),
+      'test',
+    );
+    assert.ok((await runJobs(world.channel)) > 150);
+    assert.equal(await count(), before);
+  });
+
+  it('is found again by the next start, with the same keys', async () => {
+    const counted = sql`select (select count(*) from items) as items, (select count(*) from photos) as photos`;
+    const before = await world.db.query(counted);
+    assert.deepEqual(await prepareDemo(world.channel, options), demo);
+    assert.deepEqual(await world.db.query(counted), before);
+  });
+});
+
+function assertFilled(value: unknown, place: string): void {
+  assert.notEqual(value, null, place);
+  assert.notEqual(value, '', place);
+  if (typeof value !== 'object' || value === null) return;
+  const entries = Object.entries(value);
+  assert.ok(entries.length > 0, place);
+  for (const [name, inner] of entries) assertFilled(inner, `${place} ${name}`);
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cloneDatabase } from '../../../../test/harness/database.ts';
+import { admissionCounter, type Hold, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { type Database, type DatabaseOptions, LOCK_NOT_AVAILABLE, sqlState } from '../../../db/database.ts';
+import { rawSql, sql } from '../../../db/sql.ts';
+import type { Outcome } from './idempotency-records.ts';
+import { createTurns } from './lock-queue.ts';
+
+describe('turns', () => {
+  const FAR_MS = 60_000;
+  type Entry = { name: string; deadlineMs: number; outcome?: Outcome | Error };
+
+  /** Turns that end when the test says so. */
+  function openTurns(batchLimit = 1) {
+    const taken: { names: string[]; end(): void }[] = [];
+    const turns = createTurns(
+      (entries: Entry[]) =>
+        new Promise<Outcome[]>((resolve, reject) => {
+          const end = () => {
+            const failed = entries.find(
+              (entry) => entry.outcome instanceof Error && !(entry.outcome instanceof ApiError),
+            );
+            if (failed !== undefined) reject(failed.outcome);
+            else resolve(entries.map((entry) => (entry.outcome ?? 'busy') as Outcome));
+          };
+          taken.push({ names: entries.map((entry) => entry.name), end });
+        }),
+      batchLimit,
+    );
+    const take = (queue: string, name: string, options: Partial<Entry> = {}) =>
+      turns(queue, { name, deadlineMs: performance.now() + FAR_MS, ...options });
+    const names = () => taken.map((turn) => turn.names.join(' '));
+    const end = async (index: number) => {
+      taken[index]?.end();
+      await sleep(0);
+    };
+    return { take, names, end };
+  }
+
+  const codeOf = (outcome: Outcome) => (outcome instanceof ApiError ? outcome.code : outcome);
+
+  it('are taken one at a time for each name, in the order of their coming', async () => {
+    const { take, names, end } = openTurns();
+    const all = [take('a', 'a1'), take('a', 'a2'), take('b', 'b1'), take('a', 'a3')];
+    await sleep(0);
+    assert.deepEqual(names(), ['a1', 'b1']);
+    await end(0);
+    assert.deepEqual(names(), ['a1', 'b1', 'a2']);
+    await end(2);
+    for (const index of [1, 3]) await end(index);
+    assert.deepEqual(names(), ['a1', 'b1', 'a2', 'a3']);
+    assert.deepEqual(await Promise.all(all), ['busy', 'busy', 'busy', 'busy']);
+  });
+
+  it('are taken together by those who wait, as many as the limit allows', async () => {
+    const { take, names, end } = openTurns(2);
+    const all = ['1', '2', '3', '4', '5'].map((name) => take('a', name));
+    await sleep(0);
+    assert.deepEqual(names(), ['1 2']);
+    const late = take('a', '6');
+    for (const index of [0, 1, 2]) await end(index);
+    assert.deepEqual(names(), ['1 2', '3 4', '5 6']);
+    await Promise.all([...all, late]);
+  });
+
+  it('go on after one that failed, and each has its own outcome', async () => {
+    const { take, end } = openTurns();
+    const refused = new ApiError('customer_contact_conflict');
+    const outcomes = Promise.allSettled([
+      take('a', '1', { outcome: refused }),
+      take('a', '2', { outcome: new Error('a mistake of ours') }),
+      take('a', '3'),
+    ]);
+    await sleep(0);
+    for (const index of [0, 1, 2]) await end(index);
+    const [first, second, third] = await outcomes;
+    assert.deepEqual(first, { status: 'fulfilled', value: refused });
+    assert.equal(second?.status, 'rejected');
+    assert.deepEqual(third, { status: 'fulfilled', value: 'busy' });
+  });
+
+  it('are waited for until the deadline and no longer', async () => {
+    const { take, names, end } = openTurns();
+    const first = take('a', 'first');
+    const impatient = take('a', 'impatient', { deadlineMs: performance.now() + 20 });
+    const patient = take('a', 'patient');
+    assert.equal(codeOf(await impatient), 'lookup_failed');
+    assert.deepEqual(names(), ['first']);
+    await end(0);
+    await end(1);
+    assert.deepEqual(names(), ['first', 'patient']);
+    assert.deepEqual(await Promise.all([first, patient]), ['busy', 'busy']);
+  });
+
+  it('that end without what they needed end so for those who wait, and not for those who come later', async () => {
+    const { take, names, end } = openTurns();
+    const hopeless = new ApiError('lookup_failed');
+    const outcomes = [take('a', '1', { outcome: hopeless }), take('a', '2'), take('a', '3'), take('b', 'other')];
+    await sleep(0);
+    await end(0);
+    assert.deepEqual(await Promise.all(outcomes.slice(0, 3)), [hopeless, hopeless, hopeless]);
+    const later = take('a', 'later');
+    await sleep(0);
+    assert.deepEqual(names(), ['1', 'other', 'later']);
+    for (const index of [1, 2]) await end(index);
+    assert.deepEqual(await Promise.all([later, outcomes[3]]), ['busy', 'busy']);
+  });
+});
+
+describe('a batch that is tried one by one', () => {
+  it('gives up those whose deadline has passed, and nobody else', async (t) => {
+    const database = await cloneDatabase({ poolSize: 2 });
+    const world = await startWorld({ database, writeWaitMs: 4_000 });
+    t.after(() => world.stop());
+    const shop = await openShop(world);
+    // The shared write fails slowly: the early ones are late by then, the last one is not.
+    await world.db.query(
+      rawSql(`
+        create function refuse_some() returns trigger language plpgsql as $$
+        begin if new.channel_order_id = 'poison' then perform pg_sleep(2); raise 'refused'; end if; return new; end $$;
+        create trigger refuse_some before insert on orders for each row execute function refuse_some();`),
+    );
+    const untilAdmitted = await admissionCounter(shop);
+    const clock = await holdClock(world.db, shop.integrationId);
+    const first = shop.post('/v1/orders', { channel_order_id: 'first' });
+    await untilBlocked(world.db);
+    const early = ['poison', 'early'].map((id) => shop.post('/v1/orders', { channel_order_id: id }));
+    await untilAdmitted(6);
+    await sleep(2_500);
+    const late = shop.post('/v1/orders', { channel_order_id: 'late' });
+    await untilAdmitted(8);
+    await clock.letGo();
+    const codes = (await Promise.all([first, ...early, late])).map((answer) => faultOf(answer).code ?? answer.status);
+    assert.deepEqual(codes, [201, 'lookup_failed', 'lookup_failed', 201]);
+  });
+});
+
+describe('writes of one dealer that wait for a lock', () => {
+  const COUNT = 10;
+  type Write = { path: string; body: (index: number) => object; cost: number };
+  const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+  const writes: [string, Write][] = [
+    ['customers', { path: '/v1/customers', body: (index) => ({ external_id: `c${index}` }), cost: 2 }],
+    [
+      'bulks',
+      { path: '/v1/customers/bulk', body: (index) => ({ customers: [{ external_id: `c${index}` }] }), cost: 10 },
+    ],
+    ['pings', { path: '/v1/test/webhook_ping', body: () => ({}), cost: 1 }],
+    ['orders', { path: '/v1/orders', body: (index) => ({ channel_order_id: `SO-${index}` }), cost: 2 }],
+  ];
+
+  type Scene = { world: World; shop: Shop; stranger: Shop; held: Hold[]; lockTimeouts: () => number };
+
+  async function openScene(
+    t: TestContext,
+    options: Partial<DatabaseOptions>,
+    overrides: Parameters<typeof startWorld>[0] = {},
+  ): Promise<Scene> {
+    const database = await cloneDatabase({ poolSize: 2, connectTimeoutMs: 500, ...options });
+    let timeouts = 0;
+    const counting: Database = {
+      ...database.db,
+      async transaction(work, settings) {
+        return await database.db.transaction(work, settings).catch((error: unknown) => {
+          if (sqlState(error) === LOCK_NOT_AVAILABLE) timeouts += 1;
+          throw error;
+        });
+      },
+    };
+    const world = await startWorld({ database, db: counting, ...overrides });
+    t.after(() => world.stop());
+    const [shop, stranger] = [await openShop(world), await openShop(world)];
+    const held = [
+      await hold(database.db, lock, [`customers ${shop.organizationId}`]),
+      await holdClock(database.db, shop.integrationId),
+    ];
+    return { world, shop, stranger, held, lockTimeouts: () => timeouts };
+  }
+
+  for (const [what, { path, body, cost }] of writes) {
+    it(`hold one connection and no more: ${what}`, async (t) => {
+      const { world, shop, stranger, held } = await openScene(t, {});
+      const untilAdmitted = await admissionCounter(shop);
+      const answers = Array.from({ length: COUNT }, (_, index) => shop.post(path, body(index)));
+      await untilAdmitted(COUNT * cost);
+      await untilBlocked(world.db);
+      for (let time = 0; time < 5; time++) assert.equal((await stranger.api.get('/v1/orders')).status, 200);
+      for (const one of held) await one.letGo();
+      for (const { status } of await Promise.all(answers)) assert.ok(status < 300);
+    });
+
+    it(`wait for it once, all together, and fail: ${what}`, async (t) => {
+      const { shop, held, lockTimeouts } = await openScene(t, { lockTimeoutMs: 3_000 });
+      const untilAdmitted = await admissionCounter(shop);
+      const answers = Array.from({ length: COUNT }, (_, index) => shop.post(path, body(index)));
+      await untilAdmitted(COUNT * cost);
+      for (const answer of await Promise.all(answers)) {
+        assert.deepEqual(faultOf(answer), { status: 500, code: 'lookup_failed' });
+      }
+      assert.equal(lockTimeouts(), 1);
+      for (const one of held) await one.letGo();
+      assert.ok((await shop.post(path, body(0))).status < 300);
+    });
+
+    it(`give up at their deadline, do nothing afterwards, and may be retried: ${what}`, async (t) => {
+      const { world, shop, held } = await openScene(t, {}, { writeWaitMs: 300 });
+      const first = shop.post(path, body(0));
+      await untilBlocked(world.db);
+      const keys = Array.from({ length: COUNT }, freshKey);
+      const send = (key: (typeof keys)[number], index: number) => shop.api.post(path, body(index + 1), key);
+      for (const answer of await Promise.all(keys.map(send))) {
+        assert.deepEqual(faultOf(answer), { status: 500, code: 'lookup_failed' });
+      }
+      for (const one of held) await one.letGo();
+      assert.ok((await first).status < 300);
+      const [records] = await world.db.query<{ count: number }>(sql`select count(*) as count from idempotency_records`);
+      assert.equal(records?.count, 1);
+      for (const [index, key] of keys.entries()) {
+        const answer = await send(key, index);
+        assert.ok(answer.status < 300, answer.text);
+        assert.equal(answer.headers['idempotent-replay'], undefined);
+      }
+    });
+  }
+});

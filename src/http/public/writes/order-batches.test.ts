@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiResponse } from '../../../../test/harness/api-client.ts';
+import { cloneDatabase } from '../../../../test/harness/database.ts';
+import { admissionCounter, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { part, publishNew } from '../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { rawSql, sql } from '../../../db/sql.ts';
+
+/** How many orders fit into one batch. */
+const BATCH = 25;
+
+let world: World;
+before(async () => {
+  world = await startWorld({ database: await cloneDatabase({ poolSize: 3 }) });
+});
+after(() => world.stop());
+
+/** Sends orders while the integration's clock is held: the first waits for it, the others gather behind it. */
+async function whileClockIsHeld(shop: Shop, send: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
+  const untilAdmitted = await admissionCounter(shop);
+  const clock = await holdClock(world.db, shop.integrationId);
+  const first = shop.post('/v1/orders', { channel_order_id: 'goes first' });
+  await untilBlocked(world.db);
+  const sent = send();
+  await untilAdmitted(2 * sent.length + 2);
+  await clock.letGo();
+  await first;
+  return await Promise.all(sent);
+}
+
+function countBy(answers: ApiResponse[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const answer of answers) {
+    const name = answer.body.error?.code ?? String(answer.status);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('orders that arrive together', () => {
+  it('share a commit, and each has its own order', async () => {
+    const shop = await openShop(world);
+    const answers = await whileClockIsHeld(shop, () =>
+      Array.from({ length: 2 * BATCH }, (_, index) =>
+        shop.post('/v1/orders', { channel_order_id: `SO-${index}`, metadata: { index } }),
+      ),
+    );
+    for (const [index, answer] of answers.entries()) {
+      assert.equal(answer.status, 201);
+      assert.equal(answer.body.channel_order_id, `SO-${index}`);
+      assert.deepEqual(answer.body.metadata, { index });
+      assert.deepEqual((await shop.api.get(`/v1/orders/${answer.body.id}`)).body, answer.body);
+    }
+    // Each batch has one stamp.
+    assert.equal(new Set(answers.map((answer) => answer.body.updated_at)).size, 2);
+  });
+
+  it('each get their own answer: new ones, duplicates within and before the batch, replays, reused keys', async () => {
+    const shop = await openShop(world);
+    const partId = await publishNew(world, shop, part({ units: 3 }));
+    const replayed = freshKey();
+    const earlier = await shop.api.post('/v1/orders', { channel_order_id: 'earlier' }, replayed);
+    const report = (channelOrderId: string) => ({ channel_order_id: channelOrderId, lines: [{ part_id: partId }] });
+    const answers = await whileClockIsHeld(shop, () => [
+      shop.post('/v1/orders', report('first')),
+      shop.post('/v1/orders', report('twice')),
+      shop.post('/v1/orders', report('twice')),
+      shop.post('/v1/orders', report('earlier')),
+      shop.api.post('/v1/orders', { channel_order_id: 'earlier' }, replayed),
+      shop.api.post('/v1/orders', report('other body'), replayed),
+      shop.post('/v1/orders', report('second')),
+      shop.post('/v1/orders', report('third')),
+    ]);
+    assert.deepEqual(countBy(answers), {
+      201: 5,
+      duplicate_channel_order_id: 2,
+      key_reused_with_different_body: 1,
+    });
+    const [first, , , ofEarlier, replay, reused, second, third] = answers;
+    assert.equal(first?.status, 201);
+    assert.equal(faultOf(ofEarlier as ApiResponse).code, 'duplicate_channel_order_id');
+    assert.equal(replay?.text, earlier.text);
+    assert.equal(replay?.headers['idempotent-replay'], 'true');
+    assert.equal(faultOf(reused as ApiResponse).code, 'key_reused_with_different_body');
+    // A duplicate takes no stock: three units serve three of the four that are new.
+    const matches = [first, answers[1], answers[2], second, third].filter((answer) => answer?.body.lines?.[0]?.match);
+    assert.equal(matches.length, 3);
+  });
+
+  it('fail apart: the one that the database refuses fails, the others are stored', async () => {
+    const shop = await openShop(world);
+    await world.db.query(
+      rawSql(`
+        create function refuse_one() returns trigger language plpgsql as $$
+        begin if new.channel_order_id = 'poison' then raise 'refused'; end if; return new; end $$;
+        create trigger refuse_one before insert on orders for each row execute function refuse_one();`),
+    );
+    const ids = Array.from({ length: BATCH }, (_, index) => (index === 7 ? 'poison' : `SO-${index}`));
+    const keys = ids.map(freshKey);
+    const answers = await whileClockIsHeld(shop, () =>
+      ids.map((id, index) => shop.api.post('/v1/orders', { channel_order_id: id }, keys[index])),
+    );
+    await world.db.query(rawSql('drop trigger refuse_one on orders; drop function refuse_one;'));
+    assert.deepEqual(countBy(answers), { 201: BATCH - 1, insert_failed: 1 });
+    assert.equal(faultOf(answers[7] as ApiResponse).code, 'insert_failed');
+    const again = await shop.api.post('/v1/orders', { channel_order_id: 'poison' }, keys[7]);
+    assert.equal(again.status, 201);
+    assert.equal(again.headers['idempotent-replay'], undefined);
+    assert.equal((await shop.api.get('/v1/orders')).body.data.length, BATCH + 1);
+  });
+
+  it('are answered as stored, whatever happens to those who are told of them', async (t) => {
+    const database = await cloneDatabase({ poolSize: 3 });
+    const onEvents = () => {
+      throw new Error('nobody listens');
+    };
+    const deaf = await startWorld({ database, channel: { ...world.channel, db: database.db, onEvents } });
+    t.after(() => deaf.stop());
+    const shop = await openShop(deaf);
+    const key = freshKey();
+    const first = await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
+    assert.equal(first.status, 201, first.text);
+    assert.equal((await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key)).text, first.text);
+    assert.equal((await shop.post(`/v1/orders/${first.body.id}/cancel`)).status, 200);
+    assert.equal((await shop.post('/v1/test/webhook_ping')).status, 200);
+    const faults = deaf.logLines
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.err?.message === 'nobody listens');
+    assert.equal(faults.length, 3);
+  });
+
+  it('of test mode and of live mode do not mix', async () => {
+    const shop = await openShop(world);
+    const setMode = (isTest: boolean) =>
+      world.db.query(sql`update integrations set is_test_mode = ${isTest} where id = ${shop.integrationId}`);
+    const untilAdmitted = await admissionCounter(shop);
+    const clock = await holdClock(world.db, shop.integrationId);
+    const first = shop.post('/v1/orders', { channel_order_id: 'first' });
+    await untilBlocked(world.db);
+    const live = shop.post('/v1/orders', { channel_order_id: 'live' });
+    await untilAdmitted(4);
+    // The mode is that of the moment in which a request was admitted.
+    await setMode(true);
+    const test = shop.post('/v1/orders', { channel_order_id: 'test' });
+    await untilAdmitted(6);
+    await clock.letGo();
+    assert.equal((await first).body.is_test, false);
+    assert.equal((await live).body.is_test, false);
+    assert.equal((await test).body.is_test, true);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
+import { newId } from '../../contract/ids.ts';
+import { photoBucket } from './photo-bucket.ts';
+import type { PhotoFiles } from './photo-files.ts';
+import { photoFolder } from './photo-folder.ts';
+
+/** Both storages have to keep the same promises, so they pass the same tests. */
+for (const [name, open] of [
+  ['a folder', openFolder],
+  ['a bucket', openBucket],
+] as const) {
+  describe(`photos in ${name}`, () => {
+    let files: PhotoFiles;
+    let close: () => Promise<void>;
+    before(async () => {
+      ({ files, close } = await open());
+      await files.check();
+    });
+    after(() => close());
+
+    it('are read as they were written, whole or as a stream', async () => {
+      const id = newId('photo');
+      const bytes = Buffer.from([0, 255, 13, 10, 128]);
+      await files.write(id, 'original.jpg', bytes);
+      assert.deepEqual(await files.read(id, 'original.jpg'), bytes);
+      const opened = await files.open(id, 'original.jpg');
+      assert.equal(opened?.size, bytes.length);
+      assert.deepEqual(opened && (await buffer(opened.stream)), bytes);
+    });
+
+    it('are null where there are none', async () => {
+      const id = newId('photo');
+      assert.equal(await files.read(id, 'original.jpg'), null);
+      assert.equal(await files.open(id, 'square.webp'), null);
+      await files.remove([id]);
+    });
+
+    it('are listed by id, and go with all their files', async () => {
+      const [kept, gone] = [newId('photo'), newId('photo')];
+      for (const id of [kept, gone]) {
+        await files.write(id, 'original.png', Buffer.from('a'));
+        await files.write(id, 'square.webp', Buffer.from('b'));
+      }
+      const listed = async () => (await Array.fromAsync(files.list())).flat();
+      const before = await listed();
+      assert.equal(before.filter((id) => id === kept).length, 1);
+      await files.remove([gone]);
+      const after = await listed();
+      assert.ok(after.includes(kept) && !after.includes(gone));
+      assert.equal(await files.read(gone, 'square.webp'), null);
+      assert.notEqual(await files.read(kept, 'square.webp'), null);
+    });
+  });
+}
+
+describe('a place for photos that cannot take any', () => {
+  it('says so when it is checked', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'crownwheel-photo-files-'));
+    await writeFile(join(dir, 'file'), '');
+    await assert.rejects(photoFolder(join(dir, 'file', 'photos')).check(), /ENOTDIR/);
+    const { files, close } = await openBucket('another-bucket');
+    await assert.rejects(files.check(), /NoSuchBucket/);
+    await close();
+    await rm(dir, { recursive: true });
+  });
+
+  it('leaves nothing half-written behind', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'crownwheel-photo-files-'));
+    const files = photoFolder(dir);
+    const id = newId('photo');
+    await files.write(id, 'original.jpg', Buffer.from('a'));
+    const folder = join(dir, id.slice(-2), id);
+    assert.deepEqual(await readdir(folder), ['original.jpg']);
+    await rm(dir, { recursive: true });
+  });
+});
+
+async function openFolder() {
+  const dir = await mkdtemp(join(tmpdir(), 'crownwheel-photo-files-'));
+  return { files: photoFolder(dir), close: () => rm(dir, { recursive: true }) };
+}
+
+/** The real client against a server that speaks as much of S3 as we use. */
+async function openBucket(bucket = BUCKET) {
+  const { endpoint, stop } = await startS3();
+  const files = await photoBucket({
+    bucket,
+    region: 'us-east-1',
+    endpoint,
+    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+    isPathStyle: true,
+    prefix: 'crownwheel/',
+  });
+  return { files, close: stop };
+}

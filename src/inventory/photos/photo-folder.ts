@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { adopt } from '../../db/data-folder.ts';
+import { folderOf, type PhotoFiles } from './photo-files.ts';
+
+/**
+ * Photos in a folder of this machine, or of a network disk that all nodes share. A file is written aside, brought to
+ * the disk and then moved into place: whoever finds it finds all of it, also after a power failure.
+ */
+export function photoFolder(path: string): PhotoFiles {
+  const root = resolve(path);
+  const pathOf = (photoId: string, name = '') => join(root, folderOf(photoId), name);
+
+  return {
+    async write(photoId, name, bytes) {
+      const folder = pathOf(photoId);
+      const aside = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
+      await mkdir(folder, { recursive: true });
+      for (const made of [root, join(folder, '..'), folder]) adopt(join(root, '..'), made);
+      try {
+        await writeWhole(aside, bytes);
+        adopt(folder, aside);
+        await rename(aside, join(folder, name));
+      } catch (error) {
+        await rm(aside, { force: true }).catch(() => {});
+        throw error;
+      }
+    },
+    async read(photoId, name) {
+      return await readFile(pathOf(photoId, name)).catch(nullIfMissing);
+    },
+    async open(photoId, name) {
+      const file = await open(pathOf(photoId, name)).catch(nullIfMissing);
+      if (file === null) return null;
+      const { size } = await file.stat();
+      return { stream: file.createReadStream(), size };
+    },
+    async remove(photoIds) {
+      for (const id of photoIds) await rm(pathOf(id), { recursive: true, force: true });
+    },
+    async *list() {
+      for (const shard of (await readdir(root).catch(nullIfMissing)) ?? []) {
+        yield (await readdir(join(root, shard)).catch(nullIfMissing)) ?? [];
+      }
+    },
+    async check() {
+      await mkdir(root, { recursive: true });
+      adopt(join(root, '..'), root);
+      const probe = join(root, `.probe-${randomBytes(6).toString('hex')}`);
+      await writeWhole(probe, Buffer.from('probe'));
+      await rm(probe);
+    },
+  };
+}
+
+async function writeWhole(path: string, bytes: Buffer): Promise<void> {
+  const file = await open(path, 'wx', 0o644);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  // A file where a folder should be is as good as nothing there.
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  throw error;
+}

@@ -1,0 +1,401 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { crc32 } from 'node:zlib';
+import sharp, { type Metadata } from 'sharp';
+import { exchange } from '../../../test/harness/api-client.ts';
+import { part, publishNew, watch } from '../../../test/harness/stock.ts';
+import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
+import { runJobs } from '../../channel/run-jobs.ts';
+import { newId } from '../../contract/ids.ts';
+import { sql } from '../../db/sql.ts';
+import { changePresentation } from '../../dealers/integration-settings.ts';
+import { deleteItem } from '../../sales/delete-item.ts';
+import { sweepPhotos } from './photo-sweep.ts';
+import { PHOTO_BYTES_MAX } from './photo-variants.ts';
+import { addPhoto, orderPhotos, PHOTOS_MAX, type PhotoContext, removePhoto } from './photos.ts';
+
+type Format = 'jpeg' | 'png' | 'webp' | 'avif';
+type Photo = { id: string; position: number; url: string; thumbnail_url: string; width: number; height: number };
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('photos', () => {
+  let world: World;
+  let dealer: Dealer;
+  let context: PhotoContext;
+
+  before(async () => {
+    world = await startWorld();
+    dealer = await world.dealer();
+    context = { ...world.channel, photoFiles: world.photoFiles };
+  });
+  after(() => world.stop());
+
+  const add = (itemId: string, bytes: Buffer) => addPhoto(context, dealer.organizationId, itemId, bytes);
+  const photosOf = async (itemId: string): Promise<Photo[]> =>
+    (await dealer.api.get(`/v1/listings/${itemId}`)).body.photos;
+  const eventsAbout = async (itemId: string): Promise<string[]> => {
+    const { body } = await dealer.api.get('/v1/events?limit=250');
+    return body.data
+      .filter((event: { data: { object: { id: string } } }) => event.data.object.id === itemId)
+      .map((event: { type: string }) => event.type)
+      .reverse();
+  };
+
+  it('are added in each format, shown in the document, told by an event, and served as they are named', async () => {
+    const id = await publishNew(world, dealer, watch());
+    for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) await add(id, await picture(format, 64, 40));
+    const photos = await photosOf(id);
+    assert.deepEqual(
+      photos.map(({ position, width, height }) => [position, width, height]),
+      [1, 2, 3, 4].map((position) => [position, 64, 40]),
+    );
+    assert.deepEqual(await eventsAbout(id), ['listing.published', ...photos.map(() => 'listing.updated')]);
+    for (const photo of photos) {
+      for (const [url, width, height] of [
+        [photo.url, 64, 40],
+        [photo.thumbnail_url, 480, 480],
+      ] as const) {
+        const { status, bytes, headers } = await load(world, url);
+        assert.equal(status, 200, url);
+        assert.equal(headers.get('content-type'), 'image/jpeg');
+        assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
+        assert.equal(headers.get('x-content-type-options'), 'nosniff');
+        assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
+        assert.equal(Number(headers.get('content-length')), bytes.length);
+        const shown = await sharp(bytes).metadata();
+        assert.deepEqual([shown.format, shown.width, shown.height], ['jpeg', width, height]);
+      }
+    }
+  });
+
+  it('come in the image format of the channel; "original" is the format that was uploaded', async () => {
+    const other = await world.dealer();
+    const id = await publishNew(world, other, part());
+    for (const format of ['jpeg', 'png'] as const) {
+      await addPhoto(context, other.organizationId, id, await picture(format, 30, 30));
+    }
+    const extensions: Record<string, string[]> = {
+      original: ['jpg', 'png'],
+      webp: ['webp', 'webp'],
+      avif: ['avif', 'avif'],
+    };
+    for (const [imageFormat, expected] of Object.entries(extensions)) {
+      await changePresentation(world.channel, other.organizationId, other.integrationId, {
+        imageFormat: imageFormat as 'original',
+      });
+      await runJobs(world.channel);
+      const photos: Photo[] = (await other.api.get(`/v1/parts/${id}`)).body.photos;
+      assert.deepEqual(
+        photos.map((photo) => photo.url.split('.').at(-1)),
+        expected,
+      );
+      for (const { url, thumbnail_url } of photos) {
+        for (const address of [url, thumbnail_url]) {
+          const { bytes, headers } = await load(world, address);
+          const format = formatOf(await sharp(bytes).metadata());
+          assert.equal(headers.get('content-type'), `image/${format}`);
+          assert.equal(format, address.endsWith('jpg') ? 'jpeg' : address.split('.').at(-1));
+        }
+      }
+    }
+  });
+
+  it('are turned upright and lose their metadata, the place where they were taken included', async () => {
+    const id = await publishNew(world, dealer, watch());
+    // Orientation 6: the camera was held upright, the file lies on its side. Left half red, right half blue.
+    const halves = await sharp({ create: { width: 80, height: 40, channels: 3, background: '#0000ff' } })
+      .composite([
+        { input: { create: { width: 40, height: 40, channels: 3, background: '#ff0000' } }, left: 0, top: 0 },
+      ])
+      .jpeg({ quality: 100 })
+      .withMetadata({ orientation: 6 })
+      .withExifMerge({
+        IFD0: { Make: 'Camera' },
+        IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '46/1 12/1 0/1' },
+      })
+      .toBuffer();
+    assert.ok((await sharp(halves).metadata()).exif?.includes('Camera'));
+    const photoId = await add(id, halves);
+    const [photo] = await photosOf(id);
+    assert.deepEqual([photo?.width, photo?.height], [40, 80]);
+    const stored = await world.photoFiles.read(photoId, 'original.jpg');
+    assert.ok(stored);
+    const metadata = await sharp(stored).metadata();
+    assert.deepEqual(
+      [metadata.width, metadata.height, metadata.exif, metadata.orientation],
+      [40, 80, undefined, undefined],
+    );
+    // What lay on the left is on top now.
+    const { data } = await sharp(stored)
+      .extract({ left: 20, top: 5, width: 1, height: 1 })
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    assert.ok((data[0] ?? 0) > 200 && (data[2] ?? 255) < 60, `red is expected on top: ${[...data]}`);
+  });
+
+  it('are refused if they are no picture, damaged, too heavy, too large, or too many', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const jpeg = await picture('jpeg', 200, 200);
+    const bomb = emptyPng(12_000, 9_000);
+    const strip = emptyPng(16_384, 1);
+    const refused: [Buffer, RegExp][] = [
+      [Buffer.alloc(0), /empty/],
+      [Buffer.from('GIF89a, or so it says'), /not a photo in one of the formats/],
+      [
+        Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
+        /not a photo in one of the formats/,
+      ],
+      [Buffer.concat([Buffer.alloc(4), Buffer.from('ftypheic'), Buffer.alloc(40)]), /HEIC/],
+      [jpeg.subarray(0, 400), /damaged/],
+      [Buffer.concat([jpeg.subarray(0, 4), Buffer.from('nonsense')]), /damaged/],
+      [Buffer.concat([jpeg, Buffer.alloc(PHOTO_BYTES_MAX)]), /25 MB/],
+      [bomb, /100 megapixels/],
+      [strip, /16383 pixels/],
+    ];
+    for (const [bytes, reason] of refused) {
+      await assert.rejects(add(id, bytes), {
+        name: 'DealerError',
+        code: 'invalid_input',
+        field: 'photo',
+        message: reason,
+      });
+    }
+    assert.deepEqual(await photosOf(id), []);
+    await world.db.query(sql`
+      insert into photos (id, item_id, organization_id, position, width, height, format)
+      select 'pho_' || lpad(n::text, 26, '0'), ${id}, ${dealer.organizationId}, n, 1, 1, 'jpeg'
+      from generate_series(1, ${PHOTOS_MAX}) as n`);
+    await assert.rejects(add(id, jpeg), { code: 'invalid_input', message: /at most 50 photos/ });
+    assert.deepEqual(await eventsAbout(id), ['listing.published']);
+  });
+
+  it('keep a single pixel', async () => {
+    const id = await publishNew(world, dealer, watch());
+    await add(id, await picture('png', 1, 1));
+    const [photo] = await photosOf(id);
+    assert.deepEqual([photo?.width, photo?.height], [1, 1]);
+    assert.equal((await sharp((await load(world, photo?.thumbnail_url ?? '')).bytes).metadata()).width, 480);
+  });
+
+  it('stand in positions from 1 on, in the order that the dealer gives, without gaps', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const [first = '', second = '', third = ''] = [
+      await add(id, await picture('jpeg', 10, 10)),
+      await add(id, await picture('jpeg', 10, 10)),
+      await add(id, await picture('jpeg', 10, 10)),
+    ];
+    const order = async () => (await photosOf(id)).map((photo) => [photo.position, photo.id]);
+    await orderPhotos(context, dealer.organizationId, id, [third, first, second]);
+    assert.deepEqual(await order(), [
+      [1, third],
+      [2, first],
+      [3, second],
+    ]);
+    await removePhoto(context, dealer.organizationId, id, first);
+    assert.deepEqual(await order(), [
+      [1, third],
+      [2, second],
+    ]);
+    for (const wrong of [[third], [third, third], [third, second, first], [third, newId('photo')]]) {
+      await assert.rejects(orderPhotos(context, dealer.organizationId, id, wrong), { code: 'invalid_input' });
+    }
+    const told = await eventsAbout(id);
+    await orderPhotos(context, dealer.organizationId, id, [third, second]);
+    assert.deepEqual(await eventsAbout(id), told, 'the same order is no change');
+  });
+
+  it('take the next position when several are added at once', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const bytes = await picture('jpeg', 20, 20);
+    await Promise.all(Array.from({ length: 5 }, () => add(id, bytes)));
+    assert.deepEqual(
+      (await photosOf(id)).map((photo) => photo.position),
+      [1, 2, 3, 4, 5],
+    );
+  });
+
+  it('of another dealer’s item are as if they were not there, and leave no file', async () => {
+    const other = await world.dealer();
+    const id = await publishNew(world, dealer, watch());
+    const photoId = await add(id, await picture('jpeg', 10, 10));
+    const before = await storedIds(world);
+    const missing = { name: 'DealerError', code: 'not_found' };
+    await assert.rejects(addPhoto(context, other.organizationId, id, await picture('jpeg', 10, 10)), missing);
+    await assert.rejects(removePhoto(context, other.organizationId, id, photoId), missing);
+    await assert.rejects(orderPhotos(context, other.organizationId, id, [photoId]), missing);
+    const ownItem = await publishNew(world, other, watch());
+    await assert.rejects(removePhoto(context, other.organizationId, ownItem, photoId), missing);
+    assert.deepEqual(await storedIds(world), before);
+    assert.equal((await photosOf(id)).length, 1);
+  });
+
+  it('that are removed, or whose item is deleted, read 404 and lose their files', async () => {
+    const id = await publishNew(world, dealer, watch());
+    await add(id, await picture('jpeg', 10, 10));
+    await add(id, await picture('jpeg', 10, 10));
+    const [first, second] = await photosOf(id);
+    assert.ok(first && second);
+    for (const { url, thumbnail_url } of [first, second]) {
+      assert.equal((await load(world, url)).status, 200);
+      assert.equal((await load(world, thumbnail_url)).status, 200);
+    }
+    await removePhoto(context, dealer.organizationId, id, first.id);
+    await deleteItem(context, dealer.organizationId, id);
+    for (const { url, thumbnail_url } of [first, second]) {
+      assert.equal((await load(world, url)).status, 404);
+      assert.equal((await load(world, thumbnail_url)).status, 404);
+    }
+    await soon(async () => {
+      const left = await storedIds(world);
+      return !left.includes(first.id) && !left.includes(second.id);
+    });
+  });
+
+  it('that no row names are swept when they are a day old', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const kept = await add(id, await picture('jpeg', 10, 10));
+    const orphan = newId('photo');
+    await world.photoFiles.write(orphan, 'original.jpg', await picture('jpeg', 10, 10));
+    assert.equal(await sweepPhotos(world.db, world.photoFiles, Date.now() + DAY_MS / 2), 0);
+    assert.equal(await sweepPhotos(world.db, world.photoFiles, Date.now() + DAY_MS + 1_000), 1);
+    const left = await storedIds(world);
+    assert.ok(left.includes(kept) && !left.includes(orphan));
+  });
+
+  it('that are thousands and nearly all unknown are left alone: the storage is likely not ours', async () => {
+    const strangers = Array.from({ length: 1_001 }, () => newId('photo'));
+    const removed: string[] = [];
+    const files = {
+      ...world.photoFiles,
+      async *list() {
+        yield strangers;
+      },
+      remove: async (ids: readonly string[]) => void removed.push(...ids),
+    };
+    await assert.rejects(sweepPhotos(world.db, files, Date.now() + 2 * DAY_MS), /1001 of 1001 photos .* are unknown/);
+    strangers.pop();
+    assert.equal(await sweepPhotos(world.db, files, Date.now() + 2 * DAY_MS), 1_000);
+    assert.equal(removed.length, 1_000);
+  });
+
+  it('are made once for all who ask at the same time, and kept', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const photoId = await add(id, await picture('jpeg', 300, 200));
+    let writes = 0;
+    const { write } = world.photoFiles;
+    world.photoFiles.write = async (...args) => {
+      writes += 1;
+      await write(...args);
+    };
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => load(world, `${PUBLIC_URL}/photos/${photoId}-square.webp`)),
+      );
+      assert.equal(writes, 1);
+      assert.ok(
+        answers.every(({ status, bytes }) => status === 200 && bytes.equals(answers[0]?.bytes ?? Buffer.alloc(0))),
+      );
+      await load(world, `${PUBLIC_URL}/photos/${photoId}-square.webp`);
+      assert.equal(writes, 1);
+    } finally {
+      world.photoFiles.write = write;
+    }
+  });
+
+  it('answer 304 to who has them, HEAD without a body, and 404 to what names none', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const photoId = await add(id, await picture('jpeg', 30, 20));
+    const url = `${PUBLIC_URL}/photos/${photoId}.jpg`;
+    const { headers, bytes } = await load(world, url);
+    const etag = headers.get('etag') ?? '';
+    // A tag is compared weakly: caches may have made a strong one of it.
+    for (const known of [etag, `"other", ${etag}`, etag.replace('W/', ''), `"other",${etag.replace('W/', '')}`, '*']) {
+      const again = await load(world, url, { headers: { 'if-none-match': known } });
+      assert.deepEqual([again.status, again.bytes.length], [304, 0], known);
+    }
+    assert.equal((await load(world, url, { headers: { 'if-none-match': '"other"' } })).status, 200);
+    const head = await load(world, url, { method: 'HEAD' });
+    assert.deepEqual(
+      [head.status, head.bytes.length, Number(head.headers.get('content-length'))],
+      [200, 0, bytes.length],
+    );
+    assert.equal((await load(world, url, { method: 'POST' })).status, 405);
+    for (const path of [
+      `/photos/${newId('photo')}.jpg`,
+      `/photos/${photoId}`,
+      `/photos/${photoId}.gif`,
+      `/photos/${photoId}.jpeg`,
+      `/photos/${photoId}.png`,
+      `/photos/${photoId}-round.jpg`,
+      `/photos/${photoId}.jpg/more`,
+      `/photos/${photoId.toUpperCase()}.jpg`,
+      `/photos/${photoId.replace('pho_', 'lst_')}.jpg`,
+      '/photos/',
+      '/photos/original.jpg',
+      '/photos/..%2f..%2fetc%2fpasswd',
+      '/photos/../../etc/passwd',
+      '/photos/%2e%2e%2f%2e%2e%2fsecret-keys',
+      `/photos/${photoId}%00.jpg`,
+    ]) {
+      const answer = await exchange(`${world.origin}${path}`, {});
+      assert.equal(answer.status, 404, path);
+    }
+    const missing = await load(world, `${PUBLIC_URL}/photos/${newId('photo')}.jpg`);
+    assert.match(missing.headers.get('content-type') ?? '', /^text\/plain/);
+    assert.equal(missing.headers.get('cache-control'), 'no-store');
+    assert.equal(missing.headers.get('etag'), null);
+  });
+});
+
+async function picture(format: Format, width: number, height: number): Promise<Buffer> {
+  const background = { r: 40, g: 90, b: 160 };
+  return await sharp({ create: { width, height, channels: 3, background } })
+    .toFormat(format)
+    .toBuffer();
+}
+
+/** The head of a PNG that claims to be so large; making a real one would take seconds. */
+function emptyPng(width: number, height: number): Buffer {
+  const size = Buffer.alloc(8);
+  size.writeUInt32BE(width, 0);
+  size.writeUInt32BE(height, 4);
+  const chunk = (type: string, data: Buffer) => {
+    const content = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(content));
+    return Buffer.concat([length, content, sum]);
+  };
+  const header = chunk('IHDR', Buffer.concat([size, Buffer.from([8, 2, 0, 0, 0])]));
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    header,
+    chunk('IDAT', Buffer.alloc(0)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** AVIF is HEIF with another codec inside. */
+function formatOf({ format, compression }: Metadata): string {
+  return format === 'heif' && compression === 'av1' ? 'avif' : String(format);
+}
+
+/** Loads what a document names from where the test's server listens. */
+async function load(world: World, url: string, options: RequestInit = {}) {
+  const response = await fetch(url.replace(PUBLIC_URL, world.origin), { redirect: 'error', ...options });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+async function storedIds(world: World): Promise<string[]> {
+  const pages = await Array.fromAsync(world.photoFiles.list());
+  return pages.flat().sort();
+}
+
+async function soon(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (await isTrue()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail('it did not become true in time');
+}

@@ -1,0 +1,84 @@
+import type { ChannelContext } from '../../channel/context.ts';
+import { newId } from '../../contract/ids.ts';
+import { sql } from '../../db/sql.ts';
+import { DealerError } from '../../dealers/dealer-error.ts';
+import { changeItem } from '../change.ts';
+import type { PhotoFiles } from './photo-files.ts';
+import { EXTENSION_OF, prepareUpload } from './photo-variants.ts';
+
+export const PHOTOS_MAX = 50;
+
+/** What adding a photo needs beside the channel. */
+export type PhotoContext = ChannelContext & { photoFiles: PhotoFiles };
+
+/**
+ * Adds a photo behind those that the item has. The file is there before the row is: a row never names a file that is
+ * missing, and a file whose row was not committed is known to nobody and swept away later.
+ */
+export async function addPhoto(
+  context: PhotoContext,
+  organizationId: string,
+  itemId: string,
+  upload: Buffer,
+): Promise<string> {
+  const { bytes, format, width, height } = await prepareUpload(upload);
+  const id = newId('photo');
+  await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes);
+  try {
+    await changeItem(context, { organizationId, itemId }, async (tx) => {
+      // The item's row is locked, so no other photo can take the place that is counted here.
+      const [row] = await tx.query<{ count: number }>(sql`
+        select count(*) as count from photos where item_id = ${itemId}`);
+      const count = row?.count ?? 0;
+      if (count >= PHOTOS_MAX) {
+        throw new DealerError('invalid_input', `An item has at most ${PHOTOS_MAX} photos.`, 'photo');
+      }
+      await tx.query(sql`
+        insert into photos (id, item_id, organization_id, position, width, height, format)
+        values (${id}, ${itemId}, ${organizationId}, ${count + 1}, ${width}, ${height}, ${format})`);
+    });
+  } catch (error) {
+    // A fault after the commit was sent leaves it open whether the row is there; then the sweep decides.
+    if (error instanceof DealerError) await context.photoFiles.remove([id]).catch(() => {});
+    throw error;
+  }
+  return id;
+}
+
+/** Takes a photo away; those behind it move up. Its files go after the commit. */
+export async function removePhoto(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  photoId: string,
+): Promise<void> {
+  await changeItem(context, { organizationId, itemId }, async (tx) => {
+    const [removed] = await tx.query<{ position: number }>(sql`
+      delete from photos where id = ${photoId} and item_id = ${itemId} returning position`);
+    if (removed === undefined) throw new DealerError('not_found', `There is no photo ${photoId}.`, 'photo');
+    await tx.query(sql`
+      update photos set position = position - 1 where item_id = ${itemId} and position > ${removed.position}`);
+  });
+  context.onPhotosRemoved?.([photoId]);
+}
+
+/** Puts the photos of an item in another order: the ids of all of them, the main one first. */
+export async function orderPhotos(
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+  photoIds: string[],
+): Promise<void> {
+  await changeItem(context, { organizationId, itemId }, async (tx) => {
+    const rows = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
+    const known = new Set(rows.map((row) => row.id));
+    const isSame = photoIds.length === known.size && new Set(photoIds).size === known.size;
+    if (!isSame || !photoIds.every((id) => known.has(id))) {
+      throw new DealerError('invalid_input', 'The order must name every photo of the item once.', 'photos');
+    }
+    await tx.query(sql`
+      update photos p set position = wanted.position
+      from unnest(${photoIds}::text[]) with ordinality as wanted (id, position)
+      where p.id = wanted.id and p.item_id = ${itemId}`);
+  });
+}

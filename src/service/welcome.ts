@@ -1,0 +1,34 @@
+import type { Config } from '../config.ts';
+import type { Demo } from '../demo/demo.ts';
+
+/** What the terminal shows when the service is up: where to go and what to try. */
+export function welcome(config: Config, demo: Demo | null, tookMs: number): string {
+  const hasApi = config.roles.includes('api');
+  const lines = ['', `Crownwheel is up (${(tookMs / 1000).toFixed(1)} s).`, ''];
+  if (hasApi) lines.push(`  API        ${config.publicUrl}/api/v1`);
+  lines.push(`  Docs       ${config.publicUrl}/docs/api`);
+  if (hasApi) lines.push(`  OpenAPI    ${config.publicUrl}/api/v1/openapi.json`);
+  lines.push(
+    `  Listening  ${config.host}:${config.port}`,
+    `  Database   ${config.databaseUrl === null ? `embedded, in ${config.dataDir}` : 'DATABASE_URL'}`,
+    `  Roles      ${config.roles.join(', ')}`,
+  );
+  if (demo !== null) lines.push('', ...demoLines(demo));
+  if (hasApi) lines.push('', 'Try:', `  ${tryLine(config, demo)}`);
+  lines.push('', 'Operate:  npm run -s crownwheel -- --help', 'Stop:     Ctrl-C', '');
+  return lines.join('\n');
+}
+
+function demoLines(demo: Demo): string[] {
+  const lines = ['Demo dealer (DEMO=off starts without):'];
+  if (demo.liveKey !== null) lines.push(`  Live key   ${demo.liveKey}`);
+  if (demo.testKey !== null) lines.push(`  Test key   ${demo.testKey}`);
+  if (demo.password !== null) lines.push(`  User       ${demo.email}   password ${demo.password}`);
+  return lines;
+}
+
+function tryLine(config: Config, demo: Demo | null): string {
+  const key = demo?.liveKey ?? demo?.testKey;
+  if (key === null || key === undefined) return `curl -i ${config.publicUrl}/api/v1/health`;
+  return `curl -i ${config.publicUrl}/api/v1/me -H 'Authorization: Bearer ${key}'`;
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import type { ChannelContext } from '../channel/context.ts';
+import { startChannelWorker } from '../channel/worker.ts';
+import type { Config } from '../config.ts';
+import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
+import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
+import { pruneIdempotency } from '../sales/prune.ts';
+import { createSealedBox } from '../webhooks/endpoints/secret-encryption.ts';
+import { createGuard } from '../webhooks/sending/ssrf-guard.ts';
+import { startWebhookEngine } from '../webhooks/worker/delivery-worker.ts';
+import { listenForWake } from '../webhooks/worker/wake-up.ts';
+
+/** Everything that the role `worker` does in the background. */
+export type Workers = {
+  /** There are new events: send them now instead of at the next poll. */
+  wake(): void;
+  stop(): Promise<void>;
+};
+
+const PRUNE_EVERY_MS = 60_000;
+
+export function startWorkers(
+  config: Config,
+  channel: ChannelContext,
+  photoFiles: PhotoFiles,
+  log: FastifyBaseLogger,
+): Workers {
+  const { db } = channel;
+  const onFault = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const engine = startWebhookEngine({
+    db,
+    box: createSealedBox(config.secretKeys),
+    guard: createGuard(config.isPrivateWebhookAllowed),
+    now: channel.now,
+    onFault: onFault('the webhook engine met a fault'),
+    onNotice: (notice) => {
+      if (notice.kind === 'disabled') {
+        log.warn(
+          { integrations: notice.integrationIds },
+          'webhooks are off: the receiver answered 410 five times in a row',
+        );
+      } else {
+        log.warn({ deliveries: notice.counts }, 'webhooks are given up: they failed for the last time');
+      }
+    },
+  });
+  const running = [
+    engine,
+    startChannelWorker(channel, onFault('the channel worker met a fault')),
+    startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
+    startPruning(channel, onFault('idempotency records could not be pruned')),
+    // Other nodes can commit events only on a database that they share.
+    ...(config.databaseUrl === null ? [] : [listenForWake(db, engine.wake)]),
+  ];
+  return {
+    wake: engine.wake,
+    async stop() {
+      await Promise.all(running.map((worker) => worker.stop()));
+    },
+  };
+}
+
+function startPruning(channel: ChannelContext, onFault: (error: unknown) => void): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(PRUNE_EVERY_MS, undefined, { signal }).catch(() => {});
+      try {
+        while (!signal.aborted && (await pruneIdempotency(channel.db, channel.now())) > 0);
+      } catch (error) {
+        onFault(error);
+      }
+    }
+  }
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

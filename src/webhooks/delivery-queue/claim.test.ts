@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { box, guard, queueEvents } from '../../../test/harness/webhooks.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import type { Database } from '../../db/database.ts';
+import { Sql, sql } from '../../db/sql.ts';
+import { setUrl } from '../endpoints/endpoint-settings.ts';
+import { createPlaces } from '../worker/concurrency-limit.ts';
+import { type Claimed, type ClaimRequest, claimDue } from './claim.ts';
+import { followSwitches, noteStopped, noteStranded } from './hold-and-release.ts';
+import { ripenRetries } from './promote-retries.ts';
+import { pruneWebhooks } from './prune.ts';
+import { recordOutcomes } from './record-outcomes.ts';
+import { returnClaims } from './release-claims.ts';
+
+const BACKLOG = 10_000;
+
+describe('a claim', () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  const request = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
+    limit: 100,
+    inFlight: new Map(),
+    perReceiver: 64,
+    front: 64,
+    ended: new Map(),
+    isAlone: true,
+    bytes: 64_000_000,
+    resting: [],
+    after: '',
+    leaseToken: Math.ceil(Math.random() * 1e12),
+    leaseMs: 20_000,
+    now: null,
+    ...changes,
+  });
+
+  async function connect(): Promise<Shop> {
+    const shop = await openShop(world);
+    await setUrl(world.db, { guard, box }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+    return shop;
+  }
+
+  async function empty(): Promise<void> {
+    await world.db.query(sql`delete from deliveries`);
+  }
+
+  beforeEach(empty);
+
+  async function recordAll(claimed: Claimed[]): Promise<void> {
+    const result = { isSuccess: true, responseCode: 200, responseBody: null, error: null };
+    await recordOutcomes(
+      world.db,
+      claimed.map((delivery) => ({ delivery, result, endedAt: new Date() })),
+    );
+  }
+
+  /** How many rows of deliveries the claim touches: to hop, to find, to lock, to write. */
+  async function rowsRead(changes: Partial<ClaimRequest> = {}): Promise<number> {
+    const plans: Plan[] = [];
+    const explaining: Database = {
+      ...world.db,
+      transaction: (work, options) =>
+        world.db.transaction(
+          (tx) =>
+            work({
+              isTransaction: true,
+              async query(statement) {
+                const rows = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+                  new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
+                );
+                plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
+                return [{ nowMs: 0, hopCount: 0, id: null }] as never;
+              },
+            }),
+          options,
+        ),
+    };
+    await claimDue(explaining, request(changes));
+    const [plan] = plans;
+    assert.ok(plan !== undefined);
+    return rowsOfDeliveries(plan);
+  }
+
+  it('never reads past the backlog of a receiver that has all its places in flight', async () => {
+    const blocked = await connect();
+    const other = await connect();
+    await queueEvents(world, blocked, BACKLOG);
+    await queueEvents(world, other, 3);
+    const inFlight = new Map([[blocked.integrationId, 64]]);
+    const read = await rowsRead({ inFlight });
+    assert.ok(read <= 2 + 3 * 3, `${read} rows were read to claim 3 of 10,003`);
+  });
+
+  it('reads of a backlog what it takes, and before that what is on its way', async () => {
+    const shop = await connect();
+    await queueEvents(world, shop, BACKLOG);
+    assert.equal((await claimDue(world.db, request())).claimed.length, 64);
+    const inFlight = new Map([[shop.integrationId, 64]]);
+    const read = await rowsRead({ inFlight, perReceiver: 69, front: 69 });
+    assert.ok(read <= 1 + 64 + 3 * 5, `${read} rows were read to claim 5`);
+  });
+
+  it('reads nothing that waits for its time, is held or is finished', async () => {
+    const waiting = await connect();
+    const finished = await connect();
+    const other = await connect();
+    await queueEvents(world, waiting, 2_000);
+    await queueEvents(world, finished, 2_000);
+    await world.db.query(sql`
+      update deliveries set status = 'failed', is_waiting = true, attempts = 1, due_at = now() + interval '5 minutes'
+      where integration_id = ${waiting.integrationId}`);
+    await world.db.query(sql`
+      update deliveries set status = case when random() < 0.5 then 'held' else 'succeeded' end
+      where integration_id = ${finished.integrationId}`);
+    await queueEvents(world, other, 3);
+    const read = await rowsRead();
+    assert.ok(read <= 1 + 3 * 3, `${read} rows were read to claim 3`);
+  });
+
+  it('has the same plan for a full table as for the empty one that it was prepared on', async () => {
+    for (let time = 0; time < 10; time++) assert.deepEqual((await claimDue(world.db, request())).claimed, []);
+    const shops = [await connect(), await connect(), await connect()];
+    for (const shop of shops) await queueEvents(world, shop, 2_000);
+    const before = await scans(world);
+    for (let time = 0; time < 20; time++) {
+      await recordAll((await claimDue(world.db, request())).claimed);
+    }
+    assert.equal((await scans(world)) - before, 0, 'the whole table was read');
+  });
+
+  it('and all upkeep beside it read a full table no more than the empty one that they were prepared on', async () => {
+    const upkeep = async () => {
+      await ripenRetries(world.db, null);
+      await followSwitches(world.db, null);
+      await noteStopped(world.db, ['int_none']);
+      await noteStranded(world.db, '');
+      await returnClaims(world.db, [{ id: 'dlv_none', row: '(0,1)', leaseToken: 1 }]);
+      await pruneWebhooks(world.db, null);
+      await recordAll((await claimDue(world.db, request({ limit: 1 }))).claimed);
+    };
+    for (let time = 0; time < 12; time++) await upkeep();
+    const shop = await connect();
+    for (let batch = 0; batch < 5; batch++) await queueEvents(world, shop, 2_000);
+    await world.db.query(sql`update deliveries set status = 'succeeded', finished_at = now()`);
+    await queueEvents(world, shop, 12);
+    const before = await fetches(world);
+    for (let time = 0; time < 12; time++) await upkeep();
+    const fetched = (await fetches(world)) - before;
+    assert.ok(fetched < 1_000, `${fetched} rows were read to send 12 among 10,000 finished ones`);
+  });
+
+  it('serves receivers in turn: a small claim goes on where the last one stopped', async () => {
+    const shops = [];
+    for (let index = 0; index < 5; index++) shops.push(await connect());
+    for (const shop of shops) await queueEvents(world, shop, 20);
+    const served = new Map<string, number>();
+    let after = '';
+    for (let time = 0; time < 10; time++) {
+      const { claimed, next } = await claimDue(world.db, request({ limit: 6, perReceiver: 4, after }));
+      for (const { integrationId } of claimed) served.set(integrationId, (served.get(integrationId) ?? 0) + 1);
+      after = next ?? '';
+    }
+    const counts = shops.map(({ integrationId }) => served.get(integrationId) ?? 0);
+    assert.ok(Math.min(...counts) >= 6, `served ${counts.join(', ')}`);
+  });
+
+  it('takes each delivery once, however many claim at the same time', async () => {
+    const shops = [await connect(), await connect()];
+    for (const shop of shops) await queueEvents(world, shop, 200);
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, () => claimDue(world.db, request({ limit: 40, perReceiver: 20, front: 200 }))),
+    );
+    const ids = claims.flatMap(({ claimed }) => claimed.map(({ id }) => id));
+    assert.equal(new Set(ids).size, ids.length);
+    assert.equal(ids.length, 320);
+  });
+
+  it('leaves a receiver its limit, however many claim at the same time and one after the other', async () => {
+    const shop = await connect();
+    await queueEvents(world, shop, 200);
+    const claims = [];
+    for (let time = 0; time < 3; time++) {
+      claims.push(
+        ...(await Promise.all(
+          Array.from({ length: 8 }, () => claimDue(world.db, request({ perReceiver: 8, front: 8 }))),
+        )),
+      );
+    }
+    const claimed = claims.flatMap((claim) => claim.claimed);
+    assert.equal(claimed.length, 8);
+    // One that has ended is no longer in flight, although that is not recorded yet.
+    const more = await claimDue(
+      world.db,
+      request({ perReceiver: 8, front: 8, ended: new Map([[shop.integrationId, 3]]) }),
+    );
+    assert.equal(more.claimed.length, 3);
+    await recordAll([...claimed, ...more.claimed]);
+    assert.equal((await claimDue(world.db, request({ perReceiver: 8, front: 8 }))).claimed.length, 8);
+  });
+
+  it('takes no more bytes than it is told, but one delivery at least', async () => {
+    const shop = await connect();
+    await queueEvents(world, shop, 10);
+    const [row] = await world.db.query<{ bytes: number }>(sql`
+      select octet_length(body) as bytes from events where integration_id = ${shop.integrationId} limit 1`);
+    const bytes = row?.bytes ?? 0;
+    for (const [allowed, count] of [
+      [bytes * 3, 3],
+      [1, 1],
+      [bytes * 2 - 1, 2],
+    ] as const) {
+      const { claimed, isLimited } = await claimDue(world.db, request({ bytes: allowed }));
+      assert.deepEqual([claimed.length, isLimited], [count, true]);
+    }
+    assert.equal((await claimDue(world.db, request())).claimed.length, 4);
+  });
+
+  it('tells which receivers are off and have something waiting', async () => {
+    const shop = await connect();
+    await queueEvents(world, shop, 3);
+    await world.db.query(sql`update integrations set is_enabled = false where id = ${shop.integrationId}`);
+    const { claimed, stopped, next } = await claimDue(world.db, request());
+    assert.deepEqual([claimed, stopped, next], [[], [shop.integrationId], null]);
+  });
+});
+
+describe('places in flight', () => {
+  it('are never used up: with n receivers that hang, each has its share and as many are left as one may take', () => {
+    for (const [hanging, share] of [
+      [1, 64],
+      [8, 64],
+      [24, 32],
+      [56, 16],
+      [120, 8],
+    ] as const) {
+      const places = createPlaces(1_024, 64);
+      let isGrowing = true;
+      while (isGrowing) {
+        isGrowing = false;
+        for (let index = 0; index < hanging; index++) {
+          const { limit, perReceiver } = places.room(1);
+          const id = `int_${index}`;
+          if (limit === 0 || (places.inFlight.get(id) ?? 0) >= perReceiver) continue;
+          places.take(id, 100);
+          isGrowing = true;
+        }
+      }
+      const largest = Math.max(...places.inFlight.values());
+      assert.ok(largest <= 64 && largest >= share - 1 && largest <= share + 1, `${hanging}: ${largest}`);
+      assert.ok(1_024 - places.total() >= share - 1, `${hanging}: ${places.total()} in flight`);
+    }
+  });
+
+  it('are all given back', () => {
+    const places = createPlaces(4, 2);
+    places.take('a', 100);
+    places.take('a', 100);
+    places.take('b', 100);
+    assert.deepEqual(
+      [places.total(), [...places.inFlight]],
+      [
+        3,
+        [
+          ['a', 2],
+          ['b', 1],
+        ],
+      ],
+    );
+    for (const id of ['a', 'b', 'a']) places.leave(id, 100);
+    assert.deepEqual([places.total(), places.bytes(), [...places.inFlight]], [0, 0, []]);
+    assert.deepEqual(places.room(1), { limit: 2, perReceiver: 1 });
+  });
+});
+
+type Plan = {
+  'Relation Name'?: string;
+  'Node Type': string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: Plan[];
+};
+
+function rowsOfDeliveries(plan: Plan): number {
+  const isScan = plan['Relation Name'] === 'deliveries' && plan['Node Type'].includes('Scan');
+  const each =
+    plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
+  const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsOfDeliveries(child), 0);
+  return (isScan ? each * plan['Actual Loops'] : 0) + below;
+}
+
+/** Rows of deliveries and events that were read so far, by the server's own count. */
+async function fetches(world: World): Promise<number> {
+  // What each session has counted is made known when it is asked for, and it has been idle for a while.
+  const idle = Array.from({ length: 10 }, () => world.db.query(sql`select pg_stat_force_next_flush(), pg_sleep(0.05)`));
+  await Promise.all(idle);
+  const [row] = await world.db.query<{ rows: number }>(sql`
+    select sum(idx_tup_fetch + seq_tup_read) as rows from pg_stat_user_tables where relname in ('deliveries', 'events')`);
+  return Number(row?.rows ?? 0);
+}
+
+/** Sequential scans of deliveries so far, by the server's own count. */
+async function scans(world: World): Promise<number> {
+  await world.db.query(sql`select pg_stat_force_next_flush()`);
+  const [row] = await world.db.query<{ scans: number }>(sql`
+    select seq_scan as scans from pg_stat_user_tables where relname = 'deliveries'`);
+  return row?.scans ?? 0;
+}

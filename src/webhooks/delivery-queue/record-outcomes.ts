@@ -1,0 +1,87 @@
+import type { Database } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { healthOf } from '../endpoints/endpoint-health.ts';
+import type { Outcome } from './attempt-outcome.ts';
+import { byIndex } from './by-index.ts';
+import { GONE_LIMIT, waitAfter } from './retry-schedule.ts';
+
+/** What somebody should know of it: receivers that were switched off, and deliveries that are given up, by receiver. */
+export type Recorded = { disabled: string[]; deadLetters: Map<string, number> };
+
+/**
+ * Records how attempts ended, many at once, in one statement. An outcome whose lease has passed to another worker is
+ * dropped: that worker tells what became of the delivery.
+ */
+export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise<Recorded> {
+  const rows = outcomes.map(rowOf);
+  const health = healthOf(outcomes);
+  const disabled = await byIndex<{ integrationId: string }>(
+    db,
+    sql`
+    with recorded as (
+      update deliveries d set
+        status = ours.status, is_waiting = (ours.status = 'failed'), attempts = ours.attempts,
+        due_at = ours.due_at, lease_token = null, leased_until = null,
+        takeovers = 0, last_attempt_at = ours.ended_at, last_response_code = ours.code, last_response_body = ours.body,
+        last_error = ours.error, finished_at = case when ours.status = 'succeeded' then ours.ended_at end
+      from unnest(
+        ${rows.map((row) => row.row)}::tid[], ${rows.map((row) => row.id)}::text[],
+        ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
+        ${rows.map((row) => row.attempts)}::integer[], ${rows.map((row) => row.dueAt)}::timestamptz[],
+        ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
+        ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
+        as ours (row, id, token, status, attempts, due_at, ended_at, code, body, error)
+      -- Where the claim left the row; if it lies there no more, or under another token, it was taken over.
+      where d.ctid = ours.row and d.id = ours.id and d.lease_token = ours.token
+    ), receivers as materialized (
+      -- Locked in the order of their ids, so that two workers do not wait for each other. What an earlier URL answered
+      -- says nothing about the one of now.
+      select rows.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.last_gone,
+        e.is_enabled,
+        greatest(rows.longest_gone, rows.first_gone + e.consecutive_gone) >= ${GONE_LIMIT} as is_gone
+      from unnest(
+        ${health.map((row) => row.integrationId)}::text[], ${health.map((row) => row.url)}::text[],
+        ${health.map((row) => row.successAt)}::timestamptz[], ${health.map((row) => row.failureAt)}::timestamptz[],
+        ${health.map((row) => row.failures)}::integer[], ${health.map((row) => row.firstGone)}::integer[],
+        ${health.map((row) => row.longestGone)}::integer[], ${health.map((row) => row.lastGone)}::integer[],
+        ${health.map((row) => row.isAllGone)}::boolean[])
+        as rows (integration_id, url, success_at, failure_at, failures, first_gone, longest_gone, last_gone, is_all_gone)
+      cross join lateral (
+        select e.consecutive_gone, e.is_enabled from webhook_endpoints e
+        where e.integration_id = rows.integration_id and e.url = rows.url limit 1 for update) e
+    ), endpoints as (
+      update webhook_endpoints e set
+        last_success_at = greatest(e.last_success_at, r.success_at),
+        last_failure_at = greatest(e.last_failure_at, r.failure_at),
+        consecutive_failures = r.failures + case when r.success_at is null then e.consecutive_failures else 0 end,
+        consecutive_gone = r.last_gone + case when r.is_all_gone then e.consecutive_gone else 0 end,
+        is_enabled = e.is_enabled and not r.is_gone,
+        disabled_reason = case when r.is_gone then 'gone' else e.disabled_reason end
+      from receivers r where e.integration_id = r.integration_id
+    )
+    select integration_id as "integrationId" from receivers where is_gone and is_enabled`,
+  );
+  const deadLetters = new Map<string, number>();
+  for (const { status, integrationId } of rows) {
+    if (status === 'dead_letter') deadLetters.set(integrationId, (deadLetters.get(integrationId) ?? 0) + 1);
+  }
+  return { disabled: disabled.map(({ integrationId }) => integrationId), deadLetters };
+}
+
+function rowOf({ delivery, result, endedAt }: Outcome) {
+  const attempts = delivery.attempts + 1;
+  const wait = result.isSuccess ? null : waitAfter(attempts);
+  return {
+    integrationId: delivery.integrationId,
+    id: delivery.id,
+    row: delivery.row,
+    token: delivery.leaseToken,
+    attempts,
+    status: result.isSuccess ? 'succeeded' : wait === null ? 'dead_letter' : 'failed',
+    dueAt: wait === null ? null : new Date(endedAt.getTime() + wait),
+    endedAt,
+    code: result.responseCode,
+    body: result.responseBody,
+    error: result.error,
+  };
+}

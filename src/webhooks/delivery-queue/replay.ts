@@ -1,0 +1,186 @@
+import { firstIdAt, newId } from '../../contract/ids.ts';
+import type { Database, Queryable, Transaction } from '../../db/database.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { EndpointError } from '../endpoints/endpoint-error.ts';
+import { byIndex } from './by-index.ts';
+
+/** What a mass replay sends again. */
+export type ReplayFilter = {
+  since: Date | null;
+  until: Date | null;
+  /** Event names; null is all. */
+  types: string[] | null;
+  statuses: ReplayableStatus[];
+};
+
+export const REPLAYABLE_STATUSES = ['failed', 'dead_letter', 'succeeded'] as const;
+export type ReplayableStatus = (typeof REPLAYABLE_STATUSES)[number];
+
+export type ReplayJob = {
+  id: string;
+  status: 'running' | 'done' | 'cancelled';
+  done: number;
+  /** Matched when the job was made, and no longer when their turn came: sent meanwhile, replayed one by one, or pruned. */
+  skipped: number;
+  total: number;
+  createdAt: Date;
+};
+
+/**
+ * A job pauses while so many deliveries of its receiver are due already, and adds so many at a time: together less than
+ * half of what a receiver may have in flight, so that a live event finds a place at once.
+ */
+const BACKLOG_LIMIT = 16;
+const BATCH_LIMIT = 16;
+/** How many rows a step reads at most, however few of them match. */
+const SCAN_LIMIT = 5_000;
+const JOB_LIMIT = 100;
+
+/** Requeues one delivery with a fresh attempt counter; false if it is not there or not replayable now. */
+export async function replayDelivery(
+  db: Queryable,
+  integrationId: string,
+  deliveryId: string,
+  now: Date | null,
+): Promise<boolean> {
+  return (await requeue(db, integrationId, [deliveryId], now)) === 1;
+}
+
+/** How many deliveries a filter matches: shown before a mass replay is started. */
+export async function countReplay(db: Database, integrationId: string, filter: ReplayFilter): Promise<number> {
+  const [row] = await byIndex<{ count: number }>(
+    db,
+    sql`select count(*) as count from ${matching(integrationId, filter)}`,
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * Starts a mass replay of what matches now; deliveries made later are not part of it. An integration has one at a time:
+ * they would only slow each other down.
+ */
+export async function startReplay(db: Database, integrationId: string, filter: ReplayFilter): Promise<ReplayJob> {
+  const { since, until, types, statuses } = filter;
+  const statement = sql`
+    insert into replay_jobs (id, integration_id, since, until, types, statuses, last_id, total)
+    select ${newId('job')}, ${integrationId}, ${since}, ${until}, ${types}, ${statuses}, coalesce(max(d.id), ''), count(*)
+    from ${matching(integrationId, filter)}
+    on conflict (integration_id) where status = 'running' do nothing
+    returning id, status, done, skipped, total, created_at as "createdAt"`;
+  const [job] = await byIndex<ReplayJob>(db, statement);
+  if (job === undefined) throw new EndpointError('A replay is running already; wait until it is done, or cancel it.');
+  return job;
+}
+
+export async function cancelReplay(db: Queryable, integrationId: string, jobId: string): Promise<boolean> {
+  const rows = await db.query(sql`
+    update replay_jobs set status = 'cancelled', finished_at = now()
+    where id = ${jobId} and integration_id = ${integrationId} and status = 'running' returning id`);
+  return rows.length === 1;
+}
+
+export async function listReplays(db: Queryable, integrationId: string, limit: number): Promise<ReplayJob[]> {
+  return await db.query<ReplayJob>(sql`
+    select id, status, done, skipped, total, created_at as "createdAt" from replay_jobs
+    where integration_id = ${integrationId} order by created_at desc, id desc limit ${limit}`);
+}
+
+type JobRow = ReplayFilter & { integrationId: string; lastId: string; positionId: string };
+
+/** One step of running replays, those first that have waited longest. Returns how many deliveries were requeued. */
+export async function runReplays(db: Database, now: Date | null): Promise<number> {
+  const jobs = await db.query<{ id: string }>(sql`
+    select id from replay_jobs where status = 'running' order by stepped_at limit ${JOB_LIMIT}`);
+  let requeued = 0;
+  for (const { id } of jobs) {
+    requeued += await db.transaction((tx) => stepReplay(tx, id, now), { planning: 'by index' });
+  }
+  return requeued;
+}
+
+/** The position commits with what was requeued. */
+async function stepReplay(tx: Transaction, jobId: string, now: Date | null): Promise<number> {
+  const [job] = await tx.query<JobRow>(sql`
+    select integration_id as "integrationId", since, until, types, statuses, last_id as "lastId", position_id as "positionId"
+    from replay_jobs where id = ${jobId} and status = 'running' for update skip locked`);
+  if (job === undefined) return 0;
+  const { found, position } = (await hasBacklog(tx, job.integrationId, now))
+    ? { found: [], position: job.positionId }
+    : await nextOf(tx, job);
+  const requeued = await requeueFound(tx, found, now);
+  const isDone = position >= job.lastId;
+  await tx.query(sql`
+    update replay_jobs set done = done + ${requeued}, position_id = ${position}, stepped_at = clock_timestamp(),
+      skipped = case when ${isDone} then total - done - ${requeued} else 0 end,
+      status = case when ${isDone} then 'done' else 'running' end, finished_at = case when ${isDone} then now() end
+    where id = ${jobId}`);
+  return requeued;
+}
+
+type Found = { id: string; row: string; isInFlight: boolean };
+
+/**
+ * What comes next, and where the job is then. It waits for one that is being sent: its outcome decides. Both statements go
+ * along the primary key, whose order they ask for.
+ */
+async function nextOf(tx: Transaction, job: JobRow): Promise<{ found: Found[]; position: string }> {
+  const { integrationId, types, statuses } = job;
+  const from = [job.positionId, firstIdAt('delivery', job.since?.getTime() ?? 0)].sort().at(-1);
+  const [end] = await tx.query<{ id: string }>(sql`
+    select id from deliveries where integration_id = ${integrationId} and id > ${from} and id <= ${job.lastId}
+    order by integration_id, id offset ${SCAN_LIMIT - 1} limit 1`);
+  const lastId = end?.id ?? job.lastId;
+  const rows = await tx.query<Found>(sql`
+    select d.id, d.row, d.is_in_flight as "isInFlight" from (
+      select id, ctid as row, event_id, status, lease_token is not null as is_in_flight from deliveries
+      where integration_id = ${integrationId} and id > ${from} and id <= ${lastId}
+      order by integration_id, id limit ${SCAN_LIMIT}) d
+    cross join lateral (
+      select type from events where integration_id = ${integrationId} and id = d.event_id limit 1) e
+    where d.status = any(${statuses}::text[]) and (${types}::text[] is null or e.type = any(${types}::text[]))
+    limit ${BATCH_LIMIT}`);
+  const inFlight = rows.findIndex((row) => row.isInFlight);
+  const found = rows.slice(0, inFlight === -1 ? rows.length : inFlight);
+  const isCut = inFlight !== -1 || rows.length === BATCH_LIMIT;
+  return { found, position: isCut ? (found.at(-1)?.id ?? job.positionId) : lastId };
+}
+
+async function requeueFound(tx: Transaction, found: Found[], now: Date | null): Promise<number> {
+  const rows = await tx.query(sql`
+    update deliveries d set ${REQUEUED}, due_at = coalesce(${now}::timestamptz, clock_timestamp())
+    from unnest(${found.map(({ row }) => row)}::tid[], ${found.map(({ id }) => id)}::text[]) as found (row, id)
+    where d.ctid = found.row and d.id = found.id and ${IS_REPLAYABLE} returning d.id`);
+  return rows.length;
+}
+
+async function hasBacklog(db: Queryable, integrationId: string, now: Date | null): Promise<boolean> {
+  const rows = await db.query(sql`
+    select id from deliveries
+    where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
+      and due_at <= (select coalesce(${now}::timestamptz, clock_timestamp())) limit ${BACKLOG_LIMIT}`);
+  return rows.length === BACKLOG_LIMIT;
+}
+
+async function requeue(db: Queryable, integrationId: string, ids: string[], now: Date | null): Promise<number> {
+  const rows = await db.query(sql`
+    update deliveries d set ${REQUEUED}, due_at = coalesce(${now}::timestamptz, clock_timestamp())
+    where d.integration_id = ${integrationId} and d.id = any(${ids}::text[]) and ${IS_REPLAYABLE} returning d.id`);
+  return rows.length;
+}
+
+const REQUEUED = sql`status = 'pending', is_waiting = false, attempts = 0, takeovers = 0, finished_at = null`;
+/** One that is being sent right now stays as it is: its outcome is not known yet. */
+const IS_REPLAYABLE = sql`d.lease_token is null and d.status = any(${[...REPLAYABLE_STATUSES]}::text[])`;
+
+/**
+ * Ids are in the order of their making, so that a span of time is a span of the primary key. The type is asked for row by
+ * row and not joined: a join that began with the events read all deliveries of the integration for each of them.
+ */
+function matching(integrationId: string, { since, until, types, statuses }: ReplayFilter): Sql {
+  return sql`deliveries d
+    where d.integration_id = ${integrationId} and d.status = any(${statuses}::text[])
+      and (${types}::text[] is null
+        or (select type from events where integration_id = d.integration_id and id = d.event_id) = any(${types}::text[]))
+      and d.id >= ${firstIdAt('delivery', since?.getTime() ?? 0)}
+      ${until === null ? sql`` : sql`and d.id < ${firstIdAt('delivery', until.getTime())}`}`;
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { countRefused } from '../../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { isAccepted, signedAt } from '../../../test/harness/verify-signature.ts';
+import {
+  type ConnectedReceiver,
+  deliveryOf,
+  ping,
+  startWebhookWorld,
+  type WebhookWorld,
+} from '../../../test/harness/webhooks.ts';
+import { isId } from '../../contract/ids.ts';
+import { claimDue } from './claim.ts';
+import { recordOutcomes } from './record-outcomes.ts';
+import { replayDelivery } from './replay.ts';
+import { waitAfter } from './retry-schedule.ts';
+
+const START = new Date('2031-03-01T12:00:00.000Z');
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const WAITS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
+const LEASE_MS = 20_000;
+
+describe('attempts and the waits between them', () => {
+  let world: WebhookWorld;
+  let shop: Shop;
+  let receiver: ConnectedReceiver;
+  let time: Date;
+
+  before(async () => {
+    world = await startWebhookWorld({ time: START, limits: { leaseMs: LEASE_MS, pollMs: 20 } });
+  });
+  beforeEach(async () => {
+    moveTo(START);
+    shop = await openShop(world);
+    receiver = await world.connect(shop);
+  });
+  after(() => world.stop());
+
+  function moveTo(next: Date): void {
+    time = next;
+    world.setTime(next);
+  }
+  const later = (ms: number) => new Date(time.getTime() + ms);
+
+  /** Long enough for the engine to look several times. */
+  const aFewPolls = () => sleep(100);
+
+  it('are eight, with the waits of the table, and then the delivery is a dead letter that nobody retries', async () => {
+    receiver.answerWith(500);
+    const deliveryId = await ping(shop);
+    for (const [index, wait] of WAITS.entries()) {
+      await receiver.until(index + 1);
+      await world.engine.settled();
+      const { status, attempts, due_at, last_attempt_at, last_response_code } = await deliveryOf(world, shop);
+      assert.deepEqual(
+        { status, attempts, due_at, last_attempt_at, last_response_code },
+        { status: 'failed', attempts: index + 1, due_at: later(wait), last_attempt_at: time, last_response_code: 500 },
+      );
+      moveTo(later(wait - 1));
+      await aFewPolls();
+      assert.equal(receiver.received.length, index + 1, 'an attempt came early');
+      moveTo(later(1));
+    }
+    await receiver.until(8);
+    await world.engine.settled();
+    const dead = await deliveryOf(world, shop);
+    assert.deepEqual([dead.status, dead.attempts, dead.due_at, dead.finished_at], ['dead_letter', 8, null, null]);
+    moveTo(later(1_000 * HOUR));
+    await aFewPolls();
+    assert.equal(receiver.received.length, 8);
+    await world.engine.stop();
+    assert.deepEqual(world.engine.notices, [{ kind: 'dead_letters', counts: { [shop.integrationId]: 1 } }]);
+    await world.engine.restart();
+
+    const { received } = receiver;
+    assert.deepEqual(
+      received.map(({ attempt }) => attempt),
+      [1, 2, 3, 4, 5, 6, 7, 8],
+    );
+    assert.equal(new Set(received.map(({ eventId }) => eventId)).size, 1);
+    assert.equal(new Set(received.map(({ body }) => body)).size, 1);
+    assert.equal(received[0]?.deliveryId, deliveryId, 'the first dispatch carries the id of the delivery');
+    assert.equal(new Set(received.map((each) => each.deliveryId)).size, 8, 'each dispatch has an id of its own');
+    assert.ok(received.every((each) => isId('delivery', each.deliveryId)));
+    let elapsed = 0;
+    for (const [index, webhook] of received.entries()) {
+      const at = (START.getTime() + elapsed) / 1000;
+      assert.equal(signedAt(webhook.signature), at, 'each attempt is signed anew');
+      assert.equal(await isAccepted(webhook, receiver.secret, at), true);
+      elapsed += WAITS[index] ?? 0;
+    }
+    assert.equal(waitAfter(8), null);
+  });
+
+  it('wait from the end of the one before, not from its start', async () => {
+    let finish = () => {};
+    receiver.answer = (response) => {
+      finish = () => response.writeHead(503).end();
+    };
+    await ping(shop);
+    await receiver.until(1);
+    moveTo(later(7 * SECOND));
+    finish();
+    await world.engine.settled();
+    assert.deepEqual((await deliveryOf(world, shop)).due_at, later(5 * SECOND));
+    receiver.answerWith(200);
+  });
+
+  it('end with the first 2xx, and the counters of the receiver begin anew', async () => {
+    receiver.answerWith(502);
+    await ping(shop);
+    await receiver.until(1);
+    await world.engine.settled();
+    const failing = (await shop.api.get('/v1/me')).body.webhook;
+    assert.deepEqual(
+      [failing.consecutive_failures, failing.last_failure_at, failing.last_success_at],
+      [1, START.toISOString(), null],
+    );
+    receiver.answer = (response) => response.writeHead(201).end('danke');
+    moveTo(later(5 * SECOND));
+    await receiver.until(2);
+    await world.engine.settled();
+    const { status, attempts, due_at, finished_at, last_response_body } = await deliveryOf(world, shop);
+    assert.deepEqual(
+      [status, attempts, due_at, finished_at, last_response_body],
+      ['succeeded', 2, null, time, 'danke'],
+    );
+    const working = (await shop.api.get('/v1/me')).body.webhook;
+    assert.deepEqual(
+      [working.consecutive_failures, working.last_failure_at, working.last_success_at],
+      [0, START.toISOString(), time.toISOString()],
+    );
+  });
+
+  it('begin anew after a replay: the same row and event, a fresh counter and fresh dispatch ids', async () => {
+    receiver.answerWith(500);
+    const deliveryId = await ping(shop);
+    for (const [index, wait] of WAITS.entries()) {
+      await receiver.until(index + 1);
+      await world.engine.settled();
+      moveTo(later(wait));
+    }
+    await receiver.until(8);
+    await world.engine.settled();
+    assert.equal(await replayDelivery(world.db, shop.integrationId, deliveryId, time), true);
+    await receiver.until(9);
+    await world.engine.settled();
+    const replayed = await deliveryOf(world, shop);
+    assert.deepEqual([replayed.id, replayed.status, replayed.attempts], [deliveryId, 'failed', 1]);
+    assert.deepEqual(replayed.due_at, later(5 * SECOND));
+    receiver.answerWith(200);
+    moveTo(later(5 * SECOND));
+    await receiver.until(10);
+    await world.engine.settled();
+    assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
+    assert.deepEqual(
+      receiver.received.slice(8).map(({ attempt }) => attempt),
+      [1, 2],
+    );
+    assert.equal(new Set(receiver.received.map(({ eventId }) => eventId)).size, 1);
+    assert.equal(new Set(receiver.received.map((each) => each.deliveryId)).size, 10);
+    assert.equal(await countRefused(receiver.received.slice(9), receiver.secret, time), 0);
+  });
+
+  it('keep their number when a worker dies, three times at most, and then count as a failure', async () => {
+    await world.engine.stop();
+    const deliveryId = await ping(shop);
+    for (let death = 0; death < 3; death++) {
+      assert.equal((await claimAndDie()).attempts, 0);
+      moveTo(later(LEASE_MS));
+    }
+    await world.engine.restart();
+    const [webhook] = await receiver.until(1);
+    assert.deepEqual([webhook?.attempt, webhook?.deliveryId === deliveryId], [1, false]);
+    await world.engine.settled();
+    assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
+
+    await world.engine.stop();
+    await ping(shop);
+    for (let death = 0; death < 4; death++) {
+      await claimAndDie();
+      moveTo(later(LEASE_MS));
+    }
+    await world.engine.restart();
+    await aFewPolls();
+    await world.engine.settled();
+    const { status, attempts, due_at, last_error } = await deliveryOf(world, shop);
+    assert.deepEqual([status, attempts, due_at], ['failed', 1, later(5 * SECOND)]);
+    assert.match(last_error ?? '', /worker died/);
+    assert.equal(receiver.received.length, 1, 'it was sent all the same');
+    moveTo(later(5 * SECOND));
+    const [, second] = await receiver.until(2);
+    assert.equal(second?.attempt, 2);
+    await world.engine.settled();
+  });
+
+  it('are not taken over while their lease lasts, and what a worker says after that counts no more', async () => {
+    await world.engine.stop();
+    await ping(shop);
+    const late = await claimAndDie();
+    moveTo(later(LEASE_MS - 1));
+    assert.deepEqual(await claimNow(), []);
+    moveTo(later(1));
+    await world.engine.restart();
+    await receiver.until(1);
+    await world.engine.settled();
+    const recorded = await deliveryOf(world, shop);
+    const result = { isSuccess: false, responseCode: 500, responseBody: null, error: null };
+    await recordOutcomes(world.db, [{ delivery: late, result, endedAt: time }]);
+    assert.deepEqual(await deliveryOf(world, shop), recorded);
+    assert.equal(recorded.status, 'succeeded');
+  });
+
+  async function claimNow() {
+    const { claimed } = await claimDue(world.db, {
+      limit: 10,
+      inFlight: new Map(),
+      front: 64,
+      ended: new Map(),
+      isAlone: true,
+      bytes: 64_000_000,
+      resting: [],
+      perReceiver: 10,
+      after: '',
+      leaseToken: Math.ceil(Math.random() * 1e9),
+      leaseMs: LEASE_MS,
+      now: time,
+    });
+    return claimed;
+  }
+
+  async function claimAndDie() {
+    const [claimed] = await claimNow();
+    assert.ok(claimed !== undefined);
+    return claimed;
+  }
+});

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Receiver } from '../../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import {
+  deliveriesOf,
+  ping,
+  queueEvents,
+  startWebhookWorld,
+  type WebhookWorld,
+} from '../../../test/harness/webhooks.ts';
+import { sql } from '../../db/sql.ts';
+import type { Outcome } from '../delivery-queue/attempt-outcome.ts';
+import { recordOutcomes } from '../delivery-queue/record-outcomes.ts';
+import { setWebhooksEnabled } from './endpoint-settings.ts';
+
+const START = new Date('2031-03-01T12:00:00.000Z');
+
+describe('410 answers', () => {
+  let world: WebhookWorld;
+
+  before(async () => {
+    world = await startWebhookWorld({ time: START, limits: { pollMs: 20 } });
+  });
+  after(() => world.stop());
+
+  async function isOn(shop: Shop): Promise<boolean> {
+    return (await shop.api.get('/v1/me')).body.webhook.is_enabled;
+  }
+
+  /** One webhook after the other, each answered with the next status. */
+  async function answerInTurn(shop: Shop, receiver: Receiver, statuses: number[]): Promise<void> {
+    for (const status of statuses) {
+      const count = receiver.received.length + 1;
+      receiver.answerWith(status);
+      await ping(shop);
+      await receiver.until(count);
+      await world.engine.settled();
+    }
+  }
+
+  it('turn webhooks off when five come in a row, and what follows is held', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await answerInTurn(shop, receiver, [410, 410, 410, 410]);
+    assert.equal(await isOn(shop), true);
+    await answerInTurn(shop, receiver, [410]);
+    assert.equal(await isOn(shop), false);
+    await world.engine.settled();
+    const statuses = (await deliveriesOf(world, shop)).map(({ status, attempts }) => `${status} ${attempts}`);
+    assert.deepEqual(statuses, Array(5).fill('held 1'));
+    const answer = await shop.post('/v1/test/webhook_ping');
+    assert.equal(answer.body.enqueued, false);
+    const [{ reason } = {}] = await world.db.query<{ reason: string }>(sql`
+      select disabled_reason as reason from webhook_endpoints where integration_id = ${shop.integrationId}`);
+    assert.equal(reason, 'gone');
+    assert.deepEqual(world.engine.notices, [{ kind: 'disabled', integrationIds: [shop.integrationId] }]);
+  });
+
+  it('are counted from zero after any other answer', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    for (const other of [200, 500, 404]) {
+      await answerInTurn(shop, receiver, [410, 410, 410, 410, other]);
+      assert.equal(await isOn(shop), true, `after ${other}`);
+    }
+    receiver.answer = (response) => response.destroy();
+    await ping(shop);
+    await receiver.until(16);
+    await world.engine.settled();
+    await answerInTurn(shop, receiver, [410, 410, 410, 410]);
+    assert.equal(await isOn(shop), true);
+    await answerInTurn(shop, receiver, [410]);
+    assert.equal(await isOn(shop), false);
+  });
+
+  it('are forgotten when the dealer turns webhooks on again, and what was held goes to the URL of then', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await answerInTurn(shop, receiver, [410, 410, 410, 410, 410]);
+    await queueEvents(world, shop, 3);
+    const moved = await world.connect(shop);
+    assert.equal(await isOn(shop), false, 'a new URL alone turns nothing on');
+    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await moved.until(8);
+    await world.engine.settled();
+    assert.equal(receiver.received.length, 5);
+    assert.deepEqual(moved.received.map(({ attempt }) => attempt).sort(), [1, 1, 1, 2, 2, 2, 2, 2]);
+    assert.equal(await isOn(shop), true);
+    await answerInTurn(shop, moved, [410, 410, 410, 410]);
+    assert.equal(await isOn(shop), true);
+  });
+
+  it('count in the order in which they came, also when they are recorded together', async () => {
+    const table: [recorded: number[][], isOn: boolean][] = [
+      [
+        [
+          [410, 410, 410],
+          [410, 410, 200],
+        ],
+        false,
+      ],
+      [
+        [
+          [410, 410, 410],
+          [410, 200, 410, 410, 410, 410],
+        ],
+        true,
+      ],
+      [[[410, 410, 410], [410, 200, 410, 410, 410, 410], [410]], false],
+      [[[200, 410, 410, 410, 410, 410, 200]], false],
+      [[[410, 410, 410, 410], [200], [410]], true],
+      [[[410], [410], [410], [410], [410]], false],
+      [[[410, 410, 410, 410, 500]], true],
+    ];
+    for (const [batches, expected] of table) {
+      const shop = await openShop(world);
+      const { url } = await world.connect(shop);
+      for (const codes of batches)
+        await recordOutcomes(
+          world.db,
+          codes.map((code) => outcomeOf(shop, url, code)),
+        );
+      assert.equal(await isOn(shop), expected, JSON.stringify(batches));
+    }
+  });
+
+  it('of an earlier URL say nothing about the new one', async () => {
+    const shop = await openShop(world);
+    const old = await world.connect(shop);
+    await world.connect(shop);
+    await recordOutcomes(world.db, Array(10).fill(outcomeOf(shop, old.url, 410)));
+    assert.equal(await isOn(shop), true);
+    assert.equal((await shop.api.get('/v1/me')).body.webhook.consecutive_failures, 0);
+  });
+
+  it('of two workers are counted together', async () => {
+    const shop = await openShop(world);
+    const { url } = await world.connect(shop);
+    const one = () => recordOutcomes(world.db, [outcomeOf(shop, url, 410)]);
+    await Promise.all([one(), one(), one(), one()]);
+    assert.equal(await isOn(shop), true);
+    await one();
+    assert.equal(await isOn(shop), false);
+    assert.equal((await shop.api.get('/v1/me')).body.webhook.consecutive_failures, 5);
+  });
+});
+
+function outcomeOf({ integrationId }: Shop, url: string, code: number): Outcome {
+  return {
+    delivery: { integrationId, id: 'dlv_none', row: '(0,1)', url, attempts: 0, leaseToken: 1 },
+    result: { isSuccess: code === 200, responseCode: code, responseBody: null, error: null },
+    endedAt: START,
+  };
+}

@@ -1,0 +1,147 @@
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../delivery-queue/delivery-log.ts';
+import type { SealedBox } from './secret-encryption.ts';
+
+/** Why nothing is sent to a receiver. `gone` is its own doing: it answered 410 five times in a row. */
+export type Stop =
+  | 'no_url'
+  | 'gone'
+  | 'webhooks_off'
+  | 'integration_disabled'
+  | 'no_organization'
+  | 'not_provisioned'
+  | 'no_plan';
+
+/** What is set for a receiver, and how it fares. */
+export type ReceiverState = {
+  integrationId: string;
+  url: string | null;
+  isEnabled: boolean;
+  subscribedEvents: string[];
+  /** Whether webhooks are sent now, and if not, everything that stands in the way. */
+  isSending: boolean;
+  stops: Stop[];
+  lastSuccessAt: Date | null;
+  lastFailureAt: Date | null;
+  consecutiveFailures: number;
+};
+
+export type SecretState = {
+  createdAt: Date;
+  /** Null for the newest; the others sign along until then. */
+  expiresAt: Date | null;
+  /** False if none of the service's secret keys opens it: nothing can be signed with it. */
+  isOpenable: boolean;
+};
+
+export type Backlog = {
+  counts: Record<DeliveryStatus, number>;
+  /** Only the newest were counted. */
+  isLimited: boolean;
+  /** The oldest that is due and that nobody sends; null if there is none. */
+  dueSince: Date | null;
+};
+
+export const COUNT_LIMIT = 1_000_000;
+const SECRETS_AT_ONCE = 1_000;
+
+type StateRow = Omit<ReceiverState, 'stops'> & {
+  disabledReason: string | null;
+  isIntegrationEnabled: boolean;
+  hasOrganization: boolean;
+  isProvisioned: boolean;
+  hasPlan: boolean;
+};
+
+/** Null if there is no such integration. */
+export async function readReceiver(db: Queryable, integrationId: string): Promise<ReceiverState | null> {
+  const [row] = await db.query<StateRow>(sql`
+    select e.integration_id as "integrationId", e.url, e.is_enabled as "isEnabled", r.is_sending as "isSending",
+      e.subscribed_events as "subscribedEvents", e.disabled_reason as "disabledReason",
+      e.last_success_at as "lastSuccessAt", e.last_failure_at as "lastFailureAt",
+      e.consecutive_failures as "consecutiveFailures", i.is_enabled as "isIntegrationEnabled",
+      o.id is not null as "hasOrganization", coalesce(o.has_integration_plan, false) as "hasPlan",
+      coalesce(o.is_provisioned and o.archived_at is null, false) as "isProvisioned"
+    from webhook_endpoints e
+    join webhook_receivers r on r.integration_id = e.integration_id
+    join integrations i on i.id = e.integration_id
+    left join organizations o on o.id = i.organization_id
+    where e.integration_id = ${integrationId}`);
+  if (row === undefined) return null;
+  const { disabledReason, isIntegrationEnabled, hasOrganization, isProvisioned, hasPlan, ...state } = row;
+  return { ...state, stops: stopsOf(row) };
+}
+
+function stopsOf(row: StateRow): Stop[] {
+  const stops: Stop[] = [];
+  if (row.url === null) stops.push('no_url');
+  if (!row.isEnabled) stops.push(row.disabledReason === 'gone' ? 'gone' : 'webhooks_off');
+  if (!row.isIntegrationEnabled) stops.push('integration_disabled');
+  if (!row.hasOrganization) return [...stops, 'no_organization'];
+  if (!row.isProvisioned) stops.push('not_provisioned');
+  if (!row.hasPlan) stops.push('no_plan');
+  return stops;
+}
+
+/** The secrets that sign now, newest first. */
+export async function readSecrets(db: Queryable, box: SealedBox, integrationId: string): Promise<SecretState[]> {
+  const rows = await db.query<Omit<SecretState, 'isOpenable'> & { ciphertext: string }>(sql`
+    select created_at as "createdAt", expires_at as "expiresAt", ciphertext from webhook_secrets
+    where integration_id = ${integrationId} and (expires_at is null or expires_at > clock_timestamp())
+    order by id desc`);
+  return rows.map(({ ciphertext, ...secret }) => ({ ...secret, isOpenable: isOpenable(box, ciphertext) }));
+}
+
+/** Tries every secret that signs now; tells how many there are, and the integrations of those that none of the keys opens. */
+export async function tryAllSecrets(
+  db: Queryable,
+  box: SealedBox,
+): Promise<{ total: number; unopenable: Set<string> }> {
+  const unopenable = new Set<string>();
+  let [total, afterIntegration, afterId] = [0, '', 0];
+  for (;;) {
+    const rows = await db.query<{ integrationId: string; id: number; ciphertext: string }>(sql`
+      select integration_id as "integrationId", id, ciphertext from webhook_secrets
+      where (integration_id, id) > (${afterIntegration}, ${afterId}::bigint)
+        and (expires_at is null or expires_at > clock_timestamp())
+      order by integration_id, id limit ${SECRETS_AT_ONCE}`);
+    for (const { integrationId, ciphertext } of rows) if (!isOpenable(box, ciphertext)) unopenable.add(integrationId);
+    total += rows.length;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < SECRETS_AT_ONCE) return { total, unopenable };
+    [afterIntegration, afterId] = [last.integrationId, last.id];
+  }
+}
+
+function isOpenable(box: SealedBox, ciphertext: string): boolean {
+  try {
+    box.open(ciphertext);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export async function readBacklog(db: Queryable, integrationId: string): Promise<Backlog> {
+  const rows = await db.query<{ status: DeliveryStatus; count: number }>(sql`
+    select status, count(*) as count from (
+      select status from deliveries where integration_id = ${integrationId} order by id desc limit ${COUNT_LIMIT}) d
+    group by status`);
+  // Retries that wait for their time are elsewhere, and without a worker none of them ever leaves there.
+  const [due] = await db.query<{ dueAt: Date | null }>(sql`
+    select least(
+      (select due_at from deliveries
+       where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
+         and due_at <= clock_timestamp() and (leased_until is null or leased_until <= clock_timestamp())
+       order by due_at limit 1),
+      (select min(due_at) from deliveries
+       where integration_id = ${integrationId} and is_waiting and due_at <= clock_timestamp())) as "dueAt"`);
+  const countOf = new Map(rows.map(({ status, count }) => [status, count]));
+  const counts = Object.fromEntries(DELIVERY_STATUSES.map((status) => [status, countOf.get(status) ?? 0]));
+  return {
+    counts: counts as Backlog['counts'],
+    isLimited: rows.reduce((sum, { count }) => sum + count, 0) === COUNT_LIMIT,
+    dueSince: due?.dueAt ?? null,
+  };
+}

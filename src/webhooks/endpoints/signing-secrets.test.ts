@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Received, Receiver } from '../../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { isAccepted, signersAmong } from '../../../test/harness/verify-signature.ts';
+import { box, guard, ping, SECRET_KEY, startWebhookWorld, type WebhookWorld } from '../../../test/harness/webhooks.ts';
+import { rawSql, sql } from '../../db/sql.ts';
+import { startWebhookEngine } from '../worker/delivery-worker.ts';
+import { setUrl } from './endpoint-settings.ts';
+import { createSealedBox, type SealedBox } from './secret-encryption.ts';
+import { GRACE_DEFAULT_HOURS, rotateSecret } from './signing-secrets.ts';
+
+const START = new Date('2031-03-01T12:00:00.000Z');
+const HOUR = 3_600_000;
+
+describe('signing secrets', () => {
+  let world: WebhookWorld;
+  let time = START;
+
+  before(async () => {
+    world = await startWebhookWorld({ time: START });
+  });
+  after(() => world.stop());
+
+  function moveTo(next: Date): void {
+    time = next;
+    world.setTime(next);
+  }
+
+  async function rotate(shop: Shop, graceHours: number): Promise<string> {
+    const secret = await rotateSecret(world.db, box, shop.integrationId, graceHours, time);
+    assert.match(secret ?? '', /^whsec_[A-Za-z0-9]{32}$/);
+    return secret ?? '';
+  }
+
+  async function nextWebhook(shop: Shop, receiver: Receiver): Promise<Received> {
+    const count = receiver.received.length + 1;
+    await ping(shop);
+    const webhook = (await receiver.until(count)).at(-1);
+    assert.ok(webhook !== undefined);
+    return webhook;
+  }
+
+  /** Each of them has signed, once, in this order, and nobody else. */
+  async function assertSigners(webhook: Received, secrets: string[]): Promise<void> {
+    assert.deepEqual(await signersAmong(webhook, secrets), { signers: secrets, strangers: 0 });
+    for (const secret of secrets) assert.equal(await isAccepted(webhook, secret, time.getTime() / 1000), true);
+  }
+
+  /** It complains once about a receiver that it cannot sign for. */
+  async function untilFault(message: RegExp): Promise<void> {
+    for (let round = 0; world.engine.faults.length === 0; round++) {
+      assert.ok(round < 1_000, 'nobody was told');
+      await sleep(10);
+    }
+    await sleep(100);
+    assert.equal(world.engine.faults.length, 1);
+    assert.match((world.engine.faults.splice(0)[0] as Error).message, message);
+  }
+
+  async function assertUntouched(shop: Shop, id: string): Promise<void> {
+    const rows = await world.db.query(sql`
+      select id, status, attempts, dispatches, lease_token from deliveries where integration_id = ${shop.integrationId}`);
+    assert.deepEqual(rows, [{ id, status: 'pending', attempts: 0, dispatches: 0, lease_token: null }]);
+  }
+
+  function startWith(other: SealedBox) {
+    return startWebhookEngine({ db: world.db, box: other, guard, now: world.channel.now, onFault: assert.ifError });
+  }
+
+  it('sign together during a rotation, the newest first, and the old one no longer than its grace', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const first = receiver.secret;
+    await assertSigners(await nextWebhook(shop, receiver), [first]);
+    const second = await rotate(shop, GRACE_DEFAULT_HOURS);
+    const both = await nextWebhook(shop, receiver);
+    assert.match(both.signature, /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+    await assertSigners(both, [second, first]);
+
+    moveTo(new Date(START.getTime() + 24 * HOUR - 1));
+    await assertSigners(await nextWebhook(shop, receiver), [second, first]);
+    moveTo(new Date(START.getTime() + 24 * HOUR));
+    await assertSigners(await nextWebhook(shop, receiver), [second]);
+  });
+
+  it('give way at once without a grace, also those of rotations before', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const second = await rotate(shop, 24);
+    const third = await rotate(shop, 48);
+    await assertSigners(await nextWebhook(shop, receiver), [third, second, receiver.secret]);
+    const fourth = await rotate(shop, 0);
+    await assertSigners(await nextWebhook(shop, receiver), [fourth]);
+  });
+
+  it('end at the shorter of two graces', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const second = await rotate(shop, 1);
+    const third = await rotate(shop, 7 * 24);
+    moveTo(new Date(time.getTime() + HOUR));
+    await assertSigners(await nextWebhook(shop, receiver), [third, second]);
+    moveTo(new Date(time.getTime() + 7 * 24 * HOUR));
+    await assertSigners(await nextWebhook(shop, receiver), [third]);
+  });
+
+  it('are signed with anew at each attempt: a retry does not carry a secret that expired in between', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    receiver.answerWith(500);
+    const second = await rotate(shop, 1 / 3600);
+    await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
+    await world.engine.settled();
+    receiver.answerWith(200);
+    moveTo(new Date(time.getTime() + 5_000));
+    const [, retry] = await receiver.until(2);
+    assert.ok(retry !== undefined);
+    await assertSigners(retry, [second]);
+  });
+
+  it('have bounds: the grace is 0 to 7 days, and five sign at most', async () => {
+    const { integrationId } = await openShop(world);
+    for (const grace of [-1, 7 * 24 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await assert.rejects(rotateSecret(world.db, box, integrationId, grace, time), /grace time must be from 0 to 168/);
+    }
+    for (let made = 0; made < 5; made++) await rotateSecret(world.db, box, integrationId, 24, time);
+    await assert.rejects(rotateSecret(world.db, box, integrationId, 24, time), /5 secrets sign along already/);
+    assert.notEqual(await rotateSecret(world.db, box, integrationId, 0, time), null);
+    assert.equal(await rotateSecret(world.db, box, 'int_none', 0, time), null);
+  });
+
+  it('are one in the end when two rotations race', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const made = await Promise.all([rotate(shop, 0), rotate(shop, 0), rotate(shop, 0)]);
+    const webhook = await nextWebhook(shop, receiver);
+    const { signers, strangers } = await signersAmong(webhook, made);
+    assert.deepEqual([signers.length, strangers], [1, 0]);
+  });
+
+  it('come with the first URL, and are shown only then', async () => {
+    const shop = await openShop(world);
+    const none = await setUrl(world.db, { guard, box }, shop.integrationId, null);
+    assert.deepEqual(none, { url: null, secret: null });
+    const receiver = await world.connect(shop);
+    assert.match(receiver.secret, /^whsec_/);
+    const again = await setUrl(world.db, { guard, box }, shop.integrationId, receiver.url);
+    assert.deepEqual(again, { url: receiver.url, secret: null });
+    assert.equal(await setUrl(world.db, { guard, box }, 'int_none', receiver.url), null);
+    await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
+  });
+
+  it('are never done without: what cannot be signed is not sent, and costs no attempt', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await world.db.query(sql`delete from webhook_secrets where integration_id = ${shop.integrationId}`);
+    const id = await ping(shop);
+    await untilFault(/there is no secret/);
+    await assertUntouched(shop, id);
+    // Put right, it is sent as if nothing had been.
+    await rotate(shop, 0);
+    await world.engine.restart();
+    const [webhook] = await receiver.until(1);
+    assert.deepEqual([webhook?.attempt, webhook?.deliveryId], [1, id]);
+  });
+
+  it('that a lost key had sealed silence neither the newer ones nor count as a failure of the receiver', async () => {
+    const lost = createSealedBox(['a key that nobody has any more, and long enough']);
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await world.db.query(sql`
+      update webhook_secrets set ciphertext = ${lost.seal('whsec_lost')} where integration_id = ${shop.integrationId}`);
+    const id = await ping(shop);
+    await untilFault(/there is no secret/);
+    await assertUntouched(shop, id);
+    const [health] = await world.db.query<{ consecutive_failures: number }>(sql`
+      select consecutive_failures from webhook_endpoints where integration_id = ${shop.integrationId}`);
+    assert.equal(health?.consecutive_failures, 0);
+
+    const second = await rotate(shop, 24);
+    await world.engine.restart();
+    const [webhook] = await receiver.until(1);
+    assert.ok(webhook !== undefined);
+    await assertSigners(webhook, [second]);
+  });
+
+  it('are sealed under the newest key when a worker starts, so that the older ones can be taken away', async () => {
+    const newKey = 'the newest secret key of all, that shall remain alone';
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const second = await rotate(shop, 24);
+    await world.engine.stop();
+    const both = startWith(createSealedBox([newKey, SECRET_KEY]));
+    await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
+    await both.stop();
+    const alone = startWith(createSealedBox([newKey]));
+    await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
+    await alone.stop();
+    const back = startWith(createSealedBox([SECRET_KEY, newKey]));
+    await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
+    await back.stop();
+    await world.engine.restart();
+  });
+
+  it('lie in the database encrypted: their clear text is in no row of any table', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const secrets = [receiver.secret, await rotate(shop, 24)];
+    await nextWebhook(shop, receiver);
+    await world.engine.settled();
+    const tables = await world.db.query<{ name: string }>(sql`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname not in ('pg_catalog', 'information_schema')`);
+    assert.ok(tables.length > 10);
+    for (const secret of secrets) {
+      const [, random = ''] = secret.split('_');
+      for (const form of [
+        random,
+        Buffer.from(random).toString('base64').slice(0, 40),
+        Buffer.from(random).toString('hex'),
+      ]) {
+        for (const { name } of tables) {
+          const rows = await world.db.query(
+            rawSql(`select 1 from ${name} t where strpos(t::text, '${form}') > 0 limit 1`),
+          );
+          assert.equal(rows.length, 0, `${name} holds a secret`);
+        }
+      }
+    }
+  });
+
+  it('open with any of SECRET_KEYS, and new ones are sealed with the first', async () => {
+    const newKey = 'another secret key that took over from the first one';
+    const rotated = createSealedBox([newKey, SECRET_KEY]);
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await world.engine.stop();
+    const next = startWebhookEngine({
+      db: world.db,
+      box: rotated,
+      guard,
+      now: world.channel.now,
+      onFault: assert.ifError,
+    });
+    await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
+    await rotateSecret(world.db, rotated, shop.integrationId, 0, time);
+    await next.stop();
+    const [row] = await world.db.query<{ ciphertext: string }>(sql`
+      select ciphertext from webhook_secrets where integration_id = ${shop.integrationId} order by id desc limit 1`);
+    assert.match(createSealedBox([newKey]).open(row?.ciphertext ?? ''), /^whsec_/);
+    assert.throws(() => box.open(row?.ciphertext ?? ''), /cannot be opened with any of SECRET_KEYS/);
+    await world.engine.restart();
+  });
+});
+
+describe('a sealed box', () => {
+  it('seals the same text differently each time, and opens it', () => {
+    const [one, other] = [box.seal('tick'), box.seal('tick')];
+    assert.notEqual(one, other);
+    assert.deepEqual([box.open(one), box.open(other)], ['tick', 'tick']);
+  });
+
+  it('does not open what was altered, cut or made up', () => {
+    const sealed = box.seal('tock');
+    const last = sealed.at(-1) === 'A' ? 'B' : 'A';
+    for (const wrong of [
+      `${sealed.slice(0, -1)}${last}`,
+      sealed.slice(0, -4),
+      sealed.slice(0, 10),
+      'v1.',
+      '',
+      'whsec_x',
+    ]) {
+      assert.throws(() => box.open(wrong), /cannot be opened/, wrong);
+    }
+  });
+
+  it('is not made without a key', () => {
+    assert.throws(() => createSealedBox([]), /no secret key/);
+  });
+});

@@ -1,0 +1,96 @@
+import { randomBase62 } from '../../contract/ids.ts';
+import type { Database, Queryable, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { EndpointError } from './endpoint-error.ts';
+import type { SealedBox } from './secret-encryption.ts';
+
+const SECRET_LENGTH = 32;
+/** Each one is a signature in the header of every webhook. */
+const LIVE_SECRETS_LIMIT = 5;
+const RESEAL_LIMIT = 500;
+const HOUR_SECONDS = 3_600;
+export const GRACE_DEFAULT_HOURS = 24;
+export const GRACE_MAX_HOURS = 7 * 24;
+
+/**
+ * Makes a new signing secret and returns it, or null if there is no such integration. Older ones sign along for the
+ * grace time at most, then no more: a grace of 0 ends them all at once.
+ */
+export async function rotateSecret(
+  db: Database,
+  box: SealedBox,
+  integrationId: string,
+  graceHours: number,
+  now: Date | null,
+): Promise<string | null> {
+  if (!Number.isFinite(graceHours) || graceHours < 0 || graceHours > GRACE_MAX_HOURS) {
+    throw new EndpointError(`The grace time must be from 0 to ${GRACE_MAX_HOURS} hours.`);
+  }
+  return await db.transaction(async (tx) => {
+    if (!(await lockReceiver(tx, integrationId))) return null;
+    await tx.query(sql`
+      update webhook_secrets
+      set expires_at = least(expires_at,
+        coalesce(${now}::timestamptz, clock_timestamp()) + make_interval(secs => ${graceHours * HOUR_SECONDS}))
+      where integration_id = ${integrationId}`);
+    await tx.query(sql`
+      delete from webhook_secrets
+      where integration_id = ${integrationId} and expires_at <= coalesce(${now}::timestamptz, clock_timestamp())`);
+    const older = await tx.query(sql`select id from webhook_secrets where integration_id = ${integrationId}`);
+    if (older.length >= LIVE_SECRETS_LIMIT) {
+      throw new EndpointError(
+        `${older.length} secrets sign along already; wait until one expires, or give no grace time.`,
+      );
+    }
+    return await makeSecret(tx, box, integrationId);
+  });
+}
+
+/**
+ * Seals stored secrets under the newest of the service's keys, so that an older one can be taken away. One that no key
+ * opens stays as it is. Returns how many were sealed anew.
+ */
+export async function resealSecrets(db: Queryable, box: SealedBox): Promise<number> {
+  let [resealed, afterIntegration, afterId] = [0, '', 0];
+  for (;;) {
+    const rows = await db.query<{ integrationId: string; id: number; ciphertext: string }>(sql`
+      select integration_id as "integrationId", id, ciphertext from webhook_secrets
+      where (integration_id, id) > (${afterIntegration}, ${afterId}::bigint)
+      order by integration_id, id limit ${RESEAL_LIMIT}`);
+    for (const { integrationId, id, ciphertext } of rows) {
+      const anew = sealedAnew(box, ciphertext);
+      if (anew === null) continue;
+      // Another node may be doing the same.
+      const updated = await db.query(sql`
+        update webhook_secrets set ciphertext = ${anew}
+        where integration_id = ${integrationId} and id = ${id} and ciphertext = ${ciphertext} returning id`);
+      resealed += updated.length;
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < RESEAL_LIMIT) return resealed;
+    [afterIntegration, afterId] = [last.integrationId, last.id];
+  }
+}
+
+function sealedAnew(box: SealedBox, ciphertext: string): string | null {
+  try {
+    return box.sealAnew(ciphertext);
+  } catch {
+    return null;
+  }
+}
+
+/** A secret without an end; the caller holds the lock of the receiver and has given the others theirs. */
+export async function makeSecret(tx: Transaction, box: SealedBox, integrationId: string): Promise<string> {
+  const secret = `whsec_${randomBase62(SECRET_LENGTH)}`;
+  await tx.query(sql`
+    insert into webhook_secrets (integration_id, ciphertext) values (${integrationId}, ${box.seal(secret)})`);
+  return secret;
+}
+
+/** Orders changes of one receiver's settings; false if there is none. */
+export async function lockReceiver(tx: Transaction, integrationId: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select integration_id from webhook_endpoints where integration_id = ${integrationId} for update`);
+  return rows.length === 1;
+}

@@ -1,9 +1,0 @@
-import type { Claimed } from './claim.ts';
-import type { AttemptResult } from './send.ts';
-
-/** How an attempt ended. The body is not kept: outcomes may have to wait for a database that is away. */
-export type Outcome = {
-  delivery: Pick<Claimed, 'integrationId' | 'id' | 'row' | 'url' | 'attempts' | 'leaseToken'>;
-  result: AttemptResult;
-  endedAt: Date;
-};

@@ -1,0 +1,57 @@
+import type { WebhookHeader } from '../../contract/webhooks.ts';
+import type { Claimed } from '../delivery-queue/claim.ts';
+import type { SealedBox } from '../endpoints/secret-encryption.ts';
+import { dispatchId } from './dispatch-id.ts';
+import { type AttemptResult, failure, type Sender } from './send.ts';
+import { signature } from './sign.ts';
+
+/** A claim that dies again and again with its worker is counted as a failure, lest it kill workers for ever. */
+const TAKEOVER_LIMIT = 3;
+
+/** Nothing was sent, and not by the receiver's fault: none of its secrets can be used here. */
+export class UnsignableError extends Error {
+  constructor(integrationId: string, cause: unknown) {
+    super(`webhooks of ${integrationId} wait: there is no secret that they could be signed with here`, { cause });
+  }
+}
+
+/**
+ * Signs and sends one delivery. Whatever goes wrong is how the attempt ended, except that what cannot be signed is not an
+ * attempt at all.
+ */
+export async function dispatch(sender: Sender, box: SealedBox, delivery: Claimed, now: Date): Promise<AttemptResult> {
+  if (delivery.takeovers > TAKEOVER_LIMIT) return failure('its worker died every time it was sent');
+  const secrets = usableSecrets(box, delivery);
+  try {
+    return await sender.send({
+      url: delivery.url,
+      body: delivery.body,
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Crownwheel-Webhooks',
+        'X-SVC-Signature': signature(secrets, Math.floor(now.getTime() / 1000), delivery.body),
+        'X-SVC-Event-Id': delivery.eventId,
+        'X-SVC-Event-Type': delivery.type,
+        'X-SVC-Delivery-Id': dispatchId(delivery.id, delivery.dispatches),
+        'X-SVC-Delivery-Attempt': String(delivery.attempts + 1),
+      } satisfies Record<WebhookHeader | 'User-Agent', string>,
+    });
+  } catch (error) {
+    return failure(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Those that open; one that a lost key had sealed must not silence the others. */
+function usableSecrets(box: SealedBox, { integrationId, secrets }: Claimed): string[] {
+  const faults: unknown[] = [];
+  const opened = (secrets?.split(' ') ?? []).flatMap((sealed) => {
+    try {
+      return [box.open(sealed)];
+    } catch (error) {
+      faults.push(error);
+      return [];
+    }
+  });
+  if (opened.length === 0) throw new UnsignableError(integrationId, faults[0]);
+  return opened;
+}

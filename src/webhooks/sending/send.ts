@@ -1,0 +1,147 @@
+import { isIP, type Socket } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { ForbiddenAddressError, type Guard, PlainProtocolError } from './ssrf-guard.ts';
+
+/** One attempt: what is posted where. */
+export type Attempt = { url: string; headers: Record<string, string>; body: string };
+
+/** How an attempt ended. A response that is not 2xx is a failure with a code; without any response there is an error. */
+export type AttemptResult = {
+  isSuccess: boolean;
+  responseCode: number | null;
+  /** The beginning of the response, for the dealer to look at. */
+  responseBody: string | null;
+  error: string | null;
+};
+
+export type Sender = { send(attempt: Attempt): Promise<AttemptResult>; close(): Promise<void> };
+
+const READ_LIMIT_BYTES = 64 * 1024;
+const KEEP_LIMIT_BYTES = 1024;
+const HEADERS_LIMIT_BYTES = 16 * 1024;
+/** Some servers close sooner than they say; a connection that waits longer may be half dead when it is needed. */
+const IDLE_CONNECTION_MS = 4_000;
+const IDLE_CONNECTION_MAX_MS = 30_000;
+const MESSAGE_LIMIT = 200;
+/** Names are resolved when a connection is made: under steady traffic one would never notice that a receiver has moved. */
+export const CONNECTION_AGE_MS = 60_000;
+
+export type SenderOptions = { guard: Guard; timeoutMs: number; connectionAgeMs?: number };
+
+/** Posts webhooks: kept-alive connections, no redirects, a bounded read, and one deadline for everything. */
+export function createSender({ guard, timeoutMs, connectionAgeMs = CONNECTION_AGE_MS }: SenderOptions): Sender {
+  // As many connections as there are attempts, which the engine limits: waiting for one would cost the deadline.
+  const agent = new Agent({
+    pipelining: 1,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: IDLE_CONNECTION_MAX_MS,
+    clientTtl: connectionAgeMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: HEADERS_LIMIT_BYTES,
+    allowH2: false,
+    connect: guardedConnector(guard, timeoutMs),
+  });
+  return {
+    send: (attempt) => new Promise((resolve) => post(agent, attempt, timeoutMs, resolve)),
+    close: () => agent.destroy(),
+  };
+}
+
+/** An attempt that ended without a response. */
+export function failure(message: string): AttemptResult {
+  return { isSuccess: false, responseCode: null, responseBody: null, error: storable(message.slice(0, MESSAGE_LIMIT)) };
+}
+
+/**
+ * The exchange itself, on the client's callbacks: streams and signals for each attempt cost twice the time. Whichever
+ * comes first ends it: the response's end, more of it than is read, a fault, or the deadline.
+ */
+function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result: AttemptResult) => void): void {
+  let controller: Dispatcher.DispatchController | null = null;
+  let responseCode = 0;
+  let readBytes = 0;
+  let keptBytes = 0;
+  const kept: Buffer[] = [];
+  let isOver = false;
+
+  const deadline = setTimeout(() => {
+    end(failure(`no complete response within ${timeoutMs / 1000} s`));
+    controller?.abort(new Error('the time is up'));
+  }, timeoutMs);
+
+  function end(result: AttemptResult): void {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(deadline);
+    onEnd(result);
+  }
+
+  function answered(): AttemptResult {
+    const isSuccess = responseCode >= 200 && responseCode < 300;
+    const responseBody = keptBytes === 0 ? null : storable(Buffer.concat(kept).toString('utf8'));
+    return { isSuccess, responseCode, responseBody, error: null };
+  }
+
+  try {
+    const { origin, pathname, search } = new URL(attempt.url);
+    const { headers, body } = attempt;
+    agent.dispatch(
+      { origin, path: `${pathname}${search}`, method: 'POST', headers, body },
+      {
+        onRequestStart(started) {
+          controller = started;
+          if (isOver) started.abort(new Error('the time is up'));
+        },
+        onResponseStart(_, statusCode) {
+          responseCode = statusCode;
+        },
+        onResponseData(started, chunk) {
+          readBytes += chunk.length;
+          if (keptBytes < KEEP_LIMIT_BYTES) {
+            // A copy, since a slice would keep all of the chunk alive.
+            const part = Buffer.from(chunk.subarray(0, KEEP_LIMIT_BYTES - keptBytes));
+            kept.push(part);
+            keptBytes += part.length;
+          }
+          if (readBytes <= READ_LIMIT_BYTES) return;
+          end(answered());
+          started.abort(new Error('enough was read'));
+        },
+        onResponseEnd: () => end(answered()),
+        onResponseError: (_, error) => end(failure(messageOf(error))),
+      },
+    );
+  } catch (error) {
+    end(failure(messageOf(error)));
+  }
+}
+
+/** Checks protocol and address before anything is sent there, and has the last word on the one that a connection really has. */
+function guardedConnector(guard: Guard, timeoutMs: number): buildConnector.connector {
+  const connector = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, keepAlive: true, allowH2: false });
+  return (options, done) => {
+    if (!guard.isProtocolAllowed(options.protocol)) return done(new PlainProtocolError(), null);
+    // Only names are resolved, and so checked by the lookup.
+    if (isIP(options.hostname) !== 0 && !guard.isAllowed(options.hostname)) {
+      return done(new ForbiddenAddressError(options.hostname), null);
+    }
+    connector(options, (error, socket) => {
+      if (error !== null) return done(error, null);
+      const address = (socket as Socket).remoteAddress ?? '';
+      if (guard.isAllowed(address)) return done(null, socket);
+      socket.destroy();
+      return done(new ForbiddenAddressError(options.hostname), null);
+    });
+  };
+}
+
+/** PostgreSQL's text takes no NUL. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\u{fffd}');
+}
+
+function messageOf(error: unknown): string {
+  const { message = '', code = '' } = error as { message?: string; code?: string };
+  return [code, message].filter(Boolean).join(': ') || 'the connection failed';
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Receiver } from '../../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { isAccepted } from '../../../test/harness/verify-signature.ts';
+import {
+  box,
+  deliveriesOf,
+  guard,
+  queueEvents,
+  type ReceivingWorld,
+  startEngine,
+  startReceivingWorld,
+  type TestEngine,
+} from '../../../test/harness/webhooks.ts';
+import type { Database } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { RECEIVER_LIMIT } from '../delivery-queue/claim.ts';
+import { setUrl } from '../endpoints/endpoint-settings.ts';
+import { LIMITS } from './worker-limits.ts';
+
+describe('the engine', () => {
+  let world: ReceivingWorld;
+  let engines: TestEngine[] = [];
+
+  before(async () => {
+    world = await startReceivingWorld();
+  });
+  afterEach(async () => {
+    await Promise.all(engines.map((engine) => engine.stop()));
+    assert.deepEqual(
+      engines.flatMap(({ faults }) => faults),
+      [],
+    );
+    engines = [];
+    await world.db.query(sql`delete from deliveries`);
+  });
+  after(() => world.stop());
+
+  function start(...args: Parameters<typeof startEngine>): TestEngine {
+    const engine = startEngine(...args);
+    engines.push(engine);
+    return engine;
+  }
+
+  it('keeps places free: twenty receivers that hang do not make another one wait', async () => {
+    const engine = start(world, { inFlight: 64, inFlightPerReceiver: 16, attemptTimeoutMs: 10_000 });
+    const dead: Shop[] = [];
+    const hanging: Receiver[] = [];
+    for (let index = 0; index < 20; index++) {
+      const shop = await openShop(world);
+      const receiver = await world.connect(shop);
+      receiver.answer = () => {};
+      await queueEvents(world, shop, 50);
+      dead.push(shop);
+      hanging.push(receiver);
+    }
+    await Promise.all(hanging.map((receiver) => receiver.until(1)));
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await queueEvents(world, shop, 100);
+    await receiver.until(100);
+    const ended = (await Promise.all(dead.map((each) => deliveriesOf(world, each)))).flat();
+    assert.equal(ended.filter(({ last_attempt_at }) => last_attempt_at !== null).length, 0, 'it waited for the others');
+    // Their connections end, and so do the attempts.
+    await Promise.all(hanging.map((each) => each.stop()));
+    await engine.stop();
+  });
+
+  it('does not look again and again at receivers whose deliveries wait for their time', async () => {
+    const shops: Shop[] = [];
+    for (let index = 0; index < RECEIVER_LIMIT + 20; index++) shops.push(await openShop(world));
+    for (const { integrationId } of shops) {
+      await setUrl(world.db, { guard, box }, integrationId, 'http://127.0.0.1:9/nobody');
+      await queueEvents(world, { integrationId }, 1);
+    }
+    await world.db.query(sql`
+      update deliveries set status = 'failed', is_waiting = true, due_at = now() + interval '1 hour'`);
+    let statements = 0;
+    const counting: Database = {
+      ...world.db,
+      transaction(work, options) {
+        statements += 1;
+        return world.db.transaction(work, options);
+      },
+    };
+    start({ ...world, db: counting }, { pollMs: 200, tidyMs: 100_000 });
+    await sleep(1_000);
+    // A claim and a look for ripe retries in each of five polls, and the first turn of the housekeeping.
+    assert.ok(statements <= 16, `${statements} statements in five polls`);
+
+    const last = shops.sort((one, other) => (one.integrationId < other.integrationId ? -1 : 1)).at(-1) as Shop;
+    const receiver = await world.connect(last);
+    await queueEvents(world, last, 1);
+    await receiver.until(1);
+  });
+
+  it('shares the work with others, without a webhook sent twice', async () => {
+    const workers = [start(world), start(world), start(world)];
+    const shops = [await openShop(world), await openShop(world)];
+    const both = await Promise.all(shops.map(world.connect));
+    for (let batch = 0; batch < 10; batch++) {
+      for (const shop of shops) await queueEvents(world, shop, 50);
+      for (const worker of workers) worker.wake();
+    }
+    for (const receiver of both) {
+      await receiver.until(500);
+      assert.equal(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size, 500);
+    }
+    await workers[0]?.settled();
+    assert.deepEqual(
+      both.map(({ received }) => received.length),
+      [500, 500],
+    );
+  });
+
+  it('leaves a receiver its limit, however many workers there are', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    receiver.answer = () => {};
+    await queueEvents(world, shop, 100);
+    const limits = { inFlightPerReceiver: 8, attemptTimeoutMs: 10_000 };
+    const workers = [start(world, limits), start(world, limits), start(world, limits)];
+    await receiver.until(8);
+    for (const worker of workers) worker.wake();
+    await sleep(500);
+    assert.equal(receiver.received.length, 8);
+    await receiver.stop();
+  });
+
+  it('stops at any moment without leaving a lease behind or sending anything twice', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const ids = await queueEvents(world, shop, 600);
+    for (let time = 0; time < 12; time++) {
+      const engine = start(world);
+      await sleep(Math.random() * 25);
+      await engine.stop();
+      const leased = await world.db.query(sql`select id from deliveries where lease_token is not null`);
+      assert.equal(leased.length, 0, 'a lease was left behind');
+    }
+    await start(world).settled();
+    assert.equal(receiver.received.length, 600);
+    assert.equal(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size, ids.length);
+  });
+
+  it('sends at once what a commit caused, without waiting for its poll', async () => {
+    start(world, { pollMs: 60_000, tidyMs: 60_000 });
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await sleep(100);
+    for (let count = 1; count <= 5; count++) {
+      await queueEvents(world, shop, 1);
+      await receiver.until(count);
+    }
+  });
+
+  it("writes and signs by the database's clock, whatever the worker's own says", async (t) => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    receiver.answerWith(500);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 });
+    const engine = start(world);
+    await queueEvents(world, shop, 1, { createdAt: new Date(0) });
+    await receiver.until(1);
+    await engine.settled();
+    t.mock.timers.reset();
+    const [row] = await world.db.query<{ seconds: number }>(sql`
+      select extract(epoch from due_at - clock_timestamp())::float8 as seconds from deliveries
+      where integration_id = ${shop.integrationId}`);
+    assert.ok(row !== undefined && row.seconds <= 5 && row.seconds > -60, `due in ${row?.seconds} s`);
+    const [webhook] = receiver.received;
+    assert.ok(webhook !== undefined);
+    assert.equal(await isAccepted(webhook, receiver.secret, Date.now() / 1000), true);
+  });
+
+  it('keeps the wait of a retry when the database answers late', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    receiver.answerWith(500);
+    await queueEvents(world, shop, 1);
+    const engine = start({ ...world, db: late(world.db, 1_000) });
+    const [webhook] = await receiver.until(1);
+    await engine.stop();
+    const [row] = await deliveriesOf(world, shop);
+    const waitMs = (row?.due_at?.getTime() ?? 0) - (webhook?.at ?? 0);
+    assert.ok(waitMs >= 5_000, `the next attempt is due ${waitMs} ms after this one`);
+  });
+
+  it('does not send what its lease would not last for: another worker does, and once', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    const limits = { leaseMs: 1_000, attemptTimeoutMs: 500 };
+    await queueEvents(world, shop, 1);
+    const slow = start({ ...world, db: late(world.db, 1_200) }, limits);
+    await sleep(300);
+    const quick = start(world, limits);
+    await receiver.until(1);
+    await quick.settled();
+    await sleep(1_500);
+    await slow.stop();
+    assert.equal(receiver.received.length, 1);
+  });
+
+  it('gives back at once what came too late to be sent, as if it had not been claimed', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await queueEvents(world, shop, 1);
+    const slow = start({ ...world, db: late(world.db, 800) }, { leaseMs: 60_000, attemptTimeoutMs: 59_000 });
+    await sleep(1_000);
+    await slow.stop();
+    const rows = await world.db.query(sql`
+      select status, attempts, dispatches, lease_token from deliveries where integration_id = ${shop.integrationId}`);
+    assert.deepEqual(rows, [{ status: 'pending', attempts: 0, dispatches: 0, lease_token: null }]);
+    assert.equal(receiver.received.length, 0);
+  });
+
+  it('has the deadline and the takeover that are promised', () => {
+    assert.equal(LIMITS.attemptTimeoutMs, 10_000);
+    assert.ok(LIMITS.attemptTimeoutMs < LIMITS.leaseMs);
+    assert.ok(LIMITS.leaseMs + LIMITS.pollMs <= 30_000);
+  });
+
+  it('reuses its connections', async () => {
+    const engine = start(world);
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    for (let count = 1; count <= 10; count++) {
+      await queueEvents(world, shop, 1);
+      await receiver.until(count);
+      await engine.settled();
+    }
+    assert.equal(new Set(receiver.received.map(({ port }) => port)).size, 1);
+  });
+});
+
+/** The same database, whose answers are that long on their way. */
+function late(db: Database, ms: number): Database {
+  return {
+    ...db,
+    async transaction(work, options) {
+      const result = await db.transaction(work, options);
+      await sleep(ms);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBell } from '../../concurrency/wake-signal.ts';
+import type { Database } from '../../db/database.ts';
+import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
+import { openUnrecorded } from '../delivery-queue/outcome-buffer.ts';
+import type { SealedBox } from '../endpoints/secret-encryption.ts';
+import { dispatch } from '../sending/dispatch.ts';
+import { createSender } from '../sending/send.ts';
+import type { Guard } from '../sending/ssrf-guard.ts';
+import { createPlaces } from './concurrency-limit.ts';
+import { type Notice, startUpkeep } from './maintenance.ts';
+import { createServerClock } from './server-clock.ts';
+import { type EngineLimits, LIMITS } from './worker-limits.ts';
+
+/**
+ * The engine: claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in
+ * memory. A worker that dies leaves leases behind, which run out; any number of workers share the work.
+ */
+export type WebhookEngine = {
+  /** There may be new deliveries: look now instead of at the next poll. */
+  wake(): void;
+  /** Claims no more, lets attempts under way end, and records them. */
+  stop(): Promise<void>;
+};
+
+export type EngineOptions = {
+  db: Database;
+  box: SealedBox;
+  guard: Guard;
+  now: () => Date | null;
+  onFault: (error: unknown) => void;
+  /** What an operator would want to know, though nothing is wrong with the service. */
+  onNotice?: (notice: Notice) => void;
+  limits?: Partial<EngineLimits>;
+};
+
+const RECORD_LIMIT = 500;
+/** Outcomes that could not be recorded yet; beyond this nothing more is claimed. */
+const UNRECORDED_LIMIT = 5_000;
+const FAULT_PAUSE_MS = 1_000;
+/** After a look in vain; longer with each one that follows. */
+const VAIN_PAUSE_MS = 1;
+const VAIN_PAUSE_MAX_MS = 25;
+/** While other workers have all of a receiver's places: they do not ring here when one becomes free. */
+const CROWDED_POLL_MS = 5;
+const CROWDED_POLL_MAX_MS = 250;
+/** How long a worker leaves a receiver alone that it cannot sign for; another one may have the key. */
+const UNSIGNABLE_REST_MS = 30_000;
+const TOKEN_MAX = 2 ** 47;
+
+export function startWebhookEngine(options: EngineOptions): WebhookEngine {
+  const limits = { ...LIMITS, ...options.limits };
+  const { db, box, guard, onFault } = options;
+  const sender = createSender({ guard, timeoutMs: limits.attemptTimeoutMs });
+  const places = createPlaces(limits.inFlight, limits.inFlightPerReceiver);
+  const unrecorded = openUnrecorded(db);
+  const clock = createServerClock();
+  const stopping = new AbortController();
+  const claimBell = createBell();
+  const outcomeBell = createBell();
+  const upkeep = startUpkeep({ ...options, limits, signal: stopping.signal, onDue: () => claimBell.ring() });
+  /** Receivers that we cannot sign for, and until when they are left alone. */
+  const resting = new Map<string, number>();
+  /** Where the round over all receivers goes on. */
+  let after = '';
+  /** A worker waits for places to become free only if that would let it claim more. */
+  let isRoomWanted = false;
+  let isRecordingBehind = false;
+  let isClaiming = true;
+  /** What a lease leaves beside the attempt is for the way of the claim's answer and for recording, a half each. */
+  const recordMs = (limits.leaseMs - limits.attemptTimeoutMs) / 2;
+
+  /** Claims once; 'more' while receivers of this round have not been looked at, 'nothing' or 'crowded' if none was taken. */
+  async function claim(): Promise<'more' | 'all' | 'nothing' | 'crowded'> {
+    const { limit, perReceiver } = places.room(upkeep.workers());
+    const bytes = limits.inFlightBytes - places.bytes();
+    // Also for places that become free while the claim is made.
+    isRoomWanted = true;
+    // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
+    if (limit === 0 || bytes <= 0 || isRecordingBehind || unrecorded.size() > UNRECORDED_LIMIT) return 'all';
+    const askedAt = performance.now();
+    for (const [receiver, until] of resting) if (until <= askedAt) resting.delete(receiver);
+    const { claimed, next, ...seen } = await claimDue(db, {
+      limit,
+      bytes,
+      inFlight: places.inFlight,
+      perReceiver,
+      front: limits.inFlightPerReceiver,
+      ended: unrecorded.byReceiver,
+      isAlone: upkeep.workers() === 1,
+      resting: [...resting.keys()],
+      after,
+      leaseToken: randomInt(1, TOKEN_MAX),
+      leaseMs: limits.leaseMs,
+      now: options.now(),
+    });
+    after = next ?? '';
+    const arrivedAt = performance.now();
+    clock.observe({ askedAt, arrivedAt, serverMs: seen.nowMs });
+    upkeep.noteOff(seen.stopped);
+    // The lease began after we asked for it, so it lasts at least until then.
+    if (arrivedAt + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs) giveBack(claimed);
+    else for (const delivery of claimed) void attempt(delivery);
+    isRoomWanted = seen.isLimited;
+    if (next !== null) return 'more';
+    if (claimed.length > 0) return 'all';
+    return seen.isCrowded && places.total() === 0 ? 'crowded' : 'nothing';
+  }
+
+  async function attempt(delivery: Claimed): Promise<void> {
+    const { integrationId, id, row, url, attempts, leaseToken, body } = delivery;
+    places.take(integrationId, body.length);
+    try {
+      const result = await dispatch(sender, box, delivery, options.now() ?? clock.now());
+      const endedAt = options.now() ?? clock.latest();
+      unrecorded.add({ delivery: { integrationId, id, row, url, attempts, leaseToken }, result, endedAt });
+    } catch (error) {
+      giveBack([delivery]);
+      rest(integrationId, error);
+    }
+    places.leave(integrationId, body.length);
+    outcomeBell.ring();
+    if (isRoomWanted) claimBell.ring();
+  }
+
+  function giveBack(claimed: Claimed[]): void {
+    for (const { id, row, leaseToken } of claimed) unrecorded.giveBack({ id, row, leaseToken });
+    outcomeBell.ring();
+  }
+
+  /** A fault of our own costs the delivery no attempt. It is told once, not for each of them. */
+  function rest(integrationId: string, error: unknown): void {
+    if (resting.has(integrationId)) return;
+    resting.set(integrationId, performance.now() + UNSIGNABLE_REST_MS);
+    onFault(error);
+  }
+
+  async function claimLoop(): Promise<void> {
+    let vainPauseMs = VAIN_PAUSE_MS;
+    let crowdedPollMs = CROWDED_POLL_MS;
+    while (!stopping.signal.aborted) {
+      try {
+        const found = await claim();
+        // Commits ring whether or not they leave a delivery; a look in vain is not repeated for each of them.
+        if (found === 'nothing') await pause(vainPauseMs);
+        vainPauseMs = found === 'nothing' ? Math.min(vainPauseMs * 2, VAIN_PAUSE_MAX_MS) : VAIN_PAUSE_MS;
+        crowdedPollMs = found === 'crowded' ? Math.min(crowdedPollMs * 2, CROWDED_POLL_MAX_MS) : CROWDED_POLL_MS;
+        if (found !== 'more') await claimBell.wait(found === 'crowded' ? crowdedPollMs : limits.pollMs);
+      } catch (error) {
+        onFault(error);
+        await pause(FAULT_PAUSE_MS);
+      }
+    }
+    isClaiming = false;
+    outcomeBell.ring();
+  }
+
+  /** Records in batches. While the database is away the outcomes wait, and nothing more is claimed. */
+  async function recordLoop(): Promise<void> {
+    while (isClaiming || places.total() > 0 || unrecorded.size() > 0) {
+      try {
+        if (unrecorded.size() === 0) await outcomeBell.wait(limits.pollMs);
+        upkeep.noteRecorded(await unrecorded.record(RECORD_LIMIT));
+        isRecordingBehind = false;
+      } catch (error) {
+        onFault(error);
+        // When stopping, what can't be recorded is left to its lease.
+        if (stopping.signal.aborted) return;
+        isRecordingBehind = true;
+        await pause(FAULT_PAUSE_MS);
+      }
+    }
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+
+  const loops = Promise.all([claimLoop(), recordLoop()]);
+  return {
+    wake: () => claimBell.ring(),
+    async stop() {
+      stopping.abort();
+      claimBell.ring();
+      await loops;
+      await upkeep.ended();
+      await sender.close();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { repeat } from '../../concurrency/repeat.ts';
+import type { Database } from '../../db/database.ts';
+import type { Outcome } from '../delivery-queue/attempt-outcome.ts';
+import { followSwitches, noteStopped, noteStranded } from '../delivery-queue/hold-and-release.ts';
+import { RIPEN_LIMIT, ripenRetries } from '../delivery-queue/promote-retries.ts';
+import { pruneLeftovers, pruneWebhooks } from '../delivery-queue/prune.ts';
+import type { Recorded } from '../delivery-queue/record-outcomes.ts';
+import { runReplays } from '../delivery-queue/replay.ts';
+import type { SealedBox } from '../endpoints/secret-encryption.ts';
+import { resealSecrets } from '../endpoints/signing-secrets.ts';
+import { announceWorker, PRESENCE_EVERY_MS, withdrawWorker } from './heartbeat.ts';
+import type { EngineLimits } from './worker-limits.ts';
+
+/** Five 410 answers have switched receivers off; deliveries have failed for the last time. */
+export type Notice =
+  | { kind: 'disabled'; integrationIds: string[] }
+  | { kind: 'dead_letters'; counts: Record<string, number> };
+
+/** Everything that a worker does beside sending: retries whose time has come, switches, replays, pruning. */
+export type Upkeep = {
+  /** Receivers that were off when something was due for them. */
+  noteOff(integrationIds: string[]): void;
+  noteRecorded(recorded: Recorded & { outcomes: Outcome[] }): void;
+  /** How many workers there are, this one included. */
+  workers(): number;
+  ended(): Promise<void>;
+};
+
+export type UpkeepOptions = {
+  db: Database;
+  box: SealedBox;
+  now: () => Date | null;
+  onFault: (error: unknown) => void;
+  onNotice?: (notice: Notice) => void;
+  limits: EngineLimits;
+  signal: AbortSignal;
+  /** There is something to claim now. */
+  onDue: () => void;
+};
+
+const PRUNE_EVERY_MS = 60_000;
+/** Also later than at the start: a command that was given other keys may have made a secret in between. */
+const RESEAL_EVERY_MS = 3_600_000;
+/** Dead letters are told together. */
+const NOTICE_EVERY_MS = 10_000;
+const WORKER_ID_MAX = 2 ** 47;
+const FOLLOW_STEPS = 5;
+/** Between two steps of a replay that has something to send. */
+const REPLAY_PAUSE_MS = 100;
+
+/** The tasks run side by side, so that none waits for another's long batch. */
+export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...options }: UpkeepOptions): Upkeep {
+  const onNotice = options.onNotice ?? (() => {});
+  const workerId = randomInt(1, WORKER_ID_MAX);
+  let workers = 1;
+  let off = new Set<string>();
+  let sweptTo = '';
+  let deadLetters = new Map<string, number>();
+
+  async function ripen(): Promise<void> {
+    let ripened = 0;
+    do {
+      ripened = await ripenRetries(db, options.now());
+      if (ripened > 0) onDue();
+    } while (ripened === RIPEN_LIMIT && !signal.aborted);
+  }
+
+  async function follow(): Promise<void> {
+    const met = [...off];
+    off = new Set();
+    await noteStopped(db, met);
+    sweptTo = (await noteStranded(db, sweptTo)) ?? '';
+    for (let step = 0; step < FOLLOW_STEPS && !signal.aborted; step++) {
+      const { released, isMore } = await followSwitches(db, options.now());
+      if (released > 0) onDue();
+      if (!isMore) return;
+    }
+  }
+
+  async function replay(): Promise<void> {
+    while (!signal.aborted && (await runReplays(db, options.now())) > 0) {
+      onDue();
+      await pause(Math.min(REPLAY_PAUSE_MS, limits.tidyMs));
+    }
+  }
+
+  async function prune(): Promise<void> {
+    await pruneLeftovers(db, options.now());
+    while (!signal.aborted && (await pruneWebhooks(db, options.now())) > 0);
+  }
+
+  async function announce(): Promise<void> {
+    workers = await announceWorker(db, workerId);
+  }
+
+  async function reseal(): Promise<void> {
+    await resealSecrets(db, box);
+  }
+
+  async function tell(): Promise<void> {
+    if (deadLetters.size === 0) return;
+    onNotice({ kind: 'dead_letters', counts: Object.fromEntries(deadLetters) });
+    deadLetters = new Map();
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal }).catch(() => {});
+  }
+
+  const repeating = { signal, onFault };
+  const running = Promise.all([
+    repeat(repeating, ripen, limits.pollMs),
+    repeat(repeating, follow, limits.tidyMs),
+    repeat(repeating, replay, limits.tidyMs),
+    repeat(repeating, prune, PRUNE_EVERY_MS),
+    repeat(repeating, reseal, RESEAL_EVERY_MS),
+    repeat(repeating, tell, NOTICE_EVERY_MS),
+    repeat(repeating, announce, PRESENCE_EVERY_MS),
+  ]);
+  return {
+    workers: () => workers,
+    noteOff(integrationIds) {
+      for (const integrationId of integrationIds) off.add(integrationId);
+    },
+    noteRecorded({ disabled, deadLetters: more, outcomes }) {
+      if (disabled.length > 0) onNotice({ kind: 'disabled', integrationIds: disabled });
+      for (const [receiver, count] of more) deadLetters.set(receiver, (deadLetters.get(receiver) ?? 0) + count);
+      // What fails while its receiver is being switched off waits for a retry that is not wanted.
+      for (const { delivery, result } of outcomes) if (!result.isSuccess) off.add(delivery.integrationId);
+    },
+    async ended() {
+      await running;
+      await tell();
+      // If this fails, its silence tells.
+      await withdrawWorker(db, workerId).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cloneDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { sql } from '../../db/sql.ts';
+import { createNotifier, listenForWake } from './wake-up.ts';
+
+describe('wake-ups between nodes', () => {
+  let database: TestDatabase;
+
+  before(async () => {
+    database = await cloneDatabase();
+  });
+  after(() => database.drop());
+
+  /** A listener that counts, and waits for a count. */
+  function listen() {
+    let wakes = 0;
+    const listener = listenForWake(database.db, () => {
+      wakes += 1;
+    });
+    return {
+      stop: listener.stop,
+      count: () => wakes,
+      async until(count: number) {
+        for (let round = 0; wakes < count; round++) {
+          assert.ok(round < 1_000, `${wakes} of ${count} wake-ups came`);
+          await sleep(10);
+        }
+      },
+    };
+  }
+
+  it('come at once for the first of many commits, and once more for all that follow it', async () => {
+    const listener = listen();
+    await listener.until(1);
+    const notify = createNotifier(database.db);
+    for (let count = 0; count < 100; count++) notify();
+    await listener.until(3);
+    await sleep(200);
+    assert.equal(listener.count(), 3);
+    notify();
+    await listener.until(4);
+    await listener.stop();
+  });
+
+  it('come again after the connection was lost, with one for what was missed', async () => {
+    const listener = listen();
+    await listener.until(1);
+    await database.db.query(sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query like 'listen %'`);
+    await listener.until(2);
+    createNotifier(database.db)();
+    await listener.until(3);
+    await listener.stop();
+  });
+
+  it('can be stopped at any moment, also while connecting', async () => {
+    for (let time = 0; time < 20; time++) {
+      const listener = listen();
+      await sleep(Math.random() * 15);
+      await listener.stop();
+    }
+    const rows = await database.db.query(sql`
+      select pid from pg_stat_activity where datname = current_database() and query like 'listen %'`);
+    assert.equal(rows.length, 0, 'a connection was left open');
+  });
+});

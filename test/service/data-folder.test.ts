@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import {
+  giveToOrdinaryUser,
+  ORDINARY_USER,
+  postmasterOf,
+  ROOT_DIR,
+  startAndFail,
+  startService,
+  sweep,
+  temporaryFolder,
+} from './service-process.ts';
+
+const COMMAND: [string, ...string[]] = [process.execPath, 'src/cli/main.ts'];
+const asOrdinaryUser = ORDINARY_USER === undefined ? {} : { identity: ORDINARY_USER };
+
+describe('where and as whom the service runs', () => {
+  after(sweep);
+
+  it('runs as an ordinary user in a folder of odd characters, beside commands of root that take nothing from it', async () => {
+    const dataDir = await temporaryFolder(`my "watch" data, it's 100% fine`);
+    await giveToOrdinaryUser(dataDir);
+    const env = { DATA_DIR: dataDir };
+    const fromBefore = await startService({ env, command: [...COMMAND, 'organization', 'list', '--json'] });
+    assert.equal(await fromBefore.exit(), 0, fromBefore.err());
+
+    const service = await startService({ env, ...asOrdinaryUser });
+    await service.isHealthy();
+    const beside = await startService({ env, command: [...COMMAND, 'organization', 'list', '--json'] });
+    assert.equal(await beside.exit(), 0, beside.err());
+    assert.equal(JSON.parse(beside.out()).data.length, 1);
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0, service.err());
+
+    const again = await startService({ env, ...asOrdinaryUser });
+    await again.isHealthy();
+    again.signal('SIGTERM');
+    assert.equal(await again.exit(), 0, again.err());
+    const { uid } = await stat(dataDir);
+    for (const name of await readdir(dataDir)) assert.equal((await stat(join(dataDir, name))).uid, uid, name);
+  });
+
+  it('runs in a closed folder under a very long path, whose socket then lies elsewhere', async () => {
+    const parent = await temporaryFolder();
+    await chmod(parent, 0o700);
+    const dataDir = join(parent, ...Array.from({ length: 8 }, () => 'a-long-name-of-thirty-letters-'));
+    const service = await startService({ env: { DATA_DIR: dataDir } });
+    await service.isHealthy();
+    const command = await startService({
+      // Temporary files somewhere else than the service's: the command finds the running database all the same.
+      env: { DATA_DIR: dataDir, TMPDIR: await temporaryFolder() },
+      command: [...COMMAND, 'integration', 'list', '--json'],
+    });
+    assert.equal(await command.exit(), 0, command.err());
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0, service.err());
+    assert.equal(await postmasterOf(dataDir), null);
+  });
+
+  it('says in one line that a data folder belongs to somebody else', async () => {
+    const dataDir = await temporaryFolder();
+    await chmod(dataDir, 0o555);
+    const service = await startAndFail({ env: { DATA_DIR: dataDir }, ...asOrdinaryUser });
+    assert.match(service.err(), /^crownwheel: DATA_DIR .* cannot be written by this user: .*\n$/);
+    assert.deepEqual(await readdir(dataDir), []);
+  });
+
+  it('says in one line that a folder holds something else than a database', async () => {
+    const dataDir = await temporaryFolder();
+    await mkdir(join(dataDir, 'postgres'));
+    const service = await startAndFail({ env: { DATA_DIR: dataDir } });
+    assert.match(service.err(), /^crownwheel: .*\/postgres exists, but holds no database.*\n$/);
+  });
+
+  if (ORDINARY_USER !== undefined) {
+    it('says in one line that PostgreSQL wants a user with a name', async () => {
+      const dataDir = await temporaryFolder();
+      await chmod(dataDir, 0o777);
+      const service = await startAndFail({ env: { DATA_DIR: dataDir }, identity: { uid: 54_321, gid: 54_321 } });
+      assert.match(service.err(), /^crownwheel: the embedded database could not be created: .*54321 has none.*\n$/);
+    });
+  }
+
+  it('finds its own files from any working directory', async () => {
+    const dataDir = await temporaryFolder();
+    const service = await startService({
+      env: { DATA_DIR: dataDir },
+      command: ['sh', '-c', `cd / && exec "${process.execPath}" "${join(ROOT_DIR, 'src/main.ts')}"`],
+    });
+    await service.isHealthy();
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0, service.err());
+  });
+});
