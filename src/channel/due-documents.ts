@@ -1,4 +1,5 @@
 import { sql } from '../db/sql.ts';
+import { commitAndWake } from './commit-and-wake.ts';
 import type { ChannelContext } from './context.ts';
 import { refreshItems } from './project-items.ts';
 
@@ -39,10 +40,10 @@ export async function refreshDueOf(context: ChannelContext, integrationId: strin
 
 /** Projects some items of one integration in a transaction of its own. */
 export async function refreshOne(context: ChannelContext, integrationId: string, itemIds: string[]): Promise<void> {
-  const { stamps } = await context.db.transaction((tx) =>
-    refreshItems(tx, context, { itemIds, integrationIds: [integrationId] }),
-  );
-  if (stamps.size > 0) context.onEvents([integrationId]);
+  await commitAndWake(context, async (tx) => {
+    const { stamps } = await refreshItems(tx, context, { itemIds, integrationIds: [integrationId] });
+    return { touched: [...stamps.keys()] };
+  });
 }
 
 type DueRow = { integrationId: string; itemId: string };

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { lockClocks } from './clock.ts';
+import { commitAndWake } from './commit-and-wake.ts';
 import type { ChannelContext } from './context.ts';
 import type { JobKind } from './job-queue.ts';
 import { refreshItems } from './project-items.ts';
@@ -73,7 +74,7 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
 
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
   const { integrationId } = job;
-  const { isTold, ...result } = await context.db.transaction(async (tx) => {
+  return await commitAndWake(context, async (tx) => {
     // The clock before the job, as whoever starts a roll takes them.
     const clocks = await lockClocks(tx, [integrationId]);
     const [row] = await tx.query<{ position: string }>(sql`
@@ -103,13 +104,11 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
         leased_until = case when ${isFinished} then null else now() + make_interval(secs => ${LEASE_SECONDS}) end,
         error = null
       where id = ${job.id}`);
-    return { projected: itemIds.length, isFinished, isTold: stamps.size > 0 };
+    return { projected: itemIds.length, isFinished, touched: [...stamps.keys()] };
   });
-  if (isTold) context.onEvents([integrationId]);
-  return result;
 }
 
-const NOTHING_DONE = { projected: 0, isFinished: true, isTold: false };
+const NOTHING_DONE = { projected: 0, isFinished: true, touched: [] };
 
 async function isAttached(tx: Transaction, integrationId: string): Promise<boolean> {
   const rows = await tx.query(sql`

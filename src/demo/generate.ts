@@ -1,3 +1,4 @@
+import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { refreshItems } from '../channel/project-items.ts';
 import { newId } from '../contract/ids.ts';
@@ -56,7 +57,6 @@ export async function generateListings(context: ChannelContext, request: Generat
     }
   }
   await Promise.all(Array.from({ length: LANES }, work));
-  context.onEvents([request.integrationId]);
   // What is measured next must not depend on when PostgreSQL gets round to it.
   await context.db.query(rawSql(ANALYZE));
 }
@@ -67,14 +67,15 @@ async function generateBatch(
   rows: Row[],
   photosEach: number,
 ): Promise<void> {
-  await context.db.transaction(async (tx) => {
+  await commitAndWake(context, async (tx) => {
     // Should the machine fail in this very second, the listings of it are made again.
     await tx.query(sql`set local synchronous_commit = off`);
     await insertStock(tx, request, rows, photosEach);
-    await refreshItems(tx, context, {
+    const { stamps } = await refreshItems(tx, context, {
       itemIds: rows.map((row) => row.id),
       integrationIds: [request.integrationId],
     });
+    return { touched: [...stamps.keys()] };
   });
 }
 

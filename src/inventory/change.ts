@@ -1,3 +1,4 @@
+import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { type RefreshRequest, refreshItems } from '../channel/project-items.ts';
 import type { Transaction } from '../db/database.ts';
@@ -82,8 +83,8 @@ export function missingItems(itemIds: string[]): DealerError {
 }
 
 /**
- * The shape of every operation on stock: lock the items, change them, project them, commit; then wake whoever sends
- * events.
+ * The shape of every operation on stock: lock the items, change them, project them, commit; then wake the delivery
+ * workers.
  */
 async function changeFound<Result>(
   context: ChannelContext,
@@ -91,7 +92,7 @@ async function changeFound<Result>(
   work: (tx: Transaction, items: LockedItem[]) => Promise<Result>,
 ): Promise<Result> {
   const { organizationId, itemIds, integrationIds = null, ...options } = request;
-  const { result, touched } = await context.db.transaction(async (tx) => {
+  const { result } = await commitAndWake(context, async (tx) => {
     const items = await lockItems(tx, organizationId, itemIds);
     const result = await work(tx, items);
     const { stamps } = await refreshItems(tx, context, {
@@ -101,6 +102,5 @@ async function changeFound<Result>(
     });
     return { result, touched: [...stamps.keys()] };
   });
-  if (touched.length > 0) context.onEvents(touched);
   return result;
 }

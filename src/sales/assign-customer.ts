@@ -1,10 +1,11 @@
+import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
-import { changeOrder, type OpenOrder } from './change-order.ts';
+import { changeOrder, missingOrder, type OpenOrder } from './change-order.ts';
 
 /**
  * Says whose order it is, in any status; null says nobody's. This decides a conflict of the reported buyer for this one
@@ -17,15 +18,16 @@ export async function assignCustomer(
   orderId: string,
   customerId: string | null,
 ): Promise<Order> {
-  const changed = await context.db.transaction(async (tx) => {
+  const { order } = await commitAndWake(context, async (tx) => {
     // So the customer can't be merged away under the order.
     await lockCustomers(tx, organizationId);
     const customer = customerId === null ? null : await findCustomer(tx, organizationId, customerId);
-    return await changeOrder(tx, context, { organizationId }, orderId, (open) => assign(open, customerId, customer));
+    const alter = (open: OpenOrder) => assign(open, customerId, customer);
+    const changed = await changeOrder(tx, context, { organizationId }, orderId, alter);
+    if (changed === null) throw missingOrder();
+    return changed;
   });
-  if (changed === null) throw new DealerError('not_found', 'There is no such order.');
-  if (changed.touched.length > 0) context.onEvents(changed.touched);
-  return changed.order;
+  return order;
 }
 
 type FoundCustomer = { is_test: boolean };

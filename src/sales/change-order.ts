@@ -8,6 +8,7 @@ import type { Order } from '../contract/resources/order.ts';
 import type { JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { DealerError } from '../dealers/dealer-error.ts';
 import { type LockedItem, lockItems } from '../inventory/change.ts';
 import { openOutbox } from '../webhooks/outbox.ts';
 
@@ -132,6 +133,11 @@ export async function changeOrder(
     await outbox.write(tx);
   }
   return { order: { ...order, updated_at: stamp.toISOString() }, touched: [...stamps.keys()] };
+}
+
+/** An order of another dealer is the same as a missing one. */
+export function missingOrder(): DealerError {
+  return new DealerError('not_found', 'There is no such order.');
 }
 
 /** The order as a client of some version reads it; today's version reads the stored text itself. */

@@ -1,3 +1,4 @@
+import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Order } from '../contract/resources/order.ts';
 import type { Transaction } from '../db/database.ts';
@@ -13,7 +14,7 @@ import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
  * history and keep naming it.
  */
 export async function deleteItem(context: ChannelContext, organizationId: string, itemId: string): Promise<void> {
-  const { touched, photoIds } = await context.db.transaction(async (tx) => {
+  const { photoIds } = await commitAndWake(context, async (tx) => {
     const orders = await lockWaitingOrders(tx, organizationId, itemId);
     const changed = await letGo(tx, orders, itemId);
     const integrationIds = [...new Set(changed.map((order) => order.integrationId))];
@@ -21,7 +22,6 @@ export async function deleteItem(context: ChannelContext, organizationId: string
     await rewriteOrders(tx, changed, removed.stamps);
     return { touched: [...removed.stamps.keys()], photoIds: removed.photoIds };
   });
-  if (touched.length > 0) context.onEvents(touched);
   if (photoIds.length > 0) context.onPhotosRemoved?.(photoIds);
 }
 

@@ -1,3 +1,4 @@
+import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { newId } from '../contract/ids.ts';
 import { textOrNull } from '../contract/resources/customer.ts';
@@ -5,7 +6,7 @@ import type { Order } from '../contract/resources/order.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import type { LockedItem } from '../inventory/change.ts';
 import { assertUnits } from '../inventory/movements.ts';
-import { changeOrder, type OpenOrder, type OrderChangeOptions, type StoredLine } from './change-order.ts';
+import { changeOrder, missingOrder, type OpenOrder, type OrderChangeOptions, type StoredLine } from './change-order.ts';
 
 /** What the dealer does with reported orders. Each is one transaction. */
 
@@ -148,12 +149,12 @@ async function asDealer(
   alter: (open: OpenOrder) => boolean,
   options: OrderChangeOptions = {},
 ): Promise<Order> {
-  const changed = await context.db.transaction((tx) =>
-    changeOrder(tx, context, { organizationId }, orderId, alter, options),
-  );
-  if (changed === null) throw new DealerError('not_found', 'There is no such order.');
-  if (changed.touched.length > 0) context.onEvents(changed.touched);
-  return changed.order;
+  const { order } = await commitAndWake(context, async (tx) => {
+    const changed = await changeOrder(tx, context, { organizationId }, orderId, alter, options);
+    if (changed === null) throw missingOrder();
+    return changed;
+  });
+  return order;
 }
 
 /** Lets go of what a line holds; its match stays visible. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import { recordPing } from '../../channel/ping.ts';
 import type { Database } from '../../db/database.ts';
 import { DealerError } from '../../dealers/dealer-error.ts';
@@ -31,7 +32,10 @@ export function addPing(noun: Command, shell: Shell, idHelp: string): void {
       const state = await receiverOf(context.db, integrationId);
       // Held until later it would test nothing.
       if (!state.isSending) throw new DealerError('wrong_status', notSentNote(state));
-      const ping = await context.db.transaction((tx) => recordPing(tx, context, integrationId));
+      const { ping } = await commitAndWake(context, async (tx) => {
+        const ping = await recordPing(tx, context, integrationId);
+        return { ping, touched: [integrationId] };
+      });
       return {
         json: { object: 'webhook_ping', delivery_id: ping.deliveryId, event_id: ping.id },
         text: `${ping.deliveryId} is queued; "webhooks delivery ${integrationId} ${ping.deliveryId}" shows what becomes of it.`,
