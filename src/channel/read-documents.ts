@@ -1,3 +1,4 @@
+import { createSingleFlight } from '../concurrency/single-flight.ts';
 import { ApiError } from '../contract/errors.ts';
 import { sql } from '../db/sql.ts';
 import type { ChannelContext } from './context.ts';
@@ -60,7 +61,7 @@ const SINGLE_ATTEMPTS = 5;
 export function createDocumentReader(context: ChannelContext, cacheBytes: number): DocumentReader {
   const cache: ByteCache<CachedDocument> = createByteCache(cacheBytes);
   const renderer = rendererKey(context);
-  const projectDue = shared((integrationId) => refreshDueOf(context, integrationId));
+  const refreshOnce = createSingleFlight<void>();
 
   async function page(scope: Scope, request: PageRequest, now: Date): Promise<Page> {
     let isWhole = false;
@@ -68,7 +69,7 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
       const rows = await pageRows(context, scope, request, isWhole);
       const shown = rows.slice(0, request.limit);
       if (shown.some((row) => isDue(row, now))) {
-        await projectDue(scope.integrationId);
+        await refreshOnce(scope.integrationId, () => refreshDueOf(context, scope.integrationId));
         continue;
       }
       for (const row of shown) assertPriced(row);
@@ -183,14 +184,4 @@ function stillDue(): ApiError {
 function earliest(rows: PageRow[]): number | null {
   const moments = rows.flatMap((row) => (row.valid_until === null ? [] : [row.valid_until.getTime()]));
   return moments.length === 0 ? null : Math.min(...moments);
-}
-
-/** Calls for the same key that come while one is under way join it. */
-function shared(work: (key: string) => Promise<void>): (key: string) => Promise<void> {
-  const underWay = new Map<string, Promise<void>>();
-  return (key) => {
-    const running = underWay.get(key) ?? work(key).finally(() => underWay.delete(key));
-    underWay.set(key, running);
-    return running;
-  };
 }

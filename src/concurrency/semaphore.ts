@@ -1,27 +1,24 @@
-/** Lets so many tasks run at once and so many more wait; whoever comes then is turned away. */
-export type Gate = <Result>(task: () => Promise<Result>) => Promise<Result>;
+import { type AcquireOptions, createKeyedSemaphore, type Release } from './keyed-semaphore.ts';
 
-export class GateFullError extends Error {
-  override readonly name = 'GateFullError';
-}
+/**
+ * Lets so many tasks run at once, or tasks of so many units together, and so many more wait in the order of their
+ * arrival. A task that can't start throws a SemaphoreError: too many were waiting, its deadline passed, or its signal was
+ * aborted.
+ */
+export type Semaphore = {
+  acquire(options?: AcquireOptions): Promise<Release>;
+  run<Result>(task: () => Promise<Result>, options?: AcquireOptions): Promise<Result>;
+  held(): number;
+  waiting(): number;
+};
 
-export function createGate(width: number, waitingMax: number): Gate {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (task) => {
-    if (running >= width) {
-      if (waiting.length >= waitingMax) throw new GateFullError('too many tasks are waiting');
-      // Whoever leaves hands its place over, so nobody can slip in between.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      running += 1;
-    }
-    try {
-      return await task();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
+export function createSemaphore({ limit, waitingLimit }: { limit: number; waitingLimit: number }): Semaphore {
+  const keyed = createKeyedSemaphore({ total: limit, perKey: limit, waitingTotal: waitingLimit });
+  const KEY = '';
+  return {
+    acquire: (options) => keyed.acquire(KEY, options),
+    run: (task, options) => keyed.run(KEY, task, options),
+    held: keyed.held,
+    waiting: keyed.waiting,
   };
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { GateFullError } from '../../concurrency/semaphore.ts';
+import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import {
   type FoundPhoto,
   type OpenedPhoto,
@@ -46,7 +46,7 @@ async function openUnlessBusy(gallery: PhotoGallery, photo: FoundPhoto): Promise
   try {
     return await gallery.open(photo);
   } catch (error) {
-    if (error instanceof GateFullError) return 'busy';
+    if (error instanceof SemaphoreError) return 'busy';
     throw error;
   }
 }

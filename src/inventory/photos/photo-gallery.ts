@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -40,7 +41,7 @@ export function createPhotoGallery(
   files: PhotoFiles,
   onFault: (error: unknown, message: string) => void,
 ): PhotoGallery {
-  const making = new Map<string, Promise<Buffer | null>>();
+  const makeOnce = createSingleFlight<Buffer | null>();
 
   async function make(photo: FoundPhoto, file: PhotoFileName): Promise<Buffer | null> {
     const { photoId, storedFormat } = photo;
@@ -58,15 +59,6 @@ export function createPhotoGallery(
     return bytes;
   }
 
-  async function makeOnce(photo: FoundPhoto, file: PhotoFileName): Promise<Buffer | null> {
-    const key = `${photo.photoId}/${file}`;
-    const others = making.get(key);
-    if (others !== undefined) return await others;
-    const made = make(photo, file).finally(() => making.delete(key));
-    making.set(key, made);
-    return await made;
-  }
-
   return {
     async find(name) {
       const [row] = await db.query<{ format: PhotoFormat }>(sql`
@@ -80,7 +72,7 @@ export function createPhotoGallery(
       const file: PhotoFileName = `${photo.isSquare ? 'square' : whole}.${photo.extension}`;
       const opened = await files.open(photo.photoId, file);
       if (opened !== null) return { body: opened.stream, size: opened.size };
-      const bytes = await makeOnce(photo, file);
+      const bytes = await makeOnce(`${photo.photoId}/${file}`, () => make(photo, file));
       return bytes === null ? null : { body: bytes, size: bytes.length };
     },
   };

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import sharp, { type Sharp } from 'sharp';
-import { createGate } from '../../concurrency/semaphore.ts';
+import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { DealerError } from '../../dealers/dealer-error.ts';
 import type { PhotoExtension } from './photo-files.ts';
 
@@ -24,7 +24,7 @@ export const FORMAT_OF: Record<PhotoExtension, PhotoFormat> = { jpg: 'jpeg', png
 /** One thread for each picture, and half of the cores at most: requests go before pictures. */
 const PICTURES_AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
 const PICTURES_WAITING_MAX = 500;
-const gate = createGate(PICTURES_AT_ONCE, PICTURES_WAITING_MAX);
+const pictures = createSemaphore({ limit: PICTURES_AT_ONCE, waitingLimit: PICTURES_WAITING_MAX });
 sharp.concurrency(1);
 // Its cache is for one picture worked on again and again; each of ours is worked on once.
 sharp.cache(false);
@@ -37,7 +37,7 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');
   if (bytes.length > PHOTO_BYTES_MAX) throw refused('A photo may have at most 25 MB.');
   const format = sniff(bytes);
-  return await gate(async () => {
+  return await pictures.run(async () => {
     const { width, height } = await sharp(bytes).metadata().catch(unreadable);
     if (width * height > PHOTO_PIXELS_MAX) throw refused('A photo may have at most 100 megapixels.');
     if (Math.max(width, height) > PHOTO_SIDE_MAX_PX) {
@@ -54,7 +54,7 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
 
 /** Another format of a stored picture, or its square thumbnail. */
 export async function renderPhoto(source: Buffer, wanted: { format: PhotoFormat; isSquare: boolean }): Promise<Buffer> {
-  return await gate(async () => {
+  return await pictures.run(async () => {
     const picture = sharp(source, { limitInputPixels: PHOTO_PIXELS_MAX });
     if (wanted.isSquare) {
       picture.resize(SQUARE_SIDE_PX, SQUARE_SIDE_PX, { fit: 'cover', position: sharp.strategy.attention });

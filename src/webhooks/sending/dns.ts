@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import { createSingleFlight } from '../../concurrency/single-flight.ts';
 
 /** The addresses that a name leads to. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
@@ -38,12 +39,6 @@ export const resolveBySystem: Resolve = async (hostname) =>
 
 /** Connections to one name that are opened at the same time share a question. */
 export function sharing(resolve: Resolve): Resolve {
-  const asking = new Map<string, Promise<LookupAddress[]>>();
-  return (hostname) => {
-    const known = asking.get(hostname);
-    if (known !== undefined) return known;
-    const answer = resolve(hostname).finally(() => asking.delete(hostname));
-    asking.set(hostname, answer);
-    return answer;
-  };
+  const askOnce = createSingleFlight<LookupAddress[]>();
+  return (hostname) => askOnce(hostname, () => resolve(hostname));
 }

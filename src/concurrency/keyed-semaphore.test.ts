@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type AcquireOptions,
+  createKeyedSemaphore,
+  type KeyedSemaphoreLimits,
+  type Release,
+  SemaphoreError,
+} from './keyed-semaphore.ts';
+
+describe('a keyed semaphore', () => {
+  const ROOMY = { total: 100, perKey: 100, waitingTotal: 100 };
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  /** A semaphore whose tasks start when it lets them, and end when the test says so. */
+  function open(limits: Partial<KeyedSemaphoreLimits>) {
+    const semaphore = createKeyedSemaphore({ ...ROOMY, ...limits });
+    const started: string[] = [];
+    const releases = new Map<string, Release>();
+    /** `a1` is the first task of the key `a`. */
+    const acquire = async (name: string, options?: AcquireOptions) => {
+      const release = await semaphore.acquire(name.slice(0, 1), options);
+      started.push(name);
+      releases.set(name, release);
+    };
+    const end = async (...names: string[]) => {
+      for (const name of names) releases.get(name)?.();
+      await turn();
+    };
+    return { semaphore, started, acquire, end };
+  }
+
+  const refusedAs = (reason: SemaphoreError['reason']) => (error: unknown) =>
+    error instanceof SemaphoreError && error.reason === reason;
+
+  it('starts as many tasks of one key as its limit allows, and those of other keys beside them', async () => {
+    const { acquire, started, end } = open({ perKey: 2 });
+    const all = ['a1', 'a2', 'a3', 'b1', 'a4'].map((name) => acquire(name));
+    await turn();
+    assert.deepEqual(started, ['a1', 'a2', 'b1']);
+    await end('a2');
+    await end('a1');
+    assert.deepEqual(started, ['a1', 'a2', 'b1', 'a3', 'a4']);
+    await Promise.all(all);
+  });
+
+  it('lets keys take turns when the total is used up', async () => {
+    const { acquire, started, end } = open({ total: 1 });
+    const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => acquire(name));
+    for (const name of ['a1', 'a2', 'b1', 'c1', 'a3', 'b2']) {
+      await turn();
+      assert.equal(started.at(-1), name);
+      await end(name);
+    }
+    await Promise.all(all);
+  });
+
+  it('refuses a task at once when too many wait, of one key or of all', async () => {
+    const { semaphore, acquire, end } = open({ perKey: 1, waitingPerKey: 1, waitingTotal: 2 });
+    const all = ['a1', 'a2', 'b1', 'c1'].map((name) => acquire(name));
+    await assert.rejects(acquire('a3'), refusedAs('full'));
+    all.push(acquire('b2'));
+    await assert.rejects(acquire('c2'), refusedAs('full'));
+    assert.equal(semaphore.waiting(), 2);
+    await end('a1', 'b1', 'c1');
+    await Promise.all(all);
+    assert.equal(semaphore.waiting(), 0);
+  });
+
+  it('refuses a task whose deadline passes while it waits, or has passed', async () => {
+    const { semaphore, acquire, started, end } = open({ total: 1 });
+    await acquire('a1');
+    await assert.rejects(acquire('a2', { deadlineMs: performance.now() + 5 }), refusedAs('late'));
+    await assert.rejects(acquire('b1', { deadlineMs: performance.now() - 1 }), refusedAs('late'));
+    await end('a1');
+    assert.deepEqual(started, ['a1']);
+    assert.equal(semaphore.held(), 0);
+  });
+
+  it('refuses a task whose signal is aborted while it waits, or was aborted', async () => {
+    const { semaphore, acquire, end } = open({ total: 1 });
+    await acquire('a1');
+    const client = new AbortController();
+    const waiting = acquire('a2', { signal: client.signal });
+    client.abort();
+    await assert.rejects(waiting, refusedAs('aborted'));
+    await assert.rejects(acquire('a3', { signal: client.signal }), refusedAs('aborted'));
+    await end('a1');
+    assert.deepEqual([semaphore.held(), semaphore.waiting()], [0, 0]);
+  });
+
+  it('lets a task that stood behind one that gave up start at once', async () => {
+    const { acquire, started } = open({ total: 10 });
+    await acquire('a1', { weight: 5 });
+    const client = new AbortController();
+    const heavy = acquire('b1', { weight: 8, signal: client.signal });
+    const light = acquire('c1', { weight: 5 });
+    await turn();
+    assert.deepEqual(started, ['a1']);
+    client.abort();
+    await assert.rejects(heavy, refusedAs('aborted'));
+    await light;
+    assert.deepEqual(started, ['a1', 'c1']);
+  });
+
+  it('counts weights: a heavy task waits for its units, and lighter ones do not overtake it', async () => {
+    const { semaphore, acquire, started, end } = open({ total: 10 });
+    await acquire('a1', { weight: 6 });
+    const all = [acquire('b1', { weight: 8 }), acquire('c1', { weight: 2 })];
+    await turn();
+    assert.deepEqual(started, ['a1']);
+    await end('a1');
+    assert.deepEqual(started, ['a1', 'b1', 'c1']);
+    assert.equal(semaphore.held(), 10);
+    await Promise.all(all);
+  });
+
+  it('runs a task alone that is heavier than the limit', async () => {
+    const { semaphore, acquire, started, end } = open({ total: 10, perKey: 4 });
+    await acquire('a1', { weight: 1_000 });
+    assert.equal(semaphore.held(), 4);
+    const second = acquire('a2', { weight: 1 });
+    await turn();
+    assert.deepEqual(started, ['a1']);
+    await end('a1');
+    await second;
+  });
+
+  it('takes units back once, however often they are released', async () => {
+    const { semaphore, acquire, end } = open({ total: 2 });
+    await acquire('a1');
+    await acquire('a2');
+    await end('a1', 'a1');
+    assert.equal(semaphore.held(), 1);
+  });
+
+  it('takes units back from a task that throws', async () => {
+    const { semaphore } = open({ total: 1 });
+    await assert.rejects(
+      semaphore.run('a', () => Promise.reject(new Error('broken'))),
+      /broken/,
+    );
+    assert.equal(await semaphore.run('a', () => Promise.resolve(7)), 7);
+    assert.equal(semaphore.held(), 0);
+  });
+});
