@@ -1,5 +1,6 @@
 import { TEST_EVENT } from '../contract/events.ts';
 import type { Transaction } from '../db/database.ts';
+import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
 import { refreshItems } from './project-items.ts';
@@ -15,9 +16,9 @@ export async function recordPing(
     integrationIds: [integrationId],
     stampAlso: [integrationId],
   });
-  const receiver = receivers.get(integrationId);
+  const receiver = receivers.get(integrationId) ?? (await readEndpoint(tx, integrationId));
   const createdAt = stamps.get(integrationId);
-  if (receiver === undefined || createdAt === undefined) throw new Error(`integration ${integrationId} is gone`);
+  if (receiver === null || createdAt === undefined) throw new Error(`integration ${integrationId} is gone`);
   const outbox = openOutbox();
   // A test that would only be held until later tests nothing: without a receiver it is recorded and not enqueued.
   const recorded = outbox.add(receiver.isSending ? receiver : { ...receiver, url: null }, {

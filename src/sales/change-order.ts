@@ -10,6 +10,7 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { DealerError } from '../dealers/dealer-error.ts';
 import { type LockedItem, lockItems } from '../inventory/change.ts';
+import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox } from '../webhooks/outbox.ts';
 
 /** Who asks for an order: the dealer for any of the organization's, a client for those of its integration alone. */
@@ -121,8 +122,10 @@ export async function changeOrder(
   const document = withStamp(JSON.stringify(body), stamp);
   await writeOrder(tx, open, document, stamp);
 
-  const receiver = receivers.get(integrationId);
-  if (receiver !== undefined && events.length > 0) {
+  if (events.length > 0) {
+    // A detached integration has no projection and so is not among them; its events are recorded and held.
+    const receiver = receivers.get(integrationId) ?? (await readEndpoint(tx, integrationId));
+    if (receiver === null) throw new Error(`integration ${integrationId} is gone, and its orders are not`);
     const outbox = openOutbox();
     const json = presentOrder(context, receiver.apiVersion, document);
     // What happens to a test order is a test, also when the integration has gone live since.

@@ -17,6 +17,7 @@ import {
 import { sql } from '../../db/sql.ts';
 import { setEnabled, setOrganization } from '../../dealers/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
+import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/order-operations.ts';
 import { setUrl, setWebhooksEnabled } from '../endpoints/endpoint-settings.ts';
 import { followSwitches } from './hold-and-release.ts';
 
@@ -71,6 +72,44 @@ describe('deliveries while their receiver is off', () => {
       const [sent] = await deliveriesOf(world, shop);
       assert.deepEqual([sent?.status, sent?.attempts], ['succeeded', 2]);
       assert.equal(receiver.received[1]?.attempt, 2);
+    });
+  }
+
+  // Without a URL there is nowhere to hold them for: events are recorded, and no delivery is made.
+  for (const [name, turn] of switches.filter(([each]) => each !== 'the URL is removed')) {
+    it(`of what the dealer does with an order are held while ${name}, and sent when it is on again`, async () => {
+      const shop = await openShop(world);
+      const receiver = await world.connect(shop);
+      const listingId = await publishNew(world, shop, watch());
+      const dismissed = await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines: [] });
+      const sold = await shop.post('/v1/orders', { channel_order_id: 'SO-2', lines: [{ listing_id: listingId }] });
+      await world.engine.settled();
+      const before = receiver.received.length;
+
+      await turn(shop, false, receiver.url);
+      await dismissOrder(world.channel, shop.organizationId, dismissed.body.id, null);
+      await confirmOrder(world.channel, shop.organizationId, sold.body.id);
+      await fulfilOrder(world.channel, shop.organizationId, sold.body.id);
+      await world.engine.settled();
+      const held = (await deliveriesOf(world, shop)).filter(({ status }) => status === 'held');
+      assert.equal(held.length, 2);
+      assert.equal(receiver.received.length, before);
+
+      await turn(shop, true, receiver.url);
+      const webhooks = (await receiver.until(before + 2)).slice(before);
+      await world.engine.settled();
+      assert.deepEqual(webhooks.map(({ type, deliveryId }) => [type, deliveryId]).sort(), [
+        ['order.cancelled', held[0]?.id],
+        ['order.fulfilled', held[1]?.id],
+      ]);
+      const log = (await shop.api.get('/v1/events?type=order.cancelled,order.fulfilled')).body.data;
+      assert.deepEqual(
+        log.map((event: { type: string; data: { object: { id: string } } }) => [event.type, event.data.object.id]),
+        [
+          ['order.fulfilled', sold.body.id],
+          ['order.cancelled', dismissed.body.id],
+        ],
+      );
     });
   }
 
