@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ApiError } from '../contract/errors.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { type Cursor, createCursors, type ListName } from './cursors.ts';
 
 const KEY = 'a first secret key for cursors';
@@ -18,7 +18,7 @@ const text = cursors.encode('listings', INTEGRATION, CURSOR);
 function assertInvalid(candidate: string, list: ListName = 'listings', integrationId = INTEGRATION): void {
   assert.throws(
     () => cursors.decode(list, integrationId, candidate),
-    (error) => error instanceof ApiError && error.code === 'invalid_cursor' && error.param === 'after',
+    (error) => error instanceof DomainError && error.code === 'invalid_cursor' && error.field === 'after',
     candidate,
   );
 }
@@ -96,6 +96,6 @@ describe('a cursor', () => {
     const fresh = rotated.encode('listings', INTEGRATION, CURSOR);
     assert.notEqual(fresh, text);
     assertInvalid(fresh);
-    assert.throws(() => createCursors(['a second secret key']).decode('listings', INTEGRATION, text), ApiError);
+    assert.throws(() => createCursors(['a second secret key']).decode('listings', INTEGRATION, text), DomainError);
   });
 });

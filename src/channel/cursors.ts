@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ApiError } from '../contract/errors.ts';
+import { DomainError } from '../contract/domain-error.ts';
 
 /** Which list a cursor belongs to. */
 export type ListName = 'listings' | 'parts' | 'orders' | 'events';
@@ -54,6 +54,6 @@ export function createCursors(secretKeys: readonly string[]): Cursors {
   };
 }
 
-function badCursor(): ApiError {
-  return new ApiError('invalid_cursor', { param: 'after' });
+function badCursor(): DomainError {
+  return new DomainError('invalid_cursor', 'The cursor in "after" is not one that this list returned.', 'after');
 }

@@ -218,7 +218,7 @@ describe('mass changes', () => {
           () => sellUnits(world.channel, organizationId, id, 1),
           () => (dice(5) === 0 ? deleteItem(world.channel, organizationId, id) : Promise.resolve()),
         ];
-        await operations[dice(operations.length)]?.().catch((error) => assert.equal(error.name, 'DealerError', error));
+        await operations[dice(operations.length)]?.().catch((error) => assert.equal(error.name, 'DomainError', error));
       }
     }
     const writers = [write(), write(), write(), write()];

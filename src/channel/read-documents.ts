@@ -1,5 +1,5 @@
 import { createSingleFlight } from '../concurrency/single-flight.ts';
-import { ApiError } from '../contract/errors.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { sql } from '../db/sql.ts';
 import type { ChannelContext } from './context.ts';
 import { type ByteCache, createByteCache } from './document-cache.ts';
@@ -171,14 +171,14 @@ function isDue(row: PageRow, now: Date): boolean {
 
 function assertPriced(row: PageRow): void {
   if (!row.is_unpriceable) return;
-  throw new ApiError('query_failed', {
-    message: `${row.item_id} cannot be priced just now: an exchange rate is missing, or the price is too large.`,
-    cause: new Error(`${row.item_id} cannot be priced: no exchange rate, or beyond the largest amount`),
-  });
+  throw new DomainError(
+    'unpriceable',
+    `${row.item_id} cannot be priced just now: an exchange rate is missing, or the price is too large.`,
+  );
 }
 
-function stillDue(): ApiError {
-  return new ApiError('query_failed', { cause: new Error('documents kept falling due, or changing, while read') });
+function stillDue(): Error {
+  return new Error('documents kept falling due, or changing, while read');
 }
 
 function earliest(rows: PageRow[]): number | null {

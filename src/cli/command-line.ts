@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import { DomainError } from '../contract/domain-error.ts';
 import { StartError } from '../db/start-error.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
-import { EndpointError } from '../webhooks/endpoints/endpoint-error.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addGenerate } from './commands/generate.ts';
 import { addIntegration } from './commands/integration.ts';
@@ -78,8 +77,7 @@ function messageOf(error: unknown): string {
     if (error.code === 'commander.help') return 'name a command; --help lists them';
     return oneLine(error.message.replace(/^error: /, ''));
   }
-  if (error instanceof StartError || error instanceof DealerError || error instanceof EndpointError)
-    return oneLine(error.message);
+  if (error instanceof StartError || error instanceof DomainError) return oneLine(error.message);
   return `the command failed: ${oneLine(error instanceof Error ? error.message : String(error))}`;
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts';
+import { DomainError } from './domain-error.ts';
 
 /** The sign of an offset may be a blank: a "+" that a query string was not told to keep. */
 const DATE_TIME =
@@ -11,10 +11,11 @@ export function parseTimestamp(text: string, name: string): number {
   const clock = time.replace(',', '.').replace(/(\.\d{3})\d+$/, '$1');
   const value = Date.parse(`${date}T${clock}${sign === '-' ? '-' : '+'}${hours}:${minutes}`);
   if (match === null || Number.isNaN(value) || !isRealDate(date) || !isPrintable(value)) {
-    throw new ApiError('invalid_request', {
-      param: name,
-      message: `${name} must be an ISO 8601 time such as 2026-05-08T09:00:00.123Z, or a date.`,
-    });
+    throw new DomainError(
+      'invalid_input',
+      `${name} must be an ISO 8601 time such as 2026-05-08T09:00:00.123Z, or a date.`,
+      name,
+    );
   }
   return value;
 }

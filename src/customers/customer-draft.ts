@@ -1,5 +1,5 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { ApiError } from '../contract/errors.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { METADATA_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import { type AddressInput, type CustomerInput, textOrNull } from '../contract/resources/customer.ts';
@@ -24,10 +24,11 @@ export function draftCustomer(input: CustomerInput, country: string | null, path
   const email = textOrNull(input.email);
   const phone = textOrNull(input.phone);
   if (externalId == null && email == null && phone == null) {
-    throw new ApiError('invalid_request', {
-      param: `${path}external_id`,
-      message: `${path === '' ? 'The customer' : path.slice(0, -1)} needs at least one of external_id, email and phone.`,
-    });
+    throw new DomainError(
+      'invalid_input',
+      `${path === '' ? 'The customer' : path.slice(0, -1)} needs at least one of external_id, email and phone.`,
+      `${path}external_id`,
+    );
   }
   assertMetadata(input.metadata, `${path}metadata`);
   return {
@@ -61,14 +62,15 @@ export function parsePhone(text: string, country: string | null): string | null 
   return number?.isPossible() ? number.number : null;
 }
 
-export function assertMetadata(metadata: object | null | undefined, param: string): void {
+export function assertMetadata(metadata: object | null | undefined, field: string): void {
   if (metadata == null) return;
   const size = Buffer.byteLength(JSON.stringify(metadata));
   if (size > METADATA_LIMIT_BYTES) {
-    throw new ApiError('invalid_request', {
-      param,
-      message: `${param} has ${size} bytes as compact JSON; at most ${METADATA_LIMIT_BYTES} are allowed.`,
-    });
+    throw new DomainError(
+      'invalid_input',
+      `${field} has ${size} bytes as compact JSON; at most ${METADATA_LIMIT_BYTES} are allowed.`,
+      field,
+    );
   }
 }
 
@@ -84,8 +86,8 @@ export function addressOf(input: AddressInput): Address {
   };
 }
 
-function possiblePhone(text: string, country: string | null, param: string): string {
+function possiblePhone(text: string, country: string | null, field: string): string {
   const phone = parsePhone(text, country);
   if (phone !== null) return phone;
-  throw new ApiError('invalid_request', { param, message: `${param} is not a possible phone number.` });
+  throw new DomainError('invalid_input', `${field} is not a possible phone number.`, field);
 }

@@ -1,8 +1,8 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from './dealer-error.ts';
 import { checkedCurrency } from './input-rules.ts';
 
 const RATE_PATTERN = /^\d{1,10}(\.\d{1,10})?$/;
@@ -17,9 +17,9 @@ export async function setRate(
   rate: string,
 ): Promise<void> {
   const [base, quote] = checkedPair(baseText, quoteText);
-  if (base === quote) throw new DealerError('invalid_input', 'A currency has no rate to itself.', 'quote');
+  if (base === quote) throw new DomainError('invalid_input', 'A currency has no rate to itself.', 'quote');
   if (!RATE_PATTERN.test(rate) || Number(rate) === 0) {
-    throw new DealerError('invalid_input', 'A rate is a positive decimal with at most ten decimals.', 'rate');
+    throw new DomainError('invalid_input', 'A rate is a positive decimal with at most ten decimals.', 'rate');
   }
   await context.db.transaction(async (tx) => {
     // The opposite pair would contradict the new one; nobody may add it meanwhile.

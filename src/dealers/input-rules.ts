@@ -1,7 +1,7 @@
+import { DomainError } from '../contract/domain-error.ts';
 import { type IdKind, isId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import { isCurrency } from './currencies.ts';
-import { DealerError } from './dealer-error.ts';
 
 /** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
 export const PASSWORD_MIN_LENGTH = 10;
@@ -62,10 +62,10 @@ export function checkedId(kind: IdKind, text: string): string {
   return text;
 }
 
-export function notFound(kind: IdKind, id: string): DealerError {
-  return new DealerError('not_found', `There is no ${kind} ${JSON.stringify(id)}.`, kind);
+export function notFound(kind: IdKind, id: string): DomainError {
+  return new DomainError('not_found', `There is no ${kind} ${JSON.stringify(id)}.`, kind);
 }
 
-function refused(message: string, field: string): DealerError {
-  return new DealerError('invalid_input', message, field);
+function refused(message: string, field: string): DomainError {
+  return new DomainError('invalid_input', message, field);
 }

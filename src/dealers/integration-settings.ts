@@ -2,9 +2,9 @@ import type { ChannelContext } from '../channel/context.ts';
 import type { ImageFormat } from '../channel/documents.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { ROUNDINGS, type Rounding } from '../channel/pricing.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from './dealer-error.ts';
 import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency } from './input-rules.ts';
 
@@ -48,7 +48,7 @@ export async function changePresentation(
         rounding = coalesce(${changes.rounding ?? null}, rounding),
         image_format = coalesce(${changes.imageFormat ?? null}, image_format)
       where id = ${integrationId} and organization_id = ${organizationId} returning id`);
-    if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
+    if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
     const changed = Object.keys(changes);
     if (changed.length > 0) await enqueueJob(tx, 'refresh', [integrationId], changed.join(', '));
   });
@@ -58,13 +58,13 @@ function assertPresentation(changes: Partial<PresentationSettings>): void {
   const { markupBasisPoints: markup, rounding, imageFormat } = changes;
   if (markup !== undefined) {
     if (!Number.isInteger(markup) || markup < MARKUP_MIN_BASIS_POINTS || markup > MARKUP_MAX_BASIS_POINTS) {
-      throw new DealerError('invalid_input', 'The markup must be from -99 % to 1000 %.', 'markupBasisPoints');
+      throw new DomainError('invalid_input', 'The markup must be from -99 % to 1000 %.', 'markupBasisPoints');
     }
   }
   if (rounding !== undefined && !ROUNDINGS.includes(rounding)) {
-    throw new DealerError('invalid_input', 'There is no such rounding.', 'rounding');
+    throw new DomainError('invalid_input', 'There is no such rounding.', 'rounding');
   }
   if (imageFormat !== undefined && !IMAGE_FORMATS.includes(imageFormat)) {
-    throw new DealerError('invalid_input', 'There is no such image format.', 'imageFormat');
+    throw new DomainError('invalid_input', 'There is no such image format.', 'imageFormat');
   }
 }

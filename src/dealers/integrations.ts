@@ -1,5 +1,6 @@
 import { lockClocks } from '../channel/clock.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION } from '../contract/versions.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
-import { DealerError } from './dealer-error.ts';
 import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency, checkedId, checkedName, checkedRateLimit, notFound } from './input-rules.ts';
 import { assertOrganization, type ListPage } from './organizations.ts';
@@ -174,7 +174,7 @@ async function assertNoForeignData(db: Queryable, integrationId: string, organiz
         or exists (select from customer_external_ids where integration_id = i.id)
         or exists (select from idempotency_records where integration_id = i.id))`);
   if (rows.length > 0) {
-    throw new DealerError(
+    throw new DomainError(
       'wrong_status',
       "This integration has another dealer's stock, orders or events; make a new one for this dealer.",
       'organization',
@@ -184,5 +184,5 @@ async function assertNoForeignData(db: Queryable, integrationId: string, organiz
 
 function refuseTakenKey(error: unknown): never {
   if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-  throw new DealerError('key_taken', 'That API key belongs to another integration.', 'api_key');
+  throw new DomainError('key_taken', 'That API key belongs to another integration.', 'api_key');
 }

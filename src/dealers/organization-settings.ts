@@ -1,11 +1,11 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { valuesOf } from '../contract/catalogue.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from './dealer-error.ts';
 import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency, checkedName } from './input-rules.ts';
 
@@ -27,7 +27,7 @@ export async function changeOrganization(
   const currency = changes.currency === undefined ? null : checkedCurrency(changes.currency);
   if (address !== undefined) assertAddress(address);
   if (defaultTaxTreatment !== undefined && !valuesOf('tax_treatment').some((value) => value === defaultTaxTreatment)) {
-    throw new DealerError('invalid_input', 'There is no such tax treatment.', 'defaultTaxTreatment');
+    throw new DomainError('invalid_input', 'There is no such tax treatment.', 'defaultTaxTreatment');
   }
   const hasAddress = address !== undefined;
   await context.db.transaction(async (tx) => {
@@ -44,7 +44,7 @@ export async function changeOrganization(
         postal_code = case when ${hasAddress} then ${address?.postal_code ?? null} else postal_code end,
         country = case when ${hasAddress} then ${address?.country ?? null} else country end
       where id = ${organizationId} returning id`);
-    if (rows.length === 0) throw new DealerError('not_found', 'There is no such organization.');
+    if (rows.length === 0) throw new DomainError('not_found', 'There is no such organization.');
     const changed = Object.keys(changes);
     if (changed.length > 0) await refreshOrganization(tx, organizationId, changed.join(', '));
   });
@@ -53,14 +53,14 @@ export async function changeOrganization(
 function assertAddress(address: Address): void {
   for (const [field, text] of Object.entries(address)) {
     if (text === null || (text.length <= STRING_LENGTH_LIMIT && text.isWellFormed() && !/\p{Cc}/u.test(text))) continue;
-    throw new DealerError(
+    throw new DomainError(
       'invalid_input',
       `A line of an address has at most ${STRING_LENGTH_LIMIT} characters, and none that controls.`,
       `address.${field}`,
     );
   }
   if (address.country !== null && !/^[A-Z]{2}$/.test(address.country)) {
-    throw new DealerError('invalid_input', 'The country must be a code of two capital letters.', 'address.country');
+    throw new DomainError('invalid_input', 'The country must be a code of two capital letters.', 'address.country');
   }
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hashPassword } from 'better-auth/crypto';
+import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { type Database, inTransaction, sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from './dealer-error.ts';
 import { checkedEmail, checkedName, checkedPassword } from './input-rules.ts';
 import { assertOrganization } from './organizations.ts';
 
@@ -26,7 +26,7 @@ export async function createUser(
         values (${id}, ${input.organizationId}, ${name}, ${email}, true)`)
       .catch((error: unknown) => {
         if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-        throw new DealerError('email_taken', `There is a user with the email ${email} already.`, 'email');
+        throw new DomainError('email_taken', `There is a user with the email ${email} already.`, 'email');
       });
     await tx.query(sql`
       insert into accounts (id, user_id, account_id, provider_id, password)

@@ -1,10 +1,10 @@
 import { verifyPassword } from 'better-auth/crypto';
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
 import { hashApiKey } from '../dealers/api-keys.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { setKey } from '../dealers/integrations.ts';
 import { listOrganizations } from '../dealers/organizations.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
@@ -33,7 +33,7 @@ export async function prepareDemo(context: ChannelContext, options: DemoOptions)
   try {
     return (await seed(context, options)) ?? (await revisit(context.db, options));
   } catch (error) {
-    if (error instanceof DealerError && error.code === 'key_taken')
+    if (error instanceof DomainError && error.code === 'key_taken')
       throw new StartError(`DEMO_API_KEY cannot be used: ${error.message}`);
     throw error;
   }

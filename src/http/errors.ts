@@ -1,5 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../contract/domain-error.ts';
 import { ApiError, errorEnvelope } from '../contract/errors.ts';
+import { publicError } from './public/domain-errors.ts';
 
 /** Turns whatever was thrown into the envelope: the only place where errors become responses. */
 export function errorHandler(publicUrl: string) {
@@ -29,6 +31,7 @@ function keepConnection(reply: FastifyReply): void {
 
 function toApiError(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof DomainError) return publicError(thrown);
   // The client went away while it was sending; nobody reads this answer, but the log does.
   if (request.raw.readableAborted) return new ApiError('request_timeout', { cause: thrown });
   // Whatever else was wrong with a request to nowhere.

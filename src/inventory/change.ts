@@ -1,9 +1,9 @@
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { type RefreshRequest, refreshItems } from '../channel/project-items.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 
 /** An item as the operations on it need it, its row locked. */
 export type LockedItem = {
@@ -76,10 +76,10 @@ export async function lockItems(tx: Transaction, organizationId: string, itemIds
 }
 
 /** An item of another dealer is the same as a missing one. */
-export function missingItems(itemIds: string[]): DealerError {
+export function missingItems(itemIds: string[]): DomainError {
   const more = itemIds.length - NAMED_LIMIT;
   const names = itemIds.slice(0, NAMED_LIMIT).join(', ') + (more > 0 ? ` and ${more} more` : '');
-  return new DealerError('not_found', `There is no item ${names}.`);
+  return new DomainError('not_found', `There is no item ${names}.`);
 }
 
 /**

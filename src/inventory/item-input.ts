@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { DomainError } from '../contract/domain-error.ts';
 import { OneOf } from '../contract/resources/common.ts';
 import { WatchAttributes } from '../contract/resources/listing.ts';
 import { PartAttributes } from '../contract/resources/part.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 
 export const AMOUNT_MAX = 1_000_000_000_000;
 export const UNITS_MAX = 1_000_000;
@@ -48,7 +48,7 @@ export function assertChanges(kind: 'listing' | 'part', changes: ItemChanges): v
 /** The most units of one item that are kept track of, those held back included. */
 export function assertUnitsOwned(units: number): void {
   if (units > UNITS_MAX) {
-    throw new DealerError('invalid_input', `An item has at most ${UNITS_MAX} units.`, 'units');
+    throw new DomainError('invalid_input', `An item has at most ${UNITS_MAX} units.`, 'units');
   }
 }
 
@@ -58,7 +58,7 @@ function assertValid(check: Check, value: unknown): void {
   if (check.Check(value)) return;
   const [fault] = check.Errors(value);
   const field = fault?.instancePath.slice(1).replaceAll('/', '.') ?? '';
-  throw new DealerError(
+  throw new DomainError(
     'invalid_input',
     `${field === '' ? 'The item' : field} ${fault?.message ?? 'is not valid'}.`,
     field,
@@ -68,7 +68,7 @@ function assertValid(check: Check, value: unknown): void {
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 function assertStorable(value: unknown, path: string): void {
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-    throw new DealerError('invalid_input', `${path} has characters that cannot be stored.`, path);
+    throw new DomainError('invalid_input', `${path} has characters that cannot be stored.`, path);
   }
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries(value)) assertStorable(inner, path === '' ? name : `${path}.${name}`);

@@ -1,9 +1,9 @@
 import type { ChannelContext } from '../channel/context.ts';
 import { integrationsOf, refreshItems } from '../channel/project-items.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, changeItems } from './change.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
 import { assertAbovePromotions } from './promotions.ts';
@@ -101,9 +101,9 @@ async function naming<Result>(stockNumber: string, work: () => Promise<Result>):
     return await work();
   } catch (error) {
     if (sqlState(error) === UNIQUE_VIOLATION) {
-      throw new DealerError('stock_number_taken', `The stock number ${stockNumber} is taken.`, 'stockNumber');
+      throw new DomainError('stock_number_taken', `The stock number ${stockNumber} is taken.`, 'stockNumber');
     }
-    if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw new DealerError('not_found', 'There is no such organization.');
+    if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw new DomainError('not_found', 'There is no such organization.');
     throw error;
   }
 }
@@ -112,5 +112,5 @@ async function assertLocation(tx: Transaction, organizationId: string, locationI
   if (locationId === null) return;
   const rows = await tx.query(sql`
     select id from locations where id = ${locationId} and organization_id = ${organizationId}`);
-  if (rows.length === 0) throw new DealerError('not_found', 'There is no such location.', 'locationId');
+  if (rows.length === 0) throw new DomainError('not_found', 'There is no such location.', 'locationId');
 }

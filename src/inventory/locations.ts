@@ -1,8 +1,8 @@
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
 
@@ -12,7 +12,7 @@ export async function createBusinessUnit(db: Queryable, organizationId: string, 
   const rows = await db.query(sql`
     insert into business_units (id, organization_id, name)
     select ${id}, id, ${checkedName(name)} from organizations where id = ${organizationId} returning id`);
-  if (rows.length === 0) throw new DealerError('not_found', 'There is no such organization.');
+  if (rows.length === 0) throw new DomainError('not_found', 'There is no such organization.');
   return id;
 }
 
@@ -27,7 +27,7 @@ export async function createLocation(
     insert into locations (id, organization_id, business_unit_id, name)
     select ${id}, ${organizationId}, id, ${checkedName(name)} from business_units
     where id = ${businessUnitId} and organization_id = ${organizationId} returning id`);
-  if (rows.length === 0) throw new DealerError('not_found', 'There is no such business unit.', 'businessUnitId');
+  if (rows.length === 0) throw new DomainError('not_found', 'There is no such business unit.', 'businessUnitId');
   return id;
 }
 
@@ -41,7 +41,7 @@ export async function renameBusinessUnit(
     const rows = await tx.query(sql`
       update business_units set name = ${checkedName(name)}
       where id = ${id} and organization_id = ${organizationId} returning id`);
-    if (rows.length === 0) throw new DealerError('not_found', 'There is no such business unit.');
+    if (rows.length === 0) throw new DomainError('not_found', 'There is no such business unit.');
     await refreshOrganization(tx, organizationId, 'business unit name');
   });
 }
@@ -56,7 +56,7 @@ export async function renameLocation(
     const rows = await tx.query(sql`
       update locations set name = ${checkedName(name)}
       where id = ${id} and organization_id = ${organizationId} returning id`);
-    if (rows.length === 0) throw new DealerError('not_found', 'There is no such location.');
+    if (rows.length === 0) throw new DomainError('not_found', 'There is no such location.');
     await refreshOrganization(tx, organizationId, 'location name');
   });
 }

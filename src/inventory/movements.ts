@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, type LockedItem } from './change.ts';
 import { assertUnitsOwned } from './item-input.ts';
 
@@ -27,7 +27,7 @@ export async function moveUnits(
 ): Promise<void> {
   assertUnits(units);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
-    if (movement === 'fit' && item.kind !== 'part') throw new DealerError('wrong_kind', 'Only parts are fitted.');
+    if (movement === 'fit' && item.kind !== 'part') throw new DomainError('wrong_kind', 'Only parts are fitted.');
     await changeUnits(tx, item, SIGN[movement] * units);
   });
 }
@@ -58,7 +58,7 @@ export async function releaseUnits(
       select coalesce(sum(units), 0)::integer as held from order_lines where item_id = ${itemId} and is_holding`);
     const releasable = item.reservedUnits - (row?.held ?? 0);
     if (units > releasable) {
-      throw new DealerError('not_enough_units', `Only ${releasable} units are reserved by hand.`, 'units');
+      throw new DomainError('not_enough_units', `Only ${releasable} units are reserved by hand.`, 'units');
     }
     await changeReserved(tx, item, -units);
   });
@@ -80,10 +80,10 @@ async function changeReserved(tx: Transaction, item: LockedItem, difference: num
 
 export function assertUnits(units: number): void {
   if (!Number.isInteger(units) || units < 1) {
-    throw new DealerError('invalid_input', 'The number of units must be a whole number from 1 on.', 'units');
+    throw new DomainError('invalid_input', 'The number of units must be a whole number from 1 on.', 'units');
   }
 }
 
-function notEnough(available: number): DealerError {
-  return new DealerError('not_enough_units', `Only ${available} units are available.`, 'units');
+function notEnough(available: number): DomainError {
+  return new DomainError('not_enough_units', `Only ${available} units are available.`, 'units');
 }

@@ -1,8 +1,8 @@
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem, type LockedItem } from './change.ts';
 import { AMOUNT_MAX } from './item-input.ts';
 
@@ -24,7 +24,7 @@ export async function startPromotion(
   const id = newId('promotion');
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
     if (item.priceAmount === null) {
-      throw new DealerError('invalid_input', 'An item without a price cannot have a promotion.', 'priceAmount');
+      throw new DomainError('invalid_input', 'An item without a price cannot have a promotion.', 'priceAmount');
     }
     await assertPromotion(tx, item, id, input);
     await tx.query(sql`
@@ -80,7 +80,7 @@ export async function assertAbovePromotions(
     limit 1`);
   if (rows.length > 0) {
     const message = 'A promotion that runs or is planned costs as much or more. Change or end it first.';
-    throw new DealerError('invalid_input', message, 'priceAmount');
+    throw new DomainError('invalid_input', message, 'priceAmount');
   }
 }
 
@@ -94,19 +94,19 @@ async function itemOf(context: ChannelContext, organizationId: string, promotion
 /** The item's row is locked, so no other promotion of it can appear between this check and the write. */
 async function assertPromotion(tx: Transaction, item: LockedItem, id: string, input: PromotionInput): Promise<void> {
   if (!Number.isInteger(input.priceAmount) || input.priceAmount < 0 || input.priceAmount > AMOUNT_MAX) {
-    throw new DealerError(
+    throw new DomainError(
       'invalid_input',
       'The promotional price must be a whole number of minor units.',
       'priceAmount',
     );
   }
   if (item.priceAmount !== null && input.priceAmount >= item.priceAmount) {
-    throw new DealerError('invalid_input', 'A promotion must cost less than the regular price.', 'priceAmount');
+    throw new DomainError('invalid_input', 'A promotion must cost less than the regular price.', 'priceAmount');
   }
   assertMoment(input.startsAt, 'startsAt');
   if (input.endsAt !== null) assertMoment(input.endsAt, 'endsAt');
   if (input.endsAt !== null && input.endsAt <= input.startsAt) {
-    throw new DealerError('invalid_input', 'A promotion must end after it starts.', 'endsAt');
+    throw new DomainError('invalid_input', 'A promotion must end after it starts.', 'endsAt');
   }
   const others = await tx.query(sql`
     select id from promotions
@@ -115,7 +115,7 @@ async function assertPromotion(tx: Transaction, item: LockedItem, id: string, in
       and coalesce(ends_at, 'infinity') > ${input.startsAt}
     limit 1`);
   if (others.length > 0) {
-    throw new DealerError('promotion_overlaps', 'Another promotion of this item runs in that time.', 'startsAt');
+    throw new DomainError('promotion_overlaps', 'Another promotion of this item runs in that time.', 'startsAt');
   }
 }
 
@@ -123,10 +123,10 @@ async function assertPromotion(tx: Transaction, item: LockedItem, id: string, in
 function assertMoment(moment: Date, field: string): void {
   const year = moment.getUTCFullYear();
   if (!(year >= 1970 && year <= 9999)) {
-    throw new DealerError('invalid_input', 'The time must be a date from 1970 to 9999.', field);
+    throw new DomainError('invalid_input', 'The time must be a date from 1970 to 9999.', field);
   }
 }
 
-function missing(): DealerError {
-  return new DealerError('not_found', 'There is no such promotion.');
+function missing(): DomainError {
+  return new DomainError('not_found', 'There is no such promotion.');
 }

@@ -6,9 +6,9 @@ import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { lockClocks } from '../channel/clock.ts';
+import type { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
-import type { DealerError } from '../dealers/dealer-error.ts';
 import { deleteIntegration, setOrganization } from '../dealers/integrations.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import { createItem } from './items.ts';
@@ -127,7 +127,7 @@ describe('publishing', () => {
     const seen = await observe(dealer.api, async () => {
       await assert.rejects(
         publish(wanted, true, (done) => progress.push(done)),
-        (error: DealerError) => {
+        (error: DomainError) => {
           assert.equal(error.code, 'not_found');
           for (const id of [first, last, theirs, 'aaa_unknown']) assert.ok(error.message.includes(id), error.message);
           return true;
@@ -142,7 +142,7 @@ describe('publishing', () => {
 
   it('of many of which a thousand are gone names only some of them', async () => {
     const unknown = Array.from({ length: 1_000 }, () => newId('listing'));
-    await assert.rejects(publish(unknown), (error: DealerError) => {
+    await assert.rejects(publish(unknown), (error: DomainError) => {
       assert.match(error.message, / and 990 more/);
       return error.message.length < 1_000;
     });

@@ -1,8 +1,8 @@
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItems } from './change.ts';
 
 /** Switches items on or off for one integration. */
@@ -31,7 +31,7 @@ async function lockChannel(tx: Transaction, organizationId: string, integrationI
   await lockClocks(tx, [integrationId]);
   const rows = await tx.query(sql`
     select id from integrations where id = ${integrationId} and organization_id = ${organizationId}`);
-  if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
+  if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
 }
 
 /**

@@ -5,9 +5,9 @@ import { until } from '../../test/harness/hold.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { openDatabase } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { editItem } from '../inventory/items.ts';
 import { moveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
@@ -112,7 +112,7 @@ describe('all writers at once', () => {
       Array.from({ length: ACTORS }, async () => {
         for (let action = 0; action < ACTIONS; action++) {
           await pick(actions)().catch((error: unknown) => {
-            if (!(error instanceof DealerError)) throw error;
+            if (!(error instanceof DomainError)) throw error;
           });
         }
       }),

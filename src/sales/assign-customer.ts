@@ -1,10 +1,10 @@
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { changeOrder, missingOrder, type OpenOrder } from './change-order.ts';
 
 /**
@@ -34,7 +34,7 @@ type FoundCustomer = { is_test: boolean };
 
 function assign(open: OpenOrder, customerId: string | null, customer: FoundCustomer | null): boolean {
   if (customer !== null && customer.is_test !== open.order.is_test) {
-    throw new DealerError(
+    throw new DomainError(
       'wrong_kind',
       'Test orders are test customers’, and live orders live customers’.',
       'customerId',
@@ -49,6 +49,6 @@ function assign(open: OpenOrder, customerId: string | null, customer: FoundCusto
 async function findCustomer(tx: Transaction, organizationId: string, customerId: string): Promise<FoundCustomer> {
   const [customer] = await tx.query<FoundCustomer>(sql`
     select is_test from customers where id = ${customerId} and organization_id = ${organizationId}`);
-  if (customer === undefined) throw new DealerError('not_found', 'There is no such customer.', 'customerId');
+  if (customer === undefined) throw new DomainError('not_found', 'There is no such customer.', 'customerId');
   return customer;
 }

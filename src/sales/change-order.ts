@@ -2,13 +2,13 @@ import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
 import { integrationsOf, presenter, refreshItems } from '../channel/project-items.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { EventType } from '../contract/events.ts';
 import { newId } from '../contract/ids.ts';
 import type { Order } from '../contract/resources/order.ts';
 import type { JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { type LockedItem, lockItems } from '../inventory/change.ts';
 import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox } from '../webhooks/outbox.ts';
@@ -139,8 +139,8 @@ export async function changeOrder(
 }
 
 /** An order of another dealer is the same as a missing one. */
-export function missingOrder(): DealerError {
-  return new DealerError('not_found', 'There is no such order.');
+export function missingOrder(): DomainError {
+  return new DomainError('not_found', 'There is no such order.');
 }
 
 /** The order as a client of some version reads it; today's version reads the stored text itself. */

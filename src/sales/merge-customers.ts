@@ -1,10 +1,10 @@
 import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { draftBuyer } from './order-draft.ts';
 import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
 
@@ -25,7 +25,7 @@ export async function mergeCustomers(
   mergedId: string,
 ): Promise<void> {
   if (keptId === mergedId)
-    throw new DealerError('invalid_input', 'A customer cannot be merged with itself.', 'mergedId');
+    throw new DomainError('invalid_input', 'A customer cannot be merged with itself.', 'mergedId');
   await context.db.transaction(async (tx) => {
     await lockCustomers(tx, organizationId);
     const isTest = await areTests(tx, organizationId, keptId, mergedId);
@@ -42,9 +42,9 @@ async function areTests(tx: Transaction, organizationId: string, ...ids: [string
   const [first, second] = await tx.query<{ is_test: boolean }>(sql`
     select is_test from customers
     where organization_id = ${organizationId} and id = any(${ids}::text[]) order by id for update`);
-  if (first === undefined || second === undefined) throw new DealerError('not_found', 'There is no such customer.');
+  if (first === undefined || second === undefined) throw new DomainError('not_found', 'There is no such customer.');
   if (first.is_test !== second.is_test) {
-    throw new DealerError('wrong_kind', 'A test customer and a live customer cannot be merged.', 'mergedId');
+    throw new DomainError('wrong_kind', 'A test customer and a live customer cannot be merged.', 'mergedId');
   }
   return first.is_test;
 }

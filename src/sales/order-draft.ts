@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { textOrNull } from '../contract/resources/customer.ts';
 import type { Order, OrderAddress, OrderInput } from '../contract/resources/order.ts';
 import { parseTimestamp } from '../contract/timestamps.ts';
@@ -155,6 +155,6 @@ function timeOf(text: string | null | undefined): string | null {
   return text == null ? null : new Date(parseTimestamp(text, 'placed_at')).toISOString();
 }
 
-function invalid(param: string, message: string): ApiError {
-  return new ApiError('invalid_request', { param, message });
+function invalid(field: string, message: string): DomainError {
+  return new DomainError('invalid_input', message, field);
 }

@@ -1,9 +1,9 @@
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { textOrNull } from '../contract/resources/customer.ts';
 import type { Order } from '../contract/resources/order.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import type { LockedItem } from '../inventory/change.ts';
 import { assertUnits } from '../inventory/movements.ts';
 import { changeOrder, missingOrder, type OpenOrder, type OrderChangeOptions, type StoredLine } from './change-order.ts';
@@ -28,12 +28,12 @@ export async function matchLine(
     (open) => {
       assertStatus(open.order, ['received'], 'matched by hand');
       const item = open.items.get(choice.itemId);
-      if (item === undefined) throw new DealerError('not_found', 'There is no such item.', 'itemId');
+      if (item === undefined) throw new DomainError('not_found', 'There is no such item.', 'itemId');
       const line = choice.lineId === null ? addLine(open, item, choice.units) : lineOf(open, choice.lineId);
       release(open, line);
       const available = item.units - item.reservedUnits;
       if (available < line.units) {
-        throw new DealerError('not_enough_units', `Only ${available} units are available.`, 'units');
+        throw new DomainError('not_enough_units', `Only ${available} units are available.`, 'units');
       }
       line.itemId = item.id;
       if (!open.order.is_test) {
@@ -58,7 +58,7 @@ export async function confirmOrder(context: ChannelContext, organizationId: stri
       assertStatus(open.order, ['received'], 'confirmed');
       const matched = open.lines.filter((line) => line.itemId !== null);
       if (matched.length === 0) {
-        throw new DealerError('nothing_matched', 'Match at least one line to an item before you confirm the order.');
+        throw new DomainError('nothing_matched', 'Match at least one line to an item before you confirm the order.');
       }
       for (const line of matched) {
         const item = open.items.get(line.itemId ?? '');
@@ -130,8 +130,8 @@ export async function cancelSale(
   });
 }
 
-export function alreadyVoided(): DealerError {
-  return new DealerError('already_voided', 'This sale was voided before.');
+export function alreadyVoided(): DomainError {
+  return new DomainError('already_voided', 'This sale was voided before.');
 }
 
 /** Cancels a received order and gives its stock back; also the client's own cancellation. */
@@ -178,7 +178,7 @@ function setMatch(order: Order, lineId: string, match: Order['lines'][number]['m
 
 function lineOf(open: OpenOrder, lineId: string): StoredLine {
   const line = open.lines.find((candidate) => candidate.id === lineId);
-  if (line === undefined) throw new DealerError('not_found', 'There is no such line.', 'lineId');
+  if (line === undefined) throw new DomainError('not_found', 'There is no such line.', 'lineId');
   return line;
 }
 
@@ -204,5 +204,5 @@ function addLine(open: OpenOrder, item: LockedItem, units: number): StoredLine {
 
 function assertStatus(order: Order, allowed: Order['status'][], what: string): void {
   if (allowed.includes(order.status)) return;
-  throw new DealerError('wrong_status', `An order that is ${order.status} cannot be ${what}.`);
+  throw new DomainError('wrong_status', `An order that is ${order.status} cannot be ${what}.`);
 }

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../channel/context.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
 import { alreadyVoided, cancelSale } from './order-operations.ts';
@@ -29,7 +29,7 @@ export async function sellUnits(
 export async function voidSale(context: ChannelContext, organizationId: string, saleId: string): Promise<void> {
   const [sale] = await context.db.query<{ item_id: string | null; units: number; is_test: boolean }>(sql`
     select item_id, units, is_test from sales where id = ${saleId} and organization_id = ${organizationId}`);
-  if (sale === undefined) throw new DealerError('not_found', 'There is no such sale.');
+  if (sale === undefined) throw new DomainError('not_found', 'There is no such sale.');
   const [line] = await context.db.query<{ order_id: string }>(sql`
     select order_id from order_lines where sale_id = ${saleId}`);
   if (line !== undefined) {
@@ -51,7 +51,7 @@ export async function voidSale(context: ChannelContext, organizationId: string, 
     });
   } catch (error) {
     // The item was deleted in this very moment; the sale knows it by now.
-    if (!(error instanceof DealerError && error.code === 'not_found')) throw error;
+    if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
     await voidSale(context, organizationId, saleId);
   }
 }

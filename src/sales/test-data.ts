@@ -1,10 +1,10 @@
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { refreshItems } from '../channel/project-items.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { DealerError } from '../dealers/dealer-error.ts';
 import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
 
 export type DeletedTestData = { orders: number; customers: number };
@@ -21,7 +21,7 @@ export async function deleteTestData(
   return await context.db.transaction(async (tx) => {
     const rows = await tx.query(sql`
       select id from integrations where id = ${integrationId} and organization_id = ${organizationId}`);
-    if (rows.length === 0) throw new DealerError('not_found', 'There is no such integration.');
+    if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
     // In the one order that holds everywhere: customers, orders, clocks.
     await lockCustomers(tx, organizationId);
     const clocks = await lockTestOrders(tx, integrationId);

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { DealerError } from '../../src/dealers/dealer-error.ts';
+import { DomainError } from '../../src/contract/domain-error.ts';
 import { createItem, editItem, setHidden } from '../../src/inventory/items.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../src/inventory/movements.ts';
 import { addPhoto, orderPhotos, removePhoto } from '../../src/inventory/photos/photos.ts';
@@ -134,7 +134,7 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
       try {
         await random.pick(wheel)(random);
       } catch (error) {
-        if (!(error instanceof DealerError)) throw error;
+        if (!(error instanceof DomainError)) throw error;
       }
     },
   };

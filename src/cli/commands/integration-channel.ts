@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ROUNDINGS } from '../../channel/pricing.ts';
 import { rollVersion } from '../../channel/roll.ts';
+import { DomainError } from '../../contract/domain-error.ts';
 import { VERSIONS } from '../../contract/versions.ts';
 import type { Database } from '../../db/database.ts';
-import { DealerError } from '../../dealers/dealer-error.ts';
 import { checkedCurrency, notFound } from '../../dealers/input-rules.ts';
 import {
   changePresentation,
@@ -38,7 +38,7 @@ export function addPresentation(noun: Command, shell: Shell, idHelp: string): vo
       const changes = changesOf(options);
       if (Object.keys(changes).length === 0) return answer('', before);
       if (before.organizationId === null) {
-        throw new DealerError('not_found', 'The integration is attached to no organization.');
+        throw new DomainError('not_found', 'The integration is attached to no organization.');
       }
       await changePresentation(context, before.organizationId, id, changes);
       return answer(`The presentation is changed. ${jobNote}\n`, await presentationOf(context.db, id));
@@ -56,7 +56,7 @@ export function addRoll(noun: Command, shell: Shell, idHelp: string): void {
     .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- integration roll int_… ${versions.at(-1)}`);
   shell.run(command, async (id: string, version: string) => {
     if (!versions.includes(version)) {
-      throw new DealerError('invalid_input', `There is no version ${version}; there is ${versions.join(', ')}.`);
+      throw new DomainError('invalid_input', `There is no version ${version}; there is ${versions.join(', ')}.`);
     }
     return await shell.withChannel(async ({ context, jobNote }) => {
       const integration = await findIntegration(context.db, id);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { DealerError } from '../../dealers/dealer-error.ts';
+import { DomainError } from '../../contract/domain-error.ts';
 import { type ExchangeRate, listRates, removeRate, setRate } from '../../dealers/exchange-rates.ts';
 import { checkedCurrency } from '../../dealers/input-rules.ts';
 import { table } from '../plain-text.ts';
@@ -68,7 +68,7 @@ export function addRates(program: Command, shell: Shell): void {
     shell.withChannel(async ({ context, jobNote }) => {
       const [base, quote] = [checkedCurrency(baseText), checkedCurrency(quoteText)];
       if (!(await removeRate(context, base, quote))) {
-        throw new DealerError('not_found', `There is no rate from ${base} to ${quote}.`);
+        throw new DomainError('not_found', `There is no rate from ${base} to ${quote}.`);
       }
       return {
         json: { object: 'rate', base, quote, deleted: true },

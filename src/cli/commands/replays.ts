@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { DomainError } from '../../contract/domain-error.ts';
 import { EVENT_TYPES } from '../../contract/events.ts';
 import { parseTimestamp } from '../../contract/timestamps.ts';
-import { DealerError } from '../../dealers/dealer-error.ts';
 import {
   cancelReplay,
   countReplay,
@@ -56,7 +56,7 @@ export function addReplays(program: Command, shell: Shell): void {
       };
       const { since, until } = filter;
       if (since !== null && until !== null && since >= until) {
-        throw new DealerError('invalid_input', 'Nothing can match: --since must be before --until.');
+        throw new DomainError('invalid_input', 'Nothing can match: --since must be before --until.');
       }
       const state = await receiverOf(db, integrationId);
       if (options.yes !== true) {
@@ -102,7 +102,7 @@ export function addReplays(program: Command, shell: Shell): void {
       await receiverOf(db, integrationId);
       if (!(await cancelReplay(db, integrationId, jobId))) {
         const name = JSON.stringify(jobId);
-        throw new DealerError('not_found', `There is no running replay ${name} of this integration.`);
+        throw new DomainError('not_found', `There is no running replay ${name} of this integration.`);
       }
       return { json: { object: 'replay', id: jobId, status: 'cancelled' }, text: `${jobId} is cancelled.` };
     }),

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import { recordPing } from '../../channel/ping.ts';
+import { DomainError } from '../../contract/domain-error.ts';
 import type { Database } from '../../db/database.ts';
-import { DealerError } from '../../dealers/dealer-error.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryDetail,
@@ -31,7 +31,7 @@ export function addPing(noun: Command, shell: Shell, idHelp: string): void {
     shell.withChannel(async ({ context }) => {
       const state = await receiverOf(context.db, integrationId);
       // Held until later it would test nothing.
-      if (!state.isSending) throw new DealerError('wrong_status', notSentNote(state));
+      if (!state.isSending) throw new DomainError('wrong_status', notSentNote(state));
       const { ping } = await commitAndWake(context, async (tx) => {
         const ping = await recordPing(tx, context, integrationId);
         return { ping, touched: [integrationId] };
@@ -100,7 +100,7 @@ export function addReplay(noun: Command, shell: Shell, idHelp: string): void {
       const { id } = await deliveryOf(db, integrationId, givenId);
       if (!(await replayDelivery(db, integrationId, id, null))) {
         const reason = whyNotNow(await deliveryOf(db, integrationId, id));
-        throw new DealerError('wrong_status', lines(`${id} ${reason}`, notSentNote(state)));
+        throw new DomainError('wrong_status', lines(`${id} ${reason}`, notSentNote(state)));
       }
       return {
         json: { object: 'delivery', id, status: 'pending', ...sendingJson(state) },
@@ -113,7 +113,7 @@ export function addReplay(noun: Command, shell: Shell, idHelp: string): void {
 async function deliveryOf(db: Database, integrationId: string, id: string): Promise<DeliveryDetail> {
   const delivery = await findDelivery(db, integrationId, id);
   if (delivery !== null) return delivery;
-  throw new DealerError('not_found', `There is no delivery ${JSON.stringify(id)} of this integration.`);
+  throw new DomainError('not_found', `There is no delivery ${JSON.stringify(id)} of this integration.`);
 }
 
 function whyNotNow({ status, isInFlight }: DeliverySummary): string {

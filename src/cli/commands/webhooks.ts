@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { DomainError } from '../../contract/domain-error.ts';
 import { notFound } from '../../dealers/input-rules.ts';
-import { EndpointError } from '../../webhooks/endpoints/endpoint-error.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { readSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
 import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
@@ -79,8 +79,12 @@ function addSetUrl(noun: Command, shell: Shell): void {
 
 /** A URL that only the development setting would allow is refused with the name of that setting. */
 function withAdvice(error: unknown, url: string): unknown {
-  if (!(error instanceof EndpointError) || createGuard(true).problemOf(url) !== null) return error;
-  return new EndpointError(`${error.message} For development, WEBHOOK_PRIVATE_TARGETS=on allows it.`);
+  if (!(error instanceof DomainError) || createGuard(true).problemOf(url) !== null) return error;
+  return new DomainError(
+    error.code,
+    `${error.message} For development, WEBHOOK_PRIVATE_TARGETS=on allows it.`,
+    error.field,
+  );
 }
 
 function addRotateSecret(noun: Command, shell: Shell): void {

@@ -1,5 +1,7 @@
+import { DomainError } from '../../contract/domain-error.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../db/database.ts';
+import { publicError } from './domain-errors.ts';
 
 /** Runs one step of an operation; a fault in it that is not the client's becomes that step's own 500. */
 export async function failingAs<Result>(code: ErrorCode, step: () => Promise<Result>): Promise<Result> {
@@ -7,6 +9,7 @@ export async function failingAs<Result>(code: ErrorCode, step: () => Promise<Res
     return await step();
   } catch (error) {
     if (error instanceof ApiError) throw error;
+    if (error instanceof DomainError) throw publicError(error);
     throw new ApiError(code, { cause: error });
   }
 }
@@ -19,5 +22,6 @@ export async function reading<Result>(step: () => Promise<Result>): Promise<Resu
 /** What the client is told of a fault in a write. Whoever got no lock has written nothing, so that is a lookup. */
 export function writeFault(step: ErrorCode, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof DomainError) return publicError(error);
   return new ApiError(sqlState(error) === LOCK_NOT_AVAILABLE ? 'lookup_failed' : step, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import sharp, { type Sharp } from 'sharp';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
-import { DealerError } from '../../dealers/dealer-error.ts';
+import { DomainError } from '../../contract/domain-error.ts';
 import type { PhotoExtension } from './photo-files.ts';
 
 export const PHOTO_BYTES_MAX = 25 * 1_048_576;
@@ -113,6 +113,6 @@ function unreadable(): never {
   throw refused('The photo cannot be read: the file is damaged.');
 }
 
-function refused(message: string): DealerError {
-  return new DealerError('invalid_input', message, 'photo');
+function refused(message: string): DomainError {
+  return new DomainError('invalid_input', message, 'photo');
 }

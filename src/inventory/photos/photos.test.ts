@@ -155,7 +155,7 @@ describe('photos', () => {
     ];
     for (const [bytes, reason] of refused) {
       await assert.rejects(add(id, bytes), {
-        name: 'DealerError',
+        name: 'DomainError',
         code: 'invalid_input',
         field: 'photo',
         message: reason,
@@ -220,7 +220,7 @@ describe('photos', () => {
     const id = await publishNew(world, dealer, watch());
     const photoId = await add(id, await picture('jpeg', 10, 10));
     const before = await storedIds(world);
-    const missing = { name: 'DealerError', code: 'not_found' };
+    const missing = { name: 'DomainError', code: 'not_found' };
     await assert.rejects(addPhoto(context, other.organizationId, id, await picture('jpeg', 10, 10)), missing);
     await assert.rejects(removePhoto(context, other.organizationId, id, photoId), missing);
     await assert.rejects(orderPhotos(context, other.organizationId, id, [photoId]), missing);

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
+import { DomainError } from '../../contract/domain-error.ts';
 import { newId } from '../../contract/ids.ts';
 import { sql } from '../../db/sql.ts';
-import { DealerError } from '../../dealers/dealer-error.ts';
 import { changeItem } from '../change.ts';
 import type { PhotoFiles } from './photo-files.ts';
 import { EXTENSION_OF, prepareUpload } from './photo-variants.ts';
@@ -31,7 +31,7 @@ export async function addPhoto(
         select count(*) as count from photos where item_id = ${itemId}`);
       const count = row?.count ?? 0;
       if (count >= PHOTOS_MAX) {
-        throw new DealerError('invalid_input', `An item has at most ${PHOTOS_MAX} photos.`, 'photo');
+        throw new DomainError('invalid_input', `An item has at most ${PHOTOS_MAX} photos.`, 'photo');
       }
       await tx.query(sql`
         insert into photos (id, item_id, organization_id, position, width, height, format)
@@ -39,7 +39,7 @@ export async function addPhoto(
     });
   } catch (error) {
     // A fault after the commit was sent leaves it open whether the row is there; then the sweep decides.
-    if (error instanceof DealerError) await context.photoFiles.remove([id]).catch(() => {});
+    if (error instanceof DomainError) await context.photoFiles.remove([id]).catch(() => {});
     throw error;
   }
   return id;
@@ -55,7 +55,7 @@ export async function removePhoto(
   await changeItem(context, { organizationId, itemId }, async (tx) => {
     const [removed] = await tx.query<{ position: number }>(sql`
       delete from photos where id = ${photoId} and item_id = ${itemId} returning position`);
-    if (removed === undefined) throw new DealerError('not_found', `There is no photo ${photoId}.`, 'photo');
+    if (removed === undefined) throw new DomainError('not_found', `There is no photo ${photoId}.`, 'photo');
     await tx.query(sql`
       update photos set position = position - 1 where item_id = ${itemId} and position > ${removed.position}`);
   });
@@ -74,7 +74,7 @@ export async function orderPhotos(
     const known = new Set(rows.map((row) => row.id));
     const isSame = photoIds.length === known.size && new Set(photoIds).size === known.size;
     if (!isSame || !photoIds.every((id) => known.has(id))) {
-      throw new DealerError('invalid_input', 'The order must name every photo of the item once.', 'photos');
+      throw new DomainError('invalid_input', 'The order must name every photo of the item once.', 'photos');
     }
     await tx.query(sql`
       update photos p set position = wanted.position

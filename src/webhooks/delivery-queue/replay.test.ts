@@ -11,8 +11,8 @@ import {
   startWebhookWorld,
   type WebhookWorld,
 } from '../../../test/harness/webhooks.ts';
+import { DomainError } from '../../contract/domain-error.ts';
 import { sql } from '../../db/sql.ts';
-import { EndpointError } from '../endpoints/endpoint-error.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
 import { LIMITS } from '../worker/worker-limits.ts';
 import { claimDue } from './claim.ts';
@@ -227,7 +227,7 @@ describe('replay', () => {
     await world.connect(shop);
     await queueEvents(world, shop, 3);
     await startReplay(world.db, shop.integrationId, ALL);
-    await assert.rejects(startReplay(world.db, shop.integrationId, ALL), EndpointError);
+    await assert.rejects(startReplay(world.db, shop.integrationId, ALL), DomainError);
     await world.engine.restart();
     await untilDone(shop);
     assert.equal((await startReplay(world.db, shop.integrationId, ALL)).total, 3);

@@ -1,7 +1,7 @@
+import { DomainError } from '../../contract/domain-error.ts';
 import { firstIdAt, newId } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
-import { EndpointError } from '../endpoints/endpoint-error.ts';
 import { byIndex } from './by-index.ts';
 
 /** What a mass replay sends again. */
@@ -68,7 +68,8 @@ export async function startReplay(db: Database, integrationId: string, filter: R
     on conflict (integration_id) where status = 'running' do nothing
     returning id, status, done, skipped, total, created_at as "createdAt"`;
   const [job] = await byIndex<ReplayJob>(db, statement);
-  if (job === undefined) throw new EndpointError('A replay is running already; wait until it is done, or cancel it.');
+  if (job === undefined)
+    throw new DomainError('already_running', 'A replay is running already; wait until it is done, or cancel it.');
   return job;
 }
 

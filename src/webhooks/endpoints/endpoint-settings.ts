@@ -1,8 +1,8 @@
+import { DomainError } from '../../contract/domain-error.ts';
 import { isSubscription } from '../../contract/events.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { Guard } from '../sending/ssrf-guard.ts';
-import { EndpointError } from './endpoint-error.ts';
 import type { SealedBox } from './secret-encryption.ts';
 import { lockReceiver, makeSecret } from './signing-secrets.ts';
 
@@ -22,7 +22,7 @@ export async function setUrl(
   text: string | null,
 ): Promise<SetUrl | null> {
   const problem = text === null ? null : guard.problemOf(text);
-  if (problem !== null) throw new EndpointError(`The URL ${problem}.`);
+  if (problem !== null) throw new DomainError('invalid_input', `The URL ${problem}.`, 'url');
   const url = text === null ? null : new URL(text).href;
   return await db.transaction(async (tx) => {
     if (!(await lockReceiver(tx, integrationId))) return null;
@@ -46,9 +46,14 @@ export async function setWebhooksEnabled(db: Queryable, integrationId: string, i
 
 export async function subscribe(db: Queryable, integrationId: string, names: string[]): Promise<boolean> {
   const unknown = names.find((name) => !isSubscription(name));
-  if (unknown !== undefined) throw new EndpointError(`There is no event named ${JSON.stringify(unknown)}.`);
+  if (unknown !== undefined)
+    throw new DomainError('invalid_input', `There is no event named ${JSON.stringify(unknown)}.`, 'subscribedEvents');
   if (names.length > SUBSCRIPTION_LIMIT)
-    throw new EndpointError(`At most ${SUBSCRIPTION_LIMIT} names can be subscribed.`);
+    throw new DomainError(
+      'invalid_input',
+      `At most ${SUBSCRIPTION_LIMIT} names can be subscribed.`,
+      'subscribedEvents',
+    );
   const rows = await db.query(sql`
     update webhook_endpoints set subscribed_events = ${[...new Set(names)]}::text[]
     where integration_id = ${integrationId} returning integration_id`);

@@ -1,7 +1,7 @@
+import { DomainError } from '../../contract/domain-error.ts';
 import { randomBase62 } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { EndpointError } from './endpoint-error.ts';
 import type { SealedBox } from './secret-encryption.ts';
 
 const SECRET_LENGTH = 32;
@@ -24,7 +24,7 @@ export async function rotateSecret(
   now: Date | null,
 ): Promise<string | null> {
   if (!Number.isFinite(graceHours) || graceHours < 0 || graceHours > GRACE_MAX_HOURS) {
-    throw new EndpointError(`The grace time must be from 0 to ${GRACE_MAX_HOURS} hours.`);
+    throw new DomainError('invalid_input', `The grace time must be from 0 to ${GRACE_MAX_HOURS} hours.`, 'graceHours');
   }
   return await db.transaction(async (tx) => {
     if (!(await lockReceiver(tx, integrationId))) return null;
@@ -38,7 +38,8 @@ export async function rotateSecret(
       where integration_id = ${integrationId} and expires_at <= coalesce(${now}::timestamptz, clock_timestamp())`);
     const older = await tx.query(sql`select id from webhook_secrets where integration_id = ${integrationId}`);
     if (older.length >= LIVE_SECRETS_LIMIT) {
-      throw new EndpointError(
+      throw new DomainError(
+        'too_many_secrets',
         `${older.length} secrets sign along already; wait until one expires, or give no grace time.`,
       );
     }
