@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ChannelContext } from '../src/channel/context.ts';
 import { newId } from '../src/contract/ids.ts';
+import { sessionOptions } from '../src/db/connection-settings.ts';
 import { rawSql, sql } from '../src/db/sql.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
 import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
@@ -162,7 +163,9 @@ async function plainOrders(
   await writeFile(script, `\\set shop random(0, ${SHOPS - 1})\n${PLAIN_ORDER.replaceAll('\n', ' ')}\n`);
   const args = ['-n', '-M', 'prepared', '-c', String(PGBENCH_CLIENTS), '-j', '1', '-T', String(SECONDS), '-f', script];
   const connection = ['-h', address.socketDir, '-U', address.user, address.database];
-  const output = await promisify(execFile)('pgbench', [...args, ...connection]).then(
+  // The same durability as our own connections have, or the ratio would compare two different promises.
+  const env = { ...process.env, PGOPTIONS: sessionOptions() };
+  const output = await promisify(execFile)('pgbench', [...args, ...connection], { env }).then(
     ({ stdout }) => stdout,
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
 import { adopt, makeDataFolder } from './db/data-folder.ts';
 import { StartError } from './db/start-error.ts';
 
@@ -23,6 +24,8 @@ export type Config = Readonly<{
   /** Null runs the embedded server under dataDir. */
   databaseUrl: string | null;
   databasePoolSize: number;
+  /** The schema of our tables. */
+  databaseSchema: string;
   roles: readonly Role[];
   isDemoWanted: boolean;
   demoApiKey: string | null;
@@ -69,6 +72,10 @@ export function readConfig(environment: Environment = process.env): Config {
       'SECRET_KEYS is required with DATABASE_URL: one or more keys of at least 32 characters, separated by commas (make one with "openssl rand -hex 32")',
     );
   }
+  const databaseSchema = read.text('DATABASE_SCHEMA', DEFAULT_SCHEMA, (value) =>
+    SCHEMA_PATTERN.test(value) ? null : 'must be a name of lower case letters, digits and underscores',
+  );
+  if (isEmbedded && databaseSchema !== DEFAULT_SCHEMA) problems.push('DATABASE_SCHEMA needs DATABASE_URL');
   const config: Config = {
     host: read.text('HOST', '127.0.0.1', () => null) ?? '127.0.0.1',
     port,
@@ -76,6 +83,7 @@ export function readConfig(environment: Environment = process.env): Config {
     dataDir: read.text('DATA_DIR', '.data', () => null) ?? '.data',
     databaseUrl,
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 500),
+    databaseSchema,
     roles: read.choices('ROLES', ROLES),
     isDemoWanted: read.choice('DEMO', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     demoApiKey: read.text('DEMO_API_KEY', null, (value) =>

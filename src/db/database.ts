@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { clientConfig, type DatabaseAddress } from './connection-settings.ts';
 import type { Sql } from './sql.ts';
 
 /** Anything that can run a statement: the database itself, or a transaction on it. */
@@ -42,12 +43,11 @@ export type Database = Queryable & {
   close(): Promise<void>;
 };
 
-/** Where the server is: a URL, or a folder with a unix socket. */
-export type DatabaseAddress = { url: string } | { socketDir: string; user: string; database: string };
-
 export type DatabaseOptions = {
   address: DatabaseAddress;
   poolSize: number;
+  /** The schema of our tables. */
+  schema?: string;
   /** Called for faults that no query reports, such as the loss of an idle connection. */
   onIdleError: (error: Error) => void;
   /** How long a query may wait for a connection; tests shorten it. */
@@ -60,8 +60,6 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** Less than a statement may take, so that a wait for a lock ends as what it is. */
 const LOCK_TIMEOUT_MS = 10_000;
-/** The server cancels a slow statement first; this ends the wait when the server itself hangs. */
-const CLIENT_GRACE_MS = 1_000;
 const TRANSACTION_ATTEMPTS = 4;
 const RETRY_PAUSE_MS = 10;
 
@@ -175,21 +173,12 @@ async function run<Row extends object>(lent: Lent, statement: Sql, limits: Query
 function ignore(): void {}
 
 function connectionSettings(options: DatabaseOptions): pg.ClientConfig {
-  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
-  const { address } = options;
-  return {
-    ...('url' in address
-      ? { connectionString: address.url }
-      : { host: address.socketDir, user: address.user, database: address.database }),
-    application_name: 'crownwheel',
-    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: Math.min(options.lockTimeoutMs ?? LOCK_TIMEOUT_MS, statementTimeoutMs),
-    query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
-    idle_in_transaction_session_timeout: statementTimeoutMs * 2,
-    keepAlive: true,
-    types,
+  const limits = {
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
   };
+  return clientConfig(options.address, limits, options.schema === undefined ? {} : { schema: options.schema });
 }
 
 /** 57P0x: the administrator, a crash or a start-up state ended the session; 08xxx: connection exceptions. */
@@ -202,20 +191,4 @@ function isRetryable(error: unknown): boolean {
   const code = sqlState(error);
   if (code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED) return true;
   return error instanceof Error && error.cause !== undefined && isRetryable(error.cause);
-}
-
-const INT8 = 20;
-
-/** int8 reads as a number: our counters and amounts stay far below 2^53, and a larger one must not pass silently. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (oid === INT8 && format !== 'binary') return parseInt8;
-    return pg.types.getTypeParser(oid, format);
-  },
-} as pg.CustomTypesConfig;
-
-function parseInt8(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value out of the safe range: ${text}`);
-  return value;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { clientConfig } from './connection-settings.ts';
 import { type LaunchedProgram, type Launcher, postgresBinaries } from './embedded-binaries.ts';
 import { StartError } from './start-error.ts';
 
@@ -30,6 +31,7 @@ const SLOW_START_MS = 2_000;
 const STOP_TIMEOUT_MS = 30_000;
 const EXIT_TIMEOUT_MS = 2_000;
 const POLL_MS = 25;
+const START_LIMITS = { connectTimeoutMs: 2_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 };
 const LOG_LIMIT_BYTES = 10_000_000;
 
 const DEFAULTS: Record<string, string> = {
@@ -40,6 +42,10 @@ const DEFAULTS: Record<string, string> = {
   max_wal_size: '1GB',
   log_min_messages: 'warning',
   timezone: 'UTC',
+  // Said here, so that they hold whatever somebody tries in postgresql.conf.
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
 };
 
 /** Returns when the server answers and our database is in it, whether it had to be started or was there. */
@@ -153,13 +159,8 @@ async function ensureDatabase(place: Place): Promise<void> {
 }
 
 async function connect(place: Place, database: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    host: await socketDirOf(place),
-    user: USER,
-    database,
-    application_name: 'crownwheel start',
-    connectionTimeoutMillis: 2_000,
-  });
+  const address = { socketDir: await socketDirOf(place), user: USER, database };
+  const client = new pg.Client(clientConfig(address, START_LIMITS, { applicationName: 'crownwheel start' }));
   client.on('error', () => {});
   await client.connect();
   return client;

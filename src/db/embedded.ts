@@ -3,8 +3,8 @@ import { rename, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DatabaseAddress } from './connection-settings.ts';
 import { adopt, makeDataFolder } from './data-folder.ts';
-import type { DatabaseAddress } from './database.ts';
 import { postgresBinaries, prepareLauncher, privateTo } from './embedded-binaries.ts';
 import { type FolderLock, lockFolder } from './embedded-lock.ts';
 import {

@@ -21,6 +21,8 @@ export async function migrate(db: Database, onProgress: (message: string) => voi
   const client = await db.connect();
   try {
     await client.query(`set statement_timeout = ${MIGRATION_TIMEOUT_MS}; set lock_timeout = 0`);
+    // Known from PostgreSQL 17 on only, so that no connection can send it when it is opened.
+    await client.query(`select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`);
     await waitForTurn(client, onProgress);
     await makeHistoryTable(client);
     const files = await migrationFiles();
@@ -84,6 +86,7 @@ async function hasHistoryTable(client: pg.Client): Promise<boolean> {
 /** Looked for first, because even "create table if not exists" needs a privilege that a node may rightly lack. */
 async function makeHistoryTable(client: pg.Client): Promise<void> {
   if (await hasHistoryTable(client)) return;
+  await assertSchema(client);
   try {
     await client.query(`create table schema_migrations (
       version integer primary key,
@@ -95,6 +98,24 @@ async function makeHistoryTable(client: pg.Client): Promise<void> {
     throw new StartError(
       `the database user cannot make tables: ${(error as Error).message}; it has to own the database, or to be granted CREATE on its schema`,
     );
+  }
+}
+
+/** An empty schema beside a full one would look like a service that has lost everything. */
+async function assertSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ wanted: string; current: string | null; used: string | null }>(`
+    select current_setting('search_path') as wanted, current_schema() as current, (
+      select c.relnamespace::regnamespace::text from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attname = 'checksum'
+      where c.relname = 'schema_migrations' and c.relkind = 'r' order by c.oid limit 1) as used`);
+  const { wanted, current, used } = rows[0] ?? { wanted: '', current: null, used: null };
+  if (used !== null) {
+    throw new StartError(
+      `the tables of this database are in the schema ${used}, not in ${wanted}; set DATABASE_SCHEMA=${used}`,
+    );
+  }
+  if (current === null) {
+    throw new StartError(`the database has no schema ${wanted}; create it, or change DATABASE_SCHEMA`);
   }
 }
 

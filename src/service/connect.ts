@@ -50,6 +50,7 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
     db = openDatabase({
       address: embedded?.address ?? { url: settings.databaseUrl ?? '' },
       poolSize: config.databasePoolSize,
+      schema: config.databaseSchema,
       // The pool lets its connections go without waiting for their end, so that our own stop may break one.
       onIdleError: (error) => {
         if (!isClosing) options.onFault(`a database connection was lost: ${error.message}`);

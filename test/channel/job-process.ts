@@ -1,6 +1,7 @@
 import { runJobs } from '../../src/channel/run-jobs.ts';
 import { VERSIONS } from '../../src/contract/versions.ts';
-import { type Database, type DatabaseAddress, openDatabase } from '../../src/db/database.ts';
+import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { PUBLIC_URL } from '../harness/world.ts';
 
 export type JobOrder = {

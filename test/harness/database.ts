@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, type DatabaseAddress, type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
+import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
 import { rawSql } from '../../src/db/sql.ts';
 
 export const SERVER_VARIABLE = 'CROWNWHEEL_TEST_SERVER';

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DatabaseAddress, openDatabase } from '../../src/db/database.ts';
+import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded.ts';
 import { sql } from '../../src/db/sql.ts';
 

@@ -69,6 +69,33 @@ describe('an external PostgreSQL', () => {
     await db.close();
   });
 
+  it('has its tables in the schema of DATABASE_SCHEMA, and is never taken for empty because it has them elsewhere', async () => {
+    const db = admin();
+    await db.query(rawSql(`create database ${name}_schema`));
+    const DATABASE_URL = urlOf(`${name}_schema`);
+    const common = { DATABASE_URL, SECRET_KEYS };
+    const start = async (env: Record<string, string>) => ({
+      env: { ...common, ...env, DATA_DIR: await temporaryFolder() },
+    });
+    const missing = await startAndFail(await start({ DATABASE_SCHEMA: 'shop' }));
+    assert.match(
+      missing.err(),
+      /^crownwheel: the database has no schema shop; create it, or change DATABASE_SCHEMA\n$/,
+    );
+    const inside = openDatabase({ address: { url: DATABASE_URL }, poolSize: 1, onIdleError: () => {} });
+    await inside.query(rawSql('create schema shop'));
+    const service = await startService(await start({ DATABASE_SCHEMA: 'shop' }));
+    await service.says('Stop:');
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0, service.err());
+    assert.deepEqual(await inside.query(sql`select count(*) as count from shop.organizations`), [{ count: 0 }]);
+    const elsewhere = await startAndFail(await start({}));
+    assert.match(elsewhere.err(), /^crownwheel: the tables .* schema shop, not in public; set DATABASE_SCHEMA=shop\n$/);
+    await inside.close();
+    await db.query(rawSql(`drop database ${name}_schema with (force)`));
+    await db.close();
+  });
+
   it('has no demo data unless asked', async () => {
     const db = admin();
     await db.query(rawSql(`create database ${name}_empty`));

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { DatabaseAddress } from '../../src/db/database.ts';
+import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
 import type { EngineLimits } from '../../src/webhooks/worker/worker-limits.ts';
 import { ROOT_DIR } from '../service/service-process.ts';
 
