@@ -27,6 +27,15 @@ const TRACES: Record<string, (shop: Shop) => Promise<unknown>> = {
   'a ping': (shop) => shop.post('/v1/test/webhook_ping'),
 };
 
+const UPSERTS: [string, string, object][] = [
+  ['a customer', '/v1/customers', { email: 'buyer@a.ch' }],
+  ['a customer with an external id', '/v1/customers', { external_id: 'c1' }],
+  ['a bulk of customers', '/v1/customers/bulk', { customers: [{ external_id: 'c1', email: 'buyer@a.ch' }] }],
+];
+
+const customersOf = (organizationId: string) =>
+  world.db.query(sql`select id from customers where organization_id = ${organizationId}`);
+
 describe('attaching an integration to another dealer', () => {
   for (const [name, leave] of Object.entries(TRACES)) {
     it(`is refused once it has ${name}, whether it was detached before or not`, async () => {
@@ -69,6 +78,42 @@ describe('attaching an integration to another dealer', () => {
     assert.equal((await report).status, 201);
     await attached;
   });
+
+  for (const [name, path, body] of UPSERTS) {
+    it(`waits for ${name} that is on its way, and then is refused`, async () => {
+      const shop = await openShop(world);
+      const other = await openShop(world);
+      // The upsert has written its customers and can't record its answer yet.
+      const records = await hold(world.db, 'lock table idempotency_records in share mode', []);
+      const upserted = shop.post(path, body);
+      await untilBlocked(world.db, 1);
+      const attached = assertRefused(
+        setOrganization(world.db, shop.integrationId, other.organizationId),
+        'wrong_status',
+      );
+      await untilBlocked(world.db, 2);
+      await records.letGo();
+      assert.equal((await upserted).status < 300, true);
+      await attached;
+    });
+
+    it(`leaves nothing behind of ${name} that was on its way to the dealer before`, async () => {
+      const shop = await openShop(world);
+      const other = await openShop(world);
+      const key = freshKey();
+      const customers = await hold(world.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `customers ${shop.organizationId}`,
+      ]);
+      const upserted = shop.api.post(path, body, key);
+      await untilBlocked(world.db, 1);
+      assert.equal(await setOrganization(world.db, shop.integrationId, other.organizationId), true);
+      await customers.letGo();
+      assert.equal((await upserted).status, 500);
+      assert.deepEqual(await customersOf(shop.organizationId), []);
+      assert.equal((await shop.api.post(path, body, key)).status < 300, true);
+      assert.equal((await customersOf(other.organizationId)).length, 1);
+    });
+  }
 
   it('leaves nothing behind of an order that was on its way to the dealer before', async () => {
     const shop = await openShop(world);

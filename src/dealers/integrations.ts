@@ -128,6 +128,8 @@ export async function setOrganization(
     await lockClocks(tx, [integrationId]);
     if (organizationId !== null) {
       await assertOrganization(tx, organizationId);
+      // A write without the clock, such as an upsert of customers, holds this row. It ends before the look for its data.
+      await tx.query(sql`select id from integrations where id = ${integrationId} for update`);
       await assertNoForeignData(tx, integrationId, organizationId);
     }
     const rows = await tx.query(sql`
@@ -152,6 +154,17 @@ export async function deleteIntegration(db: Database | Transaction, integrationI
     const rows = await tx.query(sql`delete from integrations where id = ${integrationId} returning id`);
     return rows.length === 1;
   });
+}
+
+/**
+ * Keeps an integration with its dealer until the caller's transaction ends. For writes that do not take its clock: while
+ * they run, the integration can't be attached to another dealer. Throws if it is no longer the dealer's.
+ */
+export async function holdIntegration(tx: Transaction, integrationId: string, organizationId: string): Promise<void> {
+  const rows = await tx.query(sql`
+    select id from integrations
+    where id = ${integrationId} and organization_id = ${organizationId} for key share`);
+  if (rows.length === 0) throw new Error(`integration ${integrationId} is no longer the dealer's`);
 }
 
 async function assertUserOf(db: Queryable, organizationId: string, userId: string): Promise<void> {

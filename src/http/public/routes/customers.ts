@@ -4,6 +4,7 @@ import type { BulkResult, Customer } from '../../../contract/resources/customer.
 import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/customer-book.ts';
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
+import { holdIntegration } from '../../../dealers/integrations.ts';
 import type { AdmittedIntegration } from '../admit.ts';
 import type { Handler } from '../handler.ts';
 import { writeOnce } from '../writes/execute-write.ts';
@@ -15,6 +16,7 @@ export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (
     // Not before a replay is ruled out: a phone is read by the country that the dealer has today.
     const draft = draftCustomer(body, integration.country, '');
     await lockCustomers(tx, scope.organizationId);
+    await holdIntegration(tx, scope.integrationId, scope.organizationId);
     const book = await openCustomerBook(tx, scope, [draft], nowOf(context.channel.now(), integration));
     const outcome = accepted(book.upsert(draft), undefined);
     await book.write();
@@ -34,6 +36,7 @@ export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async
       draftCustomer(customer, integration.country, `customers[${index}].`),
     );
     await lockCustomers(tx, scope.organizationId);
+    await holdIntegration(tx, scope.integrationId, scope.organizationId);
     const book = await openCustomerBook(tx, scope, drafts, nowOf(context.channel.now(), integration));
     const outcomes = drafts.map((draft, index) => accepted(book.upsert(draft), `customers[${index}]`));
     await book.write();
