@@ -20,14 +20,14 @@ export type OwnServer = {
   remove(): Promise<void>;
 };
 
-export async function startOwnServer(): Promise<OwnServer> {
+export async function startOwnServer({ isDurable = false } = {}): Promise<OwnServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'crownwheel-own-'));
   const open = () =>
     startEmbedded({
       dataDir,
       isExclusive: true,
       onProgress: () => {},
-      settings: { fsync: 'off', full_page_writes: 'off', max_connections: '50' },
+      settings: { max_connections: '50', ...(isDurable ? {} : { fsync: 'off', full_page_writes: 'off' }) },
     });
   let server: EmbeddedDatabase = await open();
   const { address } = server;

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../../test/harness/command-line.ts';
+import { startOwnServer } from '../../../test/harness/own-server.ts';
 import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
 import { box, guard, SECRET_KEY } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Config } from '../../config.ts';
+import { openDatabase } from '../../db/database.ts';
+import { migrate } from '../../db/migrate.ts';
 import { rawSql, sql } from '../../db/sql.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
@@ -25,7 +28,15 @@ describe('the doctor', () => {
   const { run, json, refusal } = commandLine(() => settings);
 
   before(async () => {
-    world = await startWorld();
+    // Not the server that the tests share, which trades durability for speed: the doctor finds that.
+    const server = await startOwnServer({ isDurable: true });
+    const db = openDatabase({ address: server.address, poolSize: 5, onIdleError: () => {} });
+    await migrate(db);
+    const drop = async () => {
+      await db.close();
+      await server.remove();
+    };
+    world = await startWorld({ database: { db, address: server.address, drop } });
     dir = await mkdtemp(join(tmpdir(), 'crownwheel-doctor-'));
     good = { ...settingsFor(world, { DATA_DIR: dir }), secretKeys: [SECRET_KEY] };
   });
@@ -49,7 +60,18 @@ describe('the doctor', () => {
     assert.equal(is_ok, true);
     assert.deepEqual(
       checks.map((each: CheckJson) => each.name),
-      ['settings', 'secret keys', 'database', 'migrations', 'signing secrets', 'clock', 'photos', 'webhooks', 'port'],
+      [
+        'settings',
+        'secret keys',
+        'database',
+        'durability',
+        'migrations',
+        'signing secrets',
+        'clock',
+        'photos',
+        'webhooks',
+        'port',
+      ],
     );
     assert.match((await run('doctor')).out, /^ok {5}settings .*[\s\S]*All is well\.\n$/);
   });
@@ -80,6 +102,37 @@ describe('the doctor', () => {
     assert.deepEqual([code, is_ok], [1, false]);
     assert.match(message, /ECONNREFUSED/);
     assert.match(await refusal('organization', 'list'), /^the database cannot be reached: connect ECONNREFUSED/);
+  });
+
+  it('finds a server that may lose what it acknowledged', async () => {
+    const set = async (assignment: string) => {
+      await world.db.query(rawSql(`alter system ${assignment}`));
+      await world.db.query(rawSql('select pg_reload_conf()'));
+    };
+    /** The server takes a moment to read its settings anew. */
+    const until = async (message: RegExp) => {
+      for (;;) {
+        const found = await check('durability');
+        if (message.test(found.message)) return found;
+      }
+    };
+    assert.equal((await check('durability')).message, 'fsync, full_page_writes and synchronous_commit are on');
+    await set('set fsync = off');
+    const lossy = await until(/^fsync is off: /);
+    assert.deepEqual([lossy.code, lossy.is_ok], [1, false]);
+    await set('set fsync = on');
+    await set('set full_page_writes = off');
+    assert.equal((await until(/^full_page_writes is off: /)).is_warning, true);
+    await set('set full_page_writes = on');
+    // Our own connections overrule it, so there is nothing to complain of.
+    await set('set synchronous_commit = off');
+    await until(/are on$/);
+    await world.db.query(rawSql(`alter role crownwheel set session_replication_role = 'replica'`));
+    assert.match((await check('durability')).message, /^session_replication_role is replica: /);
+    await world.db.query(rawSql('alter role crownwheel reset session_replication_role'));
+    await world.db.query(rawSql(`alter role crownwheel set transaction_timeout = '10s'`));
+    assert.match((await check('durability')).message, /^transaction_timeout is 10s: /);
+    await world.db.query(rawSql('alter role crownwheel reset transaction_timeout'));
   });
 
   it('opens every signing secret in use, and names the integrations whose none of the keys opens', async () => {

@@ -9,6 +9,7 @@ import { StartError } from '../../db/start-error.ts';
 import type { Connection } from '../../service/connect.ts';
 import { assertPortFree } from '../../service/port.ts';
 import { type Check, ok, wrong } from './check.ts';
+import { checkDurability } from './doctor-durability.ts';
 import { checkPhotos, nearestExisting } from './doctor-photos.ts';
 import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
 
@@ -94,7 +95,7 @@ async function checkDatabase(config: Config, withConnection: DoctorTools['withCo
       const migrations = await checkMigrations(db);
       // Only this release's schema is known to have them where they are looked for.
       const secrets = migrations.isOk ? [await checkSigningSecrets(db, secretKeys)] : [];
-      return [server, migrations, ...secrets, await checkClock(db)];
+      return [server, await checkDurability(db), migrations, ...secrets, await checkClock(db)];
     });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
