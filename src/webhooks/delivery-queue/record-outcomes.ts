@@ -1,39 +1,60 @@
-import type { Database } from '../../db/database.ts';
+import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { healthOf } from '../endpoints/endpoint-health.ts';
+import { type Health, healthOf } from '../endpoints/endpoint-health.ts';
 import type { Outcome } from './attempt-outcome.ts';
-import { byIndex } from './by-index.ts';
 import { GONE_LIMIT, waitAfter } from './retry-schedule.ts';
 
 /** What somebody should know of it: receivers that were switched off, and deliveries that are given up, by receiver. */
 export type Recorded = { disabled: string[]; deadLetters: Map<string, number> };
 
 /**
- * Records how attempts ended, many at once, in one statement. An outcome whose lease has passed to another worker is
- * dropped: that worker tells what became of the delivery.
+ * Records how attempts ended, many at once. An outcome counts only while the delivery still has the lease of its attempt,
+ * and recording ends the lease. So an outcome is dropped when the lease has passed to another worker, which records what
+ * became of the delivery, and when it was recorded before: a worker whose commit was made but whose answer was lost
+ * records the same batch again.
  */
 export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise<Recorded> {
   const rows = outcomes.map(rowOf);
-  const health = healthOf(outcomes);
-  const disabled = await byIndex<{ integrationId: string }>(
-    db,
-    sql`
-    with recorded as (
-      update deliveries d set
-        status = ours.status, is_waiting = (ours.status = 'failed'), attempts = ours.attempts,
-        due_at = ours.due_at, lease_token = null, leased_until = null,
-        takeovers = 0, last_attempt_at = ours.ended_at, last_response_code = ours.code, last_response_body = ours.body,
-        last_error = ours.error, finished_at = case when ours.status = 'succeeded' then ours.ended_at end
-      from unnest(
-        ${rows.map((row) => row.row)}::tid[], ${rows.map((row) => row.id)}::text[],
-        ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
-        ${rows.map((row) => row.attempts)}::integer[], ${rows.map((row) => row.dueAt)}::timestamptz[],
-        ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
-        ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
-        as ours (row, id, token, status, attempts, due_at, ended_at, code, body, error)
-      -- Where the claim left the row; if it lies there no more, or under another token, it was taken over.
-      where d.ctid = ours.row and d.id = ours.id and d.lease_token = ours.token
-    ), receivers as materialized (
+  const disabled = await db.transaction(
+    async (tx) => {
+      const recorded = await recordDeliveries(tx, rows);
+      const counted = outcomes.filter(({ delivery }) => recorded.has(delivery.id));
+      return counted.length === 0 ? [] : await recordHealth(tx, healthOf(counted));
+    },
+    { planning: 'by index' },
+  );
+  const deadLetters = new Map<string, number>();
+  for (const { status, integrationId } of rows) {
+    if (status === 'dead_letter') deadLetters.set(integrationId, (deadLetters.get(integrationId) ?? 0) + 1);
+  }
+  return { disabled, deadLetters };
+}
+
+/** Returns the ids of the deliveries that had the lease still. */
+async function recordDeliveries(tx: Transaction, rows: ReturnType<typeof rowOf>[]): Promise<Set<string>> {
+  const recorded = await tx.query<{ id: string }>(sql`
+    update deliveries d set
+      status = ours.status, is_waiting = (ours.status = 'failed'), attempts = ours.attempts,
+      due_at = ours.due_at, lease_token = null, leased_until = null,
+      takeovers = 0, last_attempt_at = ours.ended_at, last_response_code = ours.code, last_response_body = ours.body,
+      last_error = ours.error, finished_at = case when ours.status = 'succeeded' then ours.ended_at end
+    from unnest(
+      ${rows.map((row) => row.row)}::tid[], ${rows.map((row) => row.id)}::text[],
+      ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
+      ${rows.map((row) => row.attempts)}::integer[], ${rows.map((row) => row.dueAt)}::timestamptz[],
+      ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
+      ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
+      as ours (row, id, token, status, attempts, due_at, ended_at, code, body, error)
+    -- Where the claim left the row; if it lies there no more, or under another token, it was taken over or recorded.
+    where d.ctid = ours.row and d.id = ours.id and d.lease_token = ours.token
+    returning d.id`);
+  return new Set(recorded.map(({ id }) => id));
+}
+
+/** Counts successes and failures of endpoints, and switches off those that are gone; returns their integrations. */
+async function recordHealth(tx: Transaction, health: Health[]): Promise<string[]> {
+  const disabled = await tx.query<{ integrationId: string }>(sql`
+    with receivers as materialized (
       -- Locked in the order of their ids, so that two workers do not wait for each other. What an earlier URL answered
       -- says nothing about the one of now.
       select rows.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.last_gone,
@@ -59,13 +80,8 @@ export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise
         disabled_reason = case when r.is_gone then 'gone' else e.disabled_reason end
       from receivers r where e.integration_id = r.integration_id
     )
-    select integration_id as "integrationId" from receivers where is_gone and is_enabled`,
-  );
-  const deadLetters = new Map<string, number>();
-  for (const { status, integrationId } of rows) {
-    if (status === 'dead_letter') deadLetters.set(integrationId, (deadLetters.get(integrationId) ?? 0) + 1);
-  }
-  return { disabled: disabled.map(({ integrationId }) => integrationId), deadLetters };
+    select integration_id as "integrationId" from receivers where is_gone and is_enabled`);
+  return disabled.map(({ integrationId }) => integrationId);
 }
 
 function rowOf({ delivery, result, endedAt }: Outcome) {

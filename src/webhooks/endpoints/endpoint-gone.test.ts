@@ -9,6 +9,7 @@ import {
   startWebhookWorld,
   type WebhookWorld,
 } from '../../../test/harness/webhooks.ts';
+import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { Outcome } from '../delivery-queue/attempt-outcome.ts';
 import { recordOutcomes } from '../delivery-queue/record-outcomes.ts';
@@ -116,11 +117,7 @@ describe('410 answers', () => {
     for (const [batches, expected] of table) {
       const shop = await openShop(world);
       const { url } = await world.connect(shop);
-      for (const codes of batches)
-        await recordOutcomes(
-          world.db,
-          codes.map((code) => outcomeOf(shop, url, code)),
-        );
+      for (const codes of batches) await recordOutcomes(world.db, await outcomesOf(shop, url, codes));
       assert.equal(await isOn(shop), expected, JSON.stringify(batches));
     }
   });
@@ -129,7 +126,7 @@ describe('410 answers', () => {
     const shop = await openShop(world);
     const old = await world.connect(shop);
     await world.connect(shop);
-    await recordOutcomes(world.db, Array(10).fill(outcomeOf(shop, old.url, 410)));
+    await recordOutcomes(world.db, await outcomesOf(shop, old.url, Array(10).fill(410)));
     assert.equal(await isOn(shop), true);
     assert.equal((await shop.api.get('/v1/me')).body.webhook.consecutive_failures, 0);
   });
@@ -137,19 +134,32 @@ describe('410 answers', () => {
   it('of two workers are counted together', async () => {
     const shop = await openShop(world);
     const { url } = await world.connect(shop);
-    const one = () => recordOutcomes(world.db, [outcomeOf(shop, url, 410)]);
-    await Promise.all([one(), one(), one(), one()]);
+    const [last, ...others] = await outcomesOf(shop, url, Array(5).fill(410));
+    assert.ok(last !== undefined);
+    await Promise.all(others.map((outcome) => recordOutcomes(world.db, [outcome])));
     assert.equal(await isOn(shop), true);
-    await one();
+    await recordOutcomes(world.db, [last]);
     assert.equal(await isOn(shop), false);
     assert.equal((await shop.api.get('/v1/me')).body.webhook.consecutive_failures, 5);
   });
-});
 
-function outcomeOf({ integrationId }: Shop, url: string, code: number): Outcome {
-  return {
-    delivery: { integrationId, id: 'dlv_none', row: '(0,1)', url, attempts: 0, leaseToken: 1 },
-    result: { isSuccess: code === 200, responseCode: code, responseBody: null, error: null },
-    endedAt: START,
-  };
-}
+  /** Outcomes of new deliveries that no other worker takes, one for each response code. */
+  async function outcomesOf(shop: Shop, url: string, codes: number[]): Promise<Outcome[]> {
+    const { integrationId } = shop;
+    const leased = await world.db.transaction(async (tx) => {
+      const db = { ...world.db, transaction: <Result>(work: (joined: Transaction) => Promise<Result>) => work(tx) };
+      await queueEvents({ db, channel: { now: world.channel.now, onEvents: () => {} } }, shop, codes.length);
+      return await tx.query<{ id: string; row: string }>(sql`
+        update deliveries set lease_token = 1, leased_until = ${START}::timestamptz + interval '1 hour'
+        where integration_id = ${integrationId} and attempts = 0 and lease_token is null returning id, ctid as row`);
+    });
+    return leased.map(({ id, row }, index) => {
+      const code = codes[index] ?? 0;
+      return {
+        delivery: { integrationId, id, row, url, attempts: 0, leaseToken: 1 },
+        result: { isSuccess: code === 200, responseCode: code, responseBody: null, error: null },
+        endedAt: START,
+      };
+    });
+  }
+});
