@@ -13,7 +13,16 @@ const FONTS = {
 };
 
 /** Sent as one file, in this order: the later ones build on the earlier. */
-const STYLE_FILES = ['foundation.css', 'shell.css', 'text.css', 'code.css', 'tables.css', 'reference.css', 'media.css'];
+const STYLE_FILES = [
+  '../style/tokens.css',
+  'style/foundation.css',
+  'style/shell.css',
+  'style/text.css',
+  'style/code.css',
+  'style/tables.css',
+  'style/reference.css',
+  'style/media.css',
+];
 
 /** Below /docs/api/. Read once: the files are part of the release. */
 export const ASSETS: readonly Asset[] = loadAssets();
@@ -33,7 +42,7 @@ function loadAssets(): Asset[] {
   const fonts = Object.entries(FONTS).map(([path, file]) =>
     asset(path, 'font/woff2', readFileSync(new URL(import.meta.resolve(file)))),
   );
-  const style = STYLE_FILES.map((file) => readFileSync(new URL(`style/${file}`, import.meta.url), 'utf8')).join('\n');
+  const style = STYLE_FILES.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n');
   return [
     ...fonts,
     asset('style.css', 'text/css; charset=utf-8', Buffer.from(withVersions(style, fonts))),

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+/** One file of the built dashboard, in every encoding that it is sent in. */
+export type PageFile = {
+  type: string;
+  body: Buffer;
+  brotli: Buffer | null;
+  gzip: Buffer | null;
+  etag: string;
+  /** Its name carries a hash of its content, so browsers may keep it for good. */
+  isHashed: boolean;
+};
+
+/** The built dashboard. */
+export type PageFiles = {
+  /** The one HTML page, which every address of the dashboard opens. */
+  page: PageFile;
+  /** By path, such as assets/main-x1y2z3.js. */
+  files: ReadonlyMap<string, PageFile>;
+};
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};
+
+/** Reads the whole build into memory: it is small, part of the release, and never changes while it is served. */
+export function loadPageFiles(dir: string, basePath: string): PageFiles {
+  const files = new Map<string, PageFile>();
+  for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+    const type = TYPES[extname(name)];
+    if (type !== undefined) files.set(name, pageFile(dir, name, type));
+  }
+  const html = files.get('index.html');
+  if (html === undefined) throw new Error(`${dir} holds no index.html`);
+  files.delete('index.html');
+  return { page: atBasePath(html, basePath), files };
+}
+
+function pageFile(dir: string, name: string, type: string): PageFile {
+  const body = readFileSync(join(dir, name));
+  return {
+    type,
+    body,
+    brotli: readIfThere(join(dir, `${name}.br`)),
+    gzip: readIfThere(join(dir, `${name}.gz`)),
+    etag: etagOf(body),
+    isHashed: name.startsWith('assets/'),
+  };
+}
+
+/** The build names its files relative to the page; a page may be opened at any depth, so their paths become absolute. */
+function atBasePath(html: PageFile, basePath: string): PageFile {
+  const text = html.body
+    .toString('utf8')
+    .replaceAll(/(src|href)="\.\//g, `$1="${basePath}/`)
+    .replace('name="base-path" content=""', `name="base-path" content="${basePath}"`);
+  const body = Buffer.from(text);
+  return { ...html, body, brotli: null, gzip: null, etag: etagOf(body) };
+}
+
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function etagOf(body: Buffer): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`;
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../contract/errors.ts';
+import { isMatch } from '../if-none-match.ts';
+import type { PageFile, PageFiles } from './page-files.ts';
+
+/** Scripts come from this service alone. Mantine sets styles from script, which 'unsafe-inline' is for. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const FOREVER = 'public, max-age=31536000, immutable';
+const REVALIDATED = 'no-cache';
+/** Addresses that are never a page of the dashboard, whatever asks for them. */
+const OTHER_ROOMS = /^\/(api|docs|photos)(\/|$)/;
+
+export type PageOptions = {
+  /** Null while the pages are being built. */
+  pages: () => PageFiles | null;
+};
+
+/**
+ * The dashboard's pages. One HTML page answers every address that a browser opens; the router in it shows the rest. A
+ * program that asks for an unknown address still gets the catalogue's 404.
+ */
+export async function pageRoutes(app: FastifyInstance, { pages }: PageOptions): Promise<void> {
+  app.get('/', async (request, reply) => sendPage(pages(), request, reply));
+  app.get('/*', async (request, reply) => {
+    const path = (request.params as { '*': string })['*'];
+    const file = pages()?.files.get(path);
+    if (file !== undefined) return send(file, request, reply);
+    if (OTHER_ROOMS.test(`/${path}`) || !isBrowser(request)) throw new ApiError('route_not_found');
+    return sendPage(pages(), request, reply);
+  });
+}
+
+function sendPage(pages: PageFiles | null, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('Content-Security-Policy', PAGE_POLICY);
+  if (pages !== null) return send(pages.page, request, reply);
+  return reply
+    .code(503)
+    .header('Retry-After', '1')
+    .header('Refresh', '1')
+    .header('Cache-Control', 'no-store')
+    .type('text/html; charset=utf-8')
+    .send(BUILDING);
+}
+
+function send(file: PageFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('Cache-Control', file.isHashed ? FOREVER : REVALIDATED).header('ETag', file.etag);
+  reply.header('Vary', 'Accept-Encoding');
+  if (isMatch(request.headers['if-none-match'], file.etag)) return reply.code(304).send();
+  reply.type(file.type);
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  if (file.brotli !== null && /\bbr\b/.test(accepted)) return reply.header('Content-Encoding', 'br').send(file.brotli);
+  if (file.gzip !== null && /\bgzip\b/.test(accepted)) return reply.header('Content-Encoding', 'gzip').send(file.gzip);
+  return reply.send(file.body);
+}
+
+function isBrowser(request: FastifyRequest): boolean {
+  return String(request.headers.accept ?? '').includes('text/html');
+}
+
+const BUILDING = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Crownwheel</title></head>
+<body><h1>Crownwheel</h1><p>The dashboard is being built. This page opens it in a few seconds.</p></body></html>
+`;

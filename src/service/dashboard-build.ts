@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DIST_DIR, isBuildCurrent } from '../../dashboard/build-state.ts';
+import { loadPageFiles, type PageFiles } from '../http/dashboard/page-files.ts';
+
+const BUILD_SCRIPT = join(DIST_DIR, '..', 'build.ts');
+const BUILD_LIMIT_MS = 300_000;
+
+/** The pages of the dashboard: those that were built with the sources at hand, or null until they are. */
+export type DashboardPages = { get(): PageFiles | null; ready: Promise<void> };
+
+/**
+ * Gives the pages as they were built by the installation. If the sources have changed since, or the installation ran no
+ * scripts, they are built now, in a process of their own beside the start of the database.
+ */
+export function openDashboardPages(
+  publicUrl: string,
+  options: { onProgress: (message: string) => void; onFault: (error: unknown) => void; signal: AbortSignal },
+): DashboardPages {
+  const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
+  let pages: PageFiles | null = null;
+  async function open(): Promise<void> {
+    if (!isBuildCurrent()) {
+      options.onProgress('Building the dashboard …');
+      const limits = { timeout: BUILD_LIMIT_MS, signal: options.signal };
+      await promisify(execFile)(process.execPath, [BUILD_SCRIPT], limits);
+    }
+    pages = loadPageFiles(DIST_DIR, basePath);
+  }
+  return {
+    get: () => pages,
+    ready: open().catch((error: unknown) => {
+      if (!options.signal.aborted) options.onFault(error);
+    }),
+  };
+}
