@@ -26,7 +26,10 @@ export function sourceHash(): string {
   for (const source of SOURCES) {
     for (const file of filesIn(join(ROOT_DIR, source))) {
       if (file.endsWith('.test.ts')) continue;
-      hash.update(`${relative(ROOT_DIR, file)}\0`).update(readFileSync(file)).update('\0');
+      hash
+        .update(`${relative(ROOT_DIR, file)}\0`)
+        .update(readFileSync(file))
+        .update('\0');
     }
   }
   return hash.digest('hex');

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
@@ -18,6 +18,8 @@ async function buildDashboard(): Promise<void> {
   const hash = sourceHash();
   // Made aside and moved, so that two builds at a time or a kill never leave half a folder.
   const staging = mkdtempSync(`${DIST_DIR}-`);
+  // The service may run as another user than the one who installed it.
+  chmodSync(staging, 0o755);
   try {
     await build({
       configFile: join(import.meta.dirname, 'vite.config.ts'),

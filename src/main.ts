@@ -13,6 +13,7 @@ import { memoryStore } from './http/public/rate-limit/memory-store.ts';
 import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
 import { createPhotoGallery } from './inventory/photos/photo-gallery.ts';
 import { type Connection, connect } from './service/connect.ts';
+import { type DashboardPages, openDashboardPages } from './service/dashboard-build.ts';
 import { warnOfLostKeys } from './service/lost-keys.ts';
 import { openPhotoFiles } from './service/photo-storage.ts';
 import { assertPortFree, listenProblem } from './service/port.ts';
@@ -47,6 +48,7 @@ process.exit();
 async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
   const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY });
   await assertPortFree(settings);
+  const pages = settings.roles.includes('dashboard') ? openPages(settings, log, stop) : null;
   const connection = await connect(settings, {
     isExclusive: true,
     onProgress: (message) => console.log(message),
@@ -54,7 +56,7 @@ async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void
     signal: stop,
   });
   try {
-    const app = await Promise.race([serve(connection, log), aborted(stop)]);
+    const app = await Promise.race([serve(connection, pages, log), aborted(stop)]);
     await aborted(stop);
     if (app !== undefined) await drain(app, hurry);
   } finally {
@@ -63,7 +65,20 @@ async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void
   }
 }
 
-async function serve({ config, keySource, db, embedded }: Connection, log: Logger): Promise<FastifyInstance> {
+/** Beside the start of the database: the API does not wait for pages that have to be built. */
+function openPages(settings: Config, log: Logger, signal: AbortSignal): DashboardPages {
+  return openDashboardPages(settings.publicUrl, {
+    signal,
+    onProgress: (message) => console.log(message),
+    onFault: (error) => log.error({ err: error }, 'the dashboard could not be built'),
+  });
+}
+
+async function serve(
+  { config, keySource, db, embedded }: Connection,
+  pages: DashboardPages | null,
+  log: Logger,
+): Promise<FastifyInstance> {
   const say = (message: string) => console.log(message);
   await migrate(db, say);
   await warnOfLostKeys(db, config.secretKeys, keySource, log);
@@ -95,6 +110,7 @@ async function serve({ config, keySource, db, embedded }: Connection, log: Logge
     readCacheBytes: config.readCacheMb * BYTES_PER_MB,
     rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
     hasApi: config.roles.includes('api'),
+    dashboard: pages === null ? null : { pages: pages.get },
     gallery: config.roles.some((role) => role !== 'worker')
       ? createPhotoGallery(db, photoFiles, (error, message) => log.warn({ err: error }, message))
       : null,

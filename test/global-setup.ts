@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { openDatabase } from '../src/db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
@@ -15,6 +17,8 @@ let server: EmbeddedDatabase | undefined;
 let dataDir: string | undefined;
 
 export async function globalSetup(): Promise<void> {
+  // Once for all test files; each process that finds old pages would build them itself.
+  const isBuilt = promisify(execFile)(process.execPath, ['dashboard/build.ts']);
   dataDir = await mkdtemp(join(tmpdir(), 'crownwheel-test-'));
   server = await startEmbedded({
     dataDir,
@@ -33,6 +37,7 @@ export async function globalSetup(): Promise<void> {
   });
   await migrate(template);
   await template.close();
+  await isBuilt;
   process.env[SERVER_VARIABLE] = JSON.stringify(address);
 }
 

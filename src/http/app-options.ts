@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Database } from '../db/database.ts';
 import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
+import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
 
 /** All that the HTTP side of the service is made from. */
@@ -19,6 +20,8 @@ export type AppOptions = {
   hasApi: boolean;
   /** Null serves no photos. */
   gallery: PhotoGallery | null;
+  /** Null serves no dashboard; the address of the service then opens the docs. */
+  dashboard: DashboardOptions | null;
   timeouts?: Partial<Timeouts>;
   /** How long a write waits for its key and for its turn, taken together; tests change it. */
   writeWaitMs?: number;

@@ -4,6 +4,7 @@ import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
+import { pageRoutes } from './dashboard/page-routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { photoRoutes } from './photos/routes.ts';
@@ -74,7 +75,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   answerOddRequests(app, faults);
 
-  await app.register(docsRoutes, { publicUrl: options.publicUrl });
+  await app.register(docsRoutes, { publicUrl: options.publicUrl, isHome: options.dashboard === null });
+  if (options.dashboard !== null) await app.register(pageRoutes, options.dashboard);
   if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
   if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
   return app;

@@ -23,8 +23,10 @@ export function openDashboardPages(
   async function open(): Promise<void> {
     if (!isBuildCurrent()) {
       options.onProgress('Building the dashboard …');
+      const startedAt = Date.now();
       const limits = { timeout: BUILD_LIMIT_MS, signal: options.signal };
       await promisify(execFile)(process.execPath, [BUILD_SCRIPT], limits);
+      options.onProgress(`The dashboard is ready (built in ${((Date.now() - startedAt) / 1000).toFixed(1)} s).`);
     }
     pages = loadPageFiles(DIST_DIR, basePath);
   }

@@ -5,6 +5,7 @@ import type { Demo } from '../demo/demo.ts';
 export function welcome(config: Config, demo: Demo | null, tookMs: number): string {
   const hasApi = config.roles.includes('api');
   const lines = ['', `Crownwheel is up (${(tookMs / 1000).toFixed(1)} s).`, ''];
+  if (config.roles.includes('dashboard')) lines.push(`  Dashboard  ${config.publicUrl}`);
   if (hasApi) lines.push(`  API        ${config.publicUrl}/api/v1`);
   lines.push(`  Docs       ${config.publicUrl}/docs/api`);
   if (hasApi) lines.push(`  OpenAPI    ${config.publicUrl}/api/v1/openapi.json`);
@@ -23,7 +24,7 @@ function demoLines(demo: Demo): string[] {
   const lines = ['Demo dealer (DEMO=off starts without):'];
   if (demo.liveKey !== null) lines.push(`  Live key   ${demo.liveKey}`);
   if (demo.testKey !== null) lines.push(`  Test key   ${demo.testKey}`);
-  if (demo.password !== null) lines.push(`  User       ${demo.email}   password ${demo.password}`);
+  if (demo.password !== null) lines.push(`  Sign in    ${demo.email}   password ${demo.password}`);
   return lines;
 }
 

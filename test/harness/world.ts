@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { DIST_DIR } from '../../dashboard/build-state.ts';
 import type { ChannelContext } from '../../src/channel/context.ts';
 import { VERSIONS } from '../../src/contract/versions.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -12,6 +13,7 @@ import { createOrganization } from '../../src/dealers/organizations.ts';
 import { createUser } from '../../src/dealers/users.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
+import { loadPageFiles, type PageFiles } from '../../src/http/dashboard/page-files.ts';
 import { createLog } from '../../src/http/log.ts';
 import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
@@ -71,6 +73,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
     publicUrl: PUBLIC_URL,
     rateLimits: memoryStore(),
     hasApi: true,
+    dashboard: { pages: builtPages },
     gallery: createPhotoGallery(database.db, photoFiles, () => {}),
     ...overrides,
   });
@@ -98,6 +101,14 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
       await rm(photoDir, { recursive: true, force: true });
     },
   };
+}
+
+let pages: PageFiles | null = null;
+
+/** The dashboard as the global setup has built it; read when the first test asks for a page. */
+function builtPages(): PageFiles {
+  pages ??= loadPageFiles(DIST_DIR, '');
+  return pages;
 }
 
 let dealersMade = 0;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../contract/errors.ts';
 import { isMatch } from '../if-none-match.ts';
+import type { DashboardOptions } from './dashboard-options.ts';
 import type { PageFile, PageFiles } from './page-files.ts';
 
 /** Scripts come from this service alone. Mantine sets styles from script, which 'unsafe-inline' is for. */
@@ -11,16 +12,11 @@ const REVALIDATED = 'no-cache';
 /** Addresses that are never a page of the dashboard, whatever asks for them. */
 const OTHER_ROOMS = /^\/(api|docs|photos)(\/|$)/;
 
-export type PageOptions = {
-  /** Null while the pages are being built. */
-  pages: () => PageFiles | null;
-};
-
 /**
  * The dashboard's pages. One HTML page answers every address that a browser opens; the router in it shows the rest. A
  * program that asks for an unknown address still gets the catalogue's 404.
  */
-export async function pageRoutes(app: FastifyInstance, { pages }: PageOptions): Promise<void> {
+export async function pageRoutes(app: FastifyInstance, { pages }: Pick<DashboardOptions, 'pages'>): Promise<void> {
   app.get('/', async (request, reply) => sendPage(pages(), request, reply));
   app.get('/*', async (request, reply) => {
     const path = (request.params as { '*': string })['*'];

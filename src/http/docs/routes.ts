@@ -13,10 +13,16 @@ const FOREVER = 'public, max-age=31536000, immutable';
 /** Kept by browsers, but asked about each time: a new release shows at once, and no change costs a 304. */
 const REVALIDATED = 'public, no-cache';
 
-export async function docsRoutes(app: FastifyInstance, options: { publicUrl: string }): Promise<void> {
+export type DocsOptions = {
+  publicUrl: string;
+  /** Whether the address of the service opens the docs, as nothing else does. */
+  isHome: boolean;
+};
+
+export async function docsRoutes(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const site = siteAt(options.publicUrl);
   const home = `${site.basePath}/docs/api`;
-  app.get('/', async (_request, reply) => reply.redirect(home));
+  if (options.isHome) app.get('/', async (_request, reply) => reply.redirect(home));
   await app.register(
     async (docs) => {
       docs.addHook('onRequest', refuseOtherMethods);
