@@ -4,7 +4,7 @@ import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
-import { pageRoutes } from './dashboard/page-routes.ts';
+import { servePages } from './dashboard/page-routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { photoRoutes } from './photos/routes.ts';
@@ -58,9 +58,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('fault', null);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler(errorHandler(options.publicUrl));
-  app.setNotFoundHandler(() => {
-    throw new ApiError('route_not_found');
-  });
   // A request to nowhere has its body neither read nor judged. Whoever takes bodies brings a parser.
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, reply, done) => {
@@ -76,7 +73,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   answerOddRequests(app, faults);
 
   await app.register(docsRoutes, { publicUrl: options.publicUrl, isHome: options.dashboard === null });
-  if (options.dashboard !== null) await app.register(pageRoutes, options.dashboard);
+  if (options.dashboard !== null) servePages(app, options.dashboard);
+  else {
+    app.setNotFoundHandler(() => {
+      throw new ApiError('route_not_found');
+    });
+  }
   if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
   if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
   return app;

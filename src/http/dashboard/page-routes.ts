@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../contract/errors.ts';
 import { isMatch } from '../if-none-match.ts';
+import { pathOf } from '../request-url.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
 import type { PageFile, PageFiles } from './page-files.ts';
 
@@ -16,13 +17,20 @@ const OTHER_ROOMS = /^\/(api|docs|photos)(\/|$)/;
  * The dashboard's pages. One HTML page answers every address that a browser opens; the router in it shows the rest. A
  * program that asks for an unknown address still gets the catalogue's 404.
  */
-export async function pageRoutes(app: FastifyInstance, { pages }: Pick<DashboardOptions, 'pages'>): Promise<void> {
+export function servePages(app: FastifyInstance, { pages }: Pick<DashboardOptions, 'pages'>): void {
   app.get('/', async (request, reply) => sendPage(pages(), request, reply));
-  app.get('/*', async (request, reply) => {
-    const path = (request.params as { '*': string })['*'];
-    const file = pages()?.files.get(path);
+  app.get('/assets/*', async (request, reply) => {
+    const file = pages()?.files.get(pathOf(request.url).slice(1));
+    if (file === undefined) throw new ApiError('route_not_found');
+    return send(file, request, reply);
+  });
+  // Not a wildcard route: that would answer in the place of the docs' and the API's own 404.
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = pathOf(request.url);
+    if (request.method !== 'GET' || OTHER_ROOMS.test(path)) throw new ApiError('route_not_found');
+    const file = pages()?.files.get(path.slice(1));
     if (file !== undefined) return send(file, request, reply);
-    if (OTHER_ROOMS.test(`/${path}`) || !isBrowser(request)) throw new ApiError('route_not_found');
+    if (!isBrowser(request)) throw new ApiError('route_not_found');
     return sendPage(pages(), request, reply);
   });
 }
