@@ -4,6 +4,7 @@ import { type RefreshRequest, refreshItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { summarizeItems } from './stock-summary.ts';
 
 /** An item as the operations on it need it, its row locked. */
 export type LockedItem = {
@@ -95,6 +96,10 @@ async function changeFound<Result>(
   const { result } = await commitAndWake(context, async (tx) => {
     const items = await lockItems(tx, organizationId, itemIds);
     const result = await work(tx, items);
+    await summarizeItems(
+      tx,
+      items.map((item) => item.id),
+    );
     const { stamps } = await refreshItems(tx, context, {
       ...options,
       itemIds: items.map((item) => item.id),

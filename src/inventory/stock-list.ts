@@ -1,0 +1,220 @@
+import type { Queryable } from '../db/database.ts';
+import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+
+/** Whether an item can be sold: some units are free, all are held back, or none is left. */
+export const STOCK_STATUSES = ['in_stock', 'reserved', 'sold'] as const;
+export type StockStatus = (typeof STOCK_STATUSES)[number];
+
+export const STOCK_SORTS = ['newest', 'oldest', 'price_up', 'price_down', 'title', 'stock_number'] as const;
+export type StockSort = (typeof STOCK_SORTS)[number];
+
+export type StockFilter = {
+  organizationId: string;
+  kind: 'listing' | 'part';
+  /** Each word must begin a word of the stock number, title, brand, model, reference, part number or caliber. */
+  search?: string;
+  status?: StockStatus;
+  isHidden?: boolean;
+  /** On this channel; with `isOnNoChannel` on none at all. */
+  integrationId?: string;
+  isOnNoChannel?: boolean;
+  /** Something that a buyer would miss is missing. */
+  needsWork?: boolean;
+  brand?: string;
+  locationId?: string;
+  priceFrom?: number;
+  priceTo?: number;
+};
+
+/** Where a page goes on: the sort value of the last row, as text, and its id. */
+export type StockPosition = { value: string | null; id: string };
+
+export type StockPage = StockFilter & { sort: StockSort; after: StockPosition | null; limit: number };
+
+/** A row of a list; what its photo and channels are is read for the page, not for each candidate. */
+export type StockRow = {
+  id: string;
+  kind: 'listing' | 'part';
+  stockNumber: string;
+  title: string;
+  brand: string | null;
+  reference: string | null;
+  status: StockStatus;
+  isHidden: boolean;
+  priceAmount: number | null;
+  promotionAmount: number | null;
+  costAmount: number | null;
+  units: number;
+  reservedUnits: number;
+  locationId: string | null;
+  locationName: string | null;
+  missing: string[];
+  createdAt: Date;
+  photoId: string | null;
+  channels: { integrationId: string; isOn: boolean; status: string | null; price: ChannelPrice | null }[];
+  sortValue: string | null;
+};
+
+/** What the site shows: null within a document is price on request. */
+export type ChannelPrice = { amount: number; currency: string };
+
+/** A number beyond this is shown as "10,000+". */
+export const STOCK_COUNT_LIMIT = 10_000;
+/** More words narrow nothing further; each costs a look into the index. */
+const SEARCH_WORDS_LIMIT = 10;
+/** A search that finds no more is answered by their ids. */
+const RARE_LIMIT = 1_000;
+/** So much of the dealer's id stands before each word in the index. */
+const SEARCH_PREFIX_LENGTH = 6;
+
+type Column = { value: Sql; cast: Sql; isDescending: boolean };
+
+const COLUMNS: Record<StockSort, Column> = {
+  newest: { value: sql`i.created_at`, cast: sql`timestamptz`, isDescending: true },
+  oldest: { value: sql`i.created_at`, cast: sql`timestamptz`, isDescending: false },
+  price_up: { value: sql`i.price_amount`, cast: sql`bigint`, isDescending: false },
+  price_down: { value: sql`i.price_amount`, cast: sql`bigint`, isDescending: true },
+  title: { value: sql`i.title`, cast: sql`text`, isDescending: false },
+  stock_number: { value: sql`i.stock_number`, cast: sql`text`, isDescending: false },
+};
+
+/**
+ * One page of the stock. A page reads its rows in the order of an index, or finds few of them by another and sorts
+ * them: the statement is planned for its values, since the same filter may match three items or all.
+ */
+export async function listStock(db: Queryable, page: StockPage, now: Date | null): Promise<StockRow[]> {
+  const column = COLUMNS[page.sort];
+  const direction = rawSql(column.isDescending ? 'desc' : 'asc');
+  const condition = await conditionOf(db, page);
+  const statement = sql`
+    with page as materialized (
+      select i.id, i.kind, i.stock_number, i.title, i.attributes, i.stock_status, i.is_hidden, i.price_amount,
+        i.cost_amount, i.units, i.reserved_units, i.location_id, i.missing, i.created_at, ${column.value} as sort_value
+      from items i
+      where ${condition} and ${afterCondition(column, page.after)}
+      order by ${column.value} ${direction}, i.id ${direction} limit ${page.limit})
+    select i.id, i.kind, i.stock_number as "stockNumber", i.title, i.attributes ->> 'brand' as brand,
+      coalesce(i.attributes ->> 'reference_number', i.attributes ->> 'part_number') as reference,
+      i.stock_status as status, i.is_hidden as "isHidden", i.price_amount as "priceAmount",
+      (select p.price_amount from promotions p
+        where p.item_id = i.id and p.starts_at <= clock.now and (p.ends_at is null or p.ends_at > clock.now)
+        limit 1) as "promotionAmount",
+      i.cost_amount as "costAmount", i.units, i.reserved_units as "reservedUnits", i.location_id as "locationId",
+      l.name as "locationName", i.missing, i.created_at as "createdAt",
+      (select p.id from photos p where p.item_id = i.id order by p.position limit 1) as "photoId",
+      coalesce((
+        select json_agg(json_build_object('integrationId', p.integration_id, 'isOn', p.is_on, 'status', d.status,
+          'price', d.document::json -> 'price') order by p.integration_id)
+        from publications p
+        join integrations n on n.id = p.integration_id
+        left join channel_documents d
+          on d.integration_id = p.integration_id and d.api_version = n.api_version and d.item_id = p.item_id
+        where p.item_id = i.id), '[]'::json) as channels,
+      i.sort_value::text as "sortValue"
+    from page i
+    cross join (select coalesce(${now}::timestamptz, now()) as now) clock
+    left join locations l on l.id = i.location_id
+    order by i.sort_value ${direction}, i.id ${direction}`;
+  return await db.query<StockRow>(plannedAnew(statement));
+}
+
+/** How many items match, at most one more than the limit up to which they are counted. */
+export async function countStock(db: Queryable, filter: StockFilter): Promise<number> {
+  const statement = sql`
+    select count(*)::integer as count from (
+      select from items i where ${await conditionOf(db, filter)} limit ${STOCK_COUNT_LIMIT + 1}) counted`;
+  const [row] = await db.query<{ count: number }>(plannedAnew(statement));
+  return row?.count ?? 0;
+}
+
+/** The ids of all that match, in the order of their ids, for work in batches. */
+export async function findStockIds(
+  db: Queryable,
+  filter: StockFilter,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const statement = sql`
+    select i.id from items i where ${await conditionOf(db, filter)} and i.id > ${after} order by i.id limit ${limit}`;
+  const rows = await db.query<{ id: string }>(plannedAnew(statement));
+  return rows.map((row) => row.id);
+}
+
+/** The brands that the dealer has, for a filter's choices. */
+export async function listBrands(db: Queryable, organizationId: string, kind: 'listing' | 'part'): Promise<string[]> {
+  // Jumps from one brand to the next by the index, instead of reading every item.
+  const rows = await db.query<{ brand: string }>(sql`
+    with recursive brands as (
+      (select attributes ->> 'brand' as brand from items
+        where organization_id = ${organizationId} and kind = ${kind} and attributes ->> 'brand' is not null
+        order by attributes ->> 'brand' limit 1)
+      union all
+      select (select attributes ->> 'brand' from items
+        where organization_id = ${organizationId} and kind = ${kind} and attributes ->> 'brand' > brands.brand
+        order by attributes ->> 'brand' limit 1)
+      from brands where brands.brand is not null)
+    select brand from brands where brand is not null limit 1000`);
+  return rows.map((row) => row.brand);
+}
+
+async function conditionOf(db: Queryable, filter: StockFilter): Promise<Sql> {
+  const conditions = [sql`i.organization_id = ${filter.organizationId} and i.kind = ${filter.kind}`];
+  const search = await searchCondition(db, filter);
+  if (search !== null) conditions.push(search);
+  if (filter.status !== undefined) conditions.push(sql`i.stock_status = ${filter.status}`);
+  if (filter.isHidden !== undefined) conditions.push(sql`i.is_hidden = ${filter.isHidden}`);
+  if (filter.isOnNoChannel === true) conditions.push(sql`i.channel_count = 0`);
+  if (filter.needsWork === true) conditions.push(sql`i.missing <> '{}'`);
+  if (filter.brand !== undefined) conditions.push(sql`i.attributes ->> 'brand' = ${filter.brand}`);
+  if (filter.locationId !== undefined) conditions.push(sql`i.location_id = ${filter.locationId}`);
+  if (filter.priceFrom !== undefined) conditions.push(sql`i.price_amount >= ${filter.priceFrom}`);
+  if (filter.priceTo !== undefined) conditions.push(sql`i.price_amount <= ${filter.priceTo}`);
+  if (filter.integrationId !== undefined) {
+    conditions.push(sql`exists (
+      select from publications p
+      where p.integration_id = ${filter.integrationId} and p.item_id = i.id and p.is_on)`);
+  }
+  return conditions.reduce((all, one) => sql`${all} and ${one}`);
+}
+
+/**
+ * The items that a search finds, by their ids if they are few. The server takes every beginning of a word for a common
+ * one: left alone, it reads the list from its start until a page is full, which for a rare word is all of it.
+ */
+async function searchCondition(db: Queryable, { organizationId, kind, search = '' }: StockFilter): Promise<Sql | null> {
+  if (search.trim() === '') return null;
+  const query = await searchQueryOf(db, organizationId, search);
+  const found = await db.query<{ id: string }>(
+    plannedAnew(sql`
+      select id from items
+      where search_words @@ ${query}::tsquery and organization_id = ${organizationId} and kind = ${kind}
+      limit ${RARE_LIMIT + 1}`),
+  );
+  if (found.length > RARE_LIMIT) return sql`i.search_words @@ ${query}::tsquery`;
+  return sql`i.id = any(${found.map((row) => row.id)}::text[])`;
+}
+
+async function searchQueryOf(db: Queryable, organizationId: string, search: string): Promise<string> {
+  const [row] = await db.query<{ words: string[] }>(sql`select search_words(${search}) as words`);
+  const words = [...new Set(row?.words ?? [])];
+  // A single letter begins a word of nearly every item; beside longer words it says nothing.
+  const telling = words.some((word) => word.length > 1) ? words.filter((word) => word.length > 1) : words;
+  const prefix = organizationId.slice(-SEARCH_PREFIX_LENGTH);
+  // Neither quotes nor backslashes are left in a word: it was split at them.
+  return telling
+    .slice(0, SEARCH_WORDS_LIMIT)
+    .map((word) => `'${prefix}:${word}':*`)
+    .join(' & ');
+}
+
+/** Rows behind the last one of the page before. A null sorts last going up and first going down, as PostgreSQL has it. */
+function afterCondition({ value, cast, isDescending }: Column, after: StockPosition | null): Sql {
+  if (after === null) return sql`true`;
+  const comparison = rawSql(isDescending ? '<' : '>');
+  if (after.value === null) {
+    return isDescending
+      ? sql`((${value} is null and i.id ${comparison} ${after.id}) or ${value} is not null)`
+      : sql`(${value} is null and i.id ${comparison} ${after.id})`;
+  }
+  const behind = sql`(${value}, i.id) ${comparison} (${after.value}::${cast}, ${after.id})`;
+  return isDescending ? behind : sql`(${behind} or ${value} is null)`;
+}
