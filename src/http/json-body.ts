@@ -9,6 +9,11 @@ const ARRAY_OPEN = 0x5b;
 const ARRAY_CLOSE = 0x5d;
 const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+const LOWER_E = 0x65;
+const UPPER_E = 0x45;
+const LOWER_U = 0x75;
 
 /** As much of a JSON schema as tells which fields are known; an object without `properties` may have any. */
 export type Shape = { type?: string; anyOf?: Shape[]; properties?: Record<string, Shape>; items?: Shape };
@@ -22,15 +27,14 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined, sh
   if (!isJsonType(contentType)) {
     throw new ApiError('invalid_json', { message: 'The body must be sent with "Content-Type: application/json".' });
   }
-  assertShallow(bytes);
-  const text = decode(bytes);
-  const value = parse(text);
-  if (MAY_BE_UNSTORABLE.test(text)) assertStorable(value, shape);
+  const mayBeUnstorable = scan(bytes);
+  const value = parse(decode(bytes));
+  if (mayBeUnstorable) assertStorable(value, shape);
   return value;
 }
 
-/** In valid UTF-8 and valid JSON, only an escape can spell what text must not hold. */
-const MAY_BE_UNSTORABLE = /\\u|\d[eE]|\d{300}/;
+/** A number of fewer digits than this, without an exponent, is finite. */
+const OVERFLOW_DIGITS = 300;
 
 export function isJsonType(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
@@ -39,23 +43,48 @@ export function isJsonType(contentType: string | undefined): boolean {
   return type.trim() === 'application/json' && isUtf8;
 }
 
-/** Counts brackets outside strings. JSON.parse itself has no trouble with depth; what walks its result may have. */
-function assertShallow(bytes: Buffer): void {
+/**
+ * One pass over the bytes, each looked at once: a pattern such as \d{300} would look at a digit 300 times. Counts the
+ * brackets outside strings, because what walks the parsed value may have trouble with depth, and tells whether the text
+ * may hold what can't be stored: in valid UTF-8 and valid JSON only an escape can spell such a character, and only an
+ * exponent or very many digits a number without end.
+ */
+function scan(bytes: Buffer): boolean {
+  let mayBeUnstorable = false;
   let depth = 0;
-  let isInString = false;
+  let digits = 0;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index];
-    if (isInString) {
-      if (byte === BACKSLASH) index += 1;
-      else if (byte === QUOTE) isInString = false;
-    } else if (byte === QUOTE) isInString = true;
-    else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) {
+    if (byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_9) {
+      digits += 1;
+      if (digits === OVERFLOW_DIGITS) mayBeUnstorable = true;
+      continue;
+    }
+    if (digits > 0 && (byte === LOWER_E || byte === UPPER_E)) mayBeUnstorable = true;
+    digits = 0;
+    if (byte === QUOTE) {
+      const end = endOfString(bytes, index + 1);
+      mayBeUnstorable ||= end.hasUnicodeEscape;
+      index = end.index;
+    } else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) {
       depth += 1;
       if (depth > JSON_DEPTH_LIMIT) {
         throw new ApiError('invalid_json', { message: `The body is nested deeper than ${JSON_DEPTH_LIMIT} levels.` });
       }
     } else if (byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) depth -= 1;
   }
+  return mayBeUnstorable;
+}
+
+function endOfString(bytes: Buffer, start: number): { index: number; hasUnicodeEscape: boolean } {
+  let hasUnicodeEscape = false;
+  let index = start;
+  for (; index < bytes.length && bytes[index] !== QUOTE; index++) {
+    if (bytes[index] !== BACKSLASH) continue;
+    index += 1;
+    if (bytes[index] === LOWER_U) hasUnicodeEscape = true;
+  }
+  return { index, hasUnicodeEscape };
 }
 
 function decode(bytes: Buffer): string {
@@ -107,12 +136,16 @@ function findUnstorable(value: unknown, shape: Shape): Unstorable | null {
     }
     return null;
   }
-  const known = partOf(shape, 'properties');
-  for (const [key, item] of Object.entries(value)) {
-    if (known !== undefined && !Object.hasOwn(known, key)) continue;
+  return findInObject(value as Record<string, unknown>, partOf(shape, 'properties'));
+}
+
+/** Of a known shape only the known fields are looked at: a client may send a million others, which nobody reads. */
+function findInObject(value: Record<string, unknown>, known: Record<string, Shape> | undefined): Unstorable | null {
+  for (const key of Object.keys(known ?? value)) {
+    if (known !== undefined && !Object.hasOwn(value, key)) continue;
     // A field whose very name is at fault can't be named; its parent is.
     if (!isStorable(key)) return BAD_TEXT;
-    const fault = findUnstorable(item, known?.[key] ?? {});
+    const fault = findUnstorable(value[key], known?.[key] ?? {});
     if (fault !== null) return within(key, fault);
   }
   return null;

@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteCache, createByteCache } from '../../channel/document-cache.ts';
 import type { Freshness } from '../../channel/read-documents.ts';
+import { acceptedEncoding, type Encoding } from '../accept-encoding.ts';
 import { isMatch } from '../if-none-match.ts';
 import type { AdmittedIntegration } from './admit.ts';
 
@@ -27,7 +28,6 @@ export type Built = {
   version?: string | null;
 } & Freshness;
 
-type Encoding = 'br' | 'gzip' | 'identity';
 type Entry = {
   bodies: Partial<Record<Encoding, Buffer>> & { identity: Buffer };
   /** Made from the bytes, so that it is true whatever moved the clock. Weak, for it names all encodings of them. */
@@ -70,7 +70,8 @@ export function createReadCache(maxBytes: number): ReadCache {
       reply.header('cache-control', 'private, no-cache');
       if (isMatch(request.headers['if-none-match'], entry.etag)) return reply.code(304).send();
 
-      const encoding = encodingFor(request.headers['accept-encoding'], entry.bodies.identity.length);
+      const isSmall = entry.bodies.identity.length < COMPRESS_MIN_BYTES;
+      const encoding = isSmall ? 'identity' : acceptedEncoding(request.headers['accept-encoding']);
       let body = entry.bodies[encoding];
       if (body === undefined && encoding !== 'identity') {
         body = await compressors[encoding](entry.bodies.identity);
@@ -90,17 +91,4 @@ function entryOf({ body, validUntilMs, version = null }: Built): Entry {
 
 function withBody(entry: Entry, encoding: Encoding, body: Buffer): Entry {
   return { ...entry, bodies: { ...entry.bodies, [encoding]: body }, size: entry.size + body.length };
-}
-
-/** Brotli if the client takes it, else gzip. An encoding that it gives the weight zero is one it does not take. */
-function encodingFor(header: string | string[] | undefined, size: number): Encoding {
-  if (header === undefined || size < COMPRESS_MIN_BYTES) return 'identity';
-  const offers = String(header)
-    .toLowerCase()
-    .split(',')
-    .map((offer) => offer.trim().split(/\s*;\s*/));
-  const takes = (name: string) =>
-    offers.some(([offer, weight]) => offer === name && !/^q=0(\.0*)?$/.test(weight ?? ''));
-  if (takes('br')) return 'br';
-  return takes('gzip') ? 'gzip' : 'identity';
 }

@@ -99,6 +99,13 @@ function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [range, bits]: Range): boo
 }
 
 function isLocalName(host: string): boolean {
-  const name = host.toLowerCase().replace(/\.+$/, '');
+  const name = withoutFinalDots(host.toLowerCase());
   return name === 'localhost' || /\.(localhost|local|internal|lan|home\.arpa)$/.test(name) || !/[.:]/.test(name);
+}
+
+/** By hand: the pattern \.+$ would try each dot of a long run of them anew. */
+function withoutFinalDots(host: string): string {
+  let end = host.length;
+  while (host.endsWith('.', end)) end -= 1;
+  return host.slice(0, end);
 }

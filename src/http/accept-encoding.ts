@@ -1,0 +1,19 @@
+export type Encoding = 'br' | 'gzip' | 'identity';
+
+/**
+ * Brotli if the client takes it, else gzip. An encoding that it gives the weight zero is one it does not take. Cut at
+ * commas and semicolons only, each piece trimmed: a pattern that swallows blanks around them tries each run of blanks
+ * from each of its positions.
+ */
+export function acceptedEncoding(header: string | string[] | undefined): Encoding {
+  if (header === undefined) return 'identity';
+  const taken = new Set<string>();
+  for (const offer of String(header).toLowerCase().split(',')) {
+    const [name = '', weight = ''] = offer.split(';', 2);
+    if (!ZERO_WEIGHT.test(weight.trim())) taken.add(name.trim());
+  }
+  if (taken.has('br')) return 'br';
+  return taken.has('gzip') ? 'gzip' : 'identity';
+}
+
+const ZERO_WEIGHT = /^q=0(\.0*)?$/;

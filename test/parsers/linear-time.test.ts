@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { cpuTimes } from './cpu-time.ts';
+import { attempt, PARSERS } from './parsers.ts';
+
+/** Twice the input, twice the time; a quadratic parser needs four times as much. */
+const GROWTH_LIMIT = 3;
+/**
+ * A pattern that looks at each character three hundred times is linear, too. JSON.parse itself takes up to 80 ns for a
+ * byte of nothing but keys that differ.
+ */
+const NANOSECONDS_PER_CHARACTER_LIMIT = 400;
+/** Not worth measuring: whatever a call costs besides its input. */
+const FIXED_COST_MS = 0.1;
+
+describe('CPU time follows the length of the input', () => {
+  for (const parser of PARSERS) {
+    for (const [what, make] of Object.entries(parser.worst)) {
+      it(`of ${parser.name}: ${what}`, () => {
+        const half = make(parser.limit / 2);
+        const whole = make(parser.limit);
+        const [halfMs, wholeMs] = cpuTimes(
+          () => attempt(parser, half),
+          () => attempt(parser, whole),
+        );
+        const figures = `${halfMs.toFixed(3)} ms for half of it, ${wholeMs.toFixed(3)} ms for the whole`;
+        const budgetMs = FIXED_COST_MS + (parser.limit * NANOSECONDS_PER_CHARACTER_LIMIT) / 1e6;
+        assert.ok(wholeMs <= budgetMs, `${figures}; at most ${budgetMs.toFixed(1)} ms are allowed`);
+        assert.ok(wholeMs <= GROWTH_LIMIT * halfMs + FIXED_COST_MS, figures);
+      });
+    }
+  }
+});

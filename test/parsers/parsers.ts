@@ -1,0 +1,272 @@
+import { createCursors } from '../../src/channel/cursors.ts';
+import { ApiError } from '../../src/contract/errors.ts';
+import { isId } from '../../src/contract/ids.ts';
+import {
+  BODY_LIMIT_BYTES,
+  BULK_BODY_LIMIT_BYTES,
+  HEADERS_LIMIT_BYTES,
+  STRING_LENGTH_LIMIT,
+} from '../../src/contract/limits.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { BulkInput } from '../../src/contract/resources/customer.ts';
+import { parseTimestamp } from '../../src/contract/timestamps.ts';
+import { emailKey, parsePhone } from '../../src/customers/customer-draft.ts';
+import { isApiKey } from '../../src/dealers/api-keys.ts';
+import { DealerError } from '../../src/dealers/dealer-error.ts';
+import { checkedEmail, checkedName } from '../../src/dealers/input-rules.ts';
+import { acceptedEncoding } from '../../src/http/accept-encoding.ts';
+import { isMatch } from '../../src/http/if-none-match.ts';
+import { isJsonType, parseJsonBody } from '../../src/http/json-body.ts';
+import { parseChoices } from '../../src/http/public/list-query.ts';
+import { parseTypes } from '../../src/http/public/routes/events.ts';
+import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
+import { validatorCompiler } from '../../src/http/validation.ts';
+import { createGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
+
+/** Everything that reads what somebody outside wrote. A new parser is one more row. */
+export type Parser<Input = unknown> = {
+  name: string;
+  /** The longest input that reaches it. */
+  limit: number;
+  /** Inputs of a length that cost the most; each is tried. */
+  worst: Record<string, (length: number) => Input>;
+  parse(input: Input): unknown;
+};
+
+const SMALL = BODY_LIMIT_BYTES;
+const BULK = BULK_BODY_LIMIT_BYTES;
+const HEADERS = HEADERS_LIMIT_BYTES;
+
+const ALMOST_OVERFLOWING = `${'1'.repeat(299)}a`;
+
+const cursors = createCursors(['a secret key for tests, long enough to be one', 'an older key']);
+const guard = createGuard(false);
+const validateBulk = validatorCompiler({ schema: BulkInput, method: 'POST', url: '/', httpPart: 'body' });
+const validateQuery = validatorCompiler({
+  schema: OPERATIONS.listEvents.query,
+  method: 'GET',
+  url: '/',
+  httpPart: 'querystring',
+});
+
+export const PARSERS: Parser[] = [
+  row<Buffer>({
+    name: 'the JSON body of a bulk',
+    limit: BULK,
+    worst: { 'runs of digits that almost overflow': (length) => json(`["${filled(ALMOST_OVERFLOWING, length)}"]`) },
+    parse: parseBulk,
+  }),
+  row<Buffer>({
+    name: 'a JSON body',
+    limit: SMALL,
+    worst: {
+      'runs of digits that almost overflow': (length) => json(`["${filled(ALMOST_OVERFLOWING, length)}"]`),
+      'numbers that almost overflow': (length) => json(`[${filled(`${'1'.repeat(299)},`, length)}0]`),
+      'one number': (length) => json('1'.repeat(length)),
+      escapes: (length) => json(`["${filled('\\u0041', length)}"]`),
+      'backslashes without an end': (length) => json(`["${'\\'.repeat(length)}`),
+      'quotes without an end': (length) => json('"'.repeat(length)),
+      'unpaired surrogates in unknown fields': (length) => json(`{"x":[${filled('"\\ud800",', length)}0]}`),
+      'small arrays': (length) => json(`{"x":[${filled('[],', length)}0]}`),
+      'deep arrays': (length) => json(`{"x":[${filled(`${'['.repeat(60)}${']'.repeat(60)},`, length)}0]}`),
+      'keys that differ': (length) => json(`{${keys(length, (index) => `k${index}`)}"x":1e5}`),
+      'keys that are numbers': (length) => json(`{${keys(length, (index) => String(index * 1_009))}"x":1e5}`),
+      'one key again and again': (length) => json(`{${filled('"a":1,', length)}"x":1e5}`),
+    },
+    parse: parseBulk,
+  }),
+  row<Buffer>({
+    name: 'the validation of a bulk',
+    limit: SMALL,
+    worst: {
+      'records that are nothing': (length) => json(`{"customers":[${filled('{},', length)}{}]}`),
+      'long emails': (length) => json(`{"customers":[{"email":"${'a'.repeat(length)}"}]}`),
+      'long countries': (length) => json(`{"customers":[{"address":{"country":"${'a'.repeat(length)}"}}]}`),
+      'characters of two units': (length) => json(`{"customers":[{"company":"${filled('😀', length / 2)}"}]}`),
+      'unknown fields': (length) => json(`{"customers":[{${keys(length, (index) => `k${index}`)}"phone":1}]}`),
+    },
+    parse: (body) => validateBulk(parseBulk(body)),
+  }),
+  row<string>({
+    name: 'Content-Type',
+    limit: HEADERS,
+    worst: {
+      blanks: (length) => `application/json;${' '.repeat(length)}x`,
+      semicolons: (length) => `application/json${';'.repeat(length)}`,
+      charsets: (length) => `application/json;${filled('charset=utf-8;', length)}`,
+    },
+    parse: isJsonType,
+  }),
+  row<string>({
+    name: 'Accept-Encoding',
+    limit: HEADERS,
+    worst: {
+      blanks: (length) => `a${' '.repeat(length)}b`,
+      'blanks and semicolons': (length) => filled(`a${' '.repeat(50)};`, length),
+      commas: (length) => ','.repeat(length),
+      'weights of zero': (length) => `br;q=0.${'0'.repeat(length)}1`,
+    },
+    parse: acceptedEncoding,
+  }),
+  row<string>({
+    name: 'If-None-Match',
+    limit: HEADERS,
+    worst: {
+      blanks: (length) => `W/${' '.repeat(length)}"x"`,
+      tags: (length) => filled('W/"x",', length),
+      'weak marks': (length) => filled('W/', length),
+    },
+    parse: (header) => isMatch(header, 'W/"0123456789012345678901234567"'),
+  }),
+  row<string>({
+    name: 'the key',
+    limit: HEADERS,
+    worst: { letters: (length) => `svc_${'a'.repeat(length)}` },
+    parse: isApiKey,
+  }),
+  row<string>({
+    name: 'the URL of a request',
+    limit: HEADERS,
+    worst: {
+      'question marks': (length) => `/%${'?'.repeat(length)}`,
+      'percent signs': (length) => `/${'%'.repeat(length)}`,
+      'escapes that do not decode': (length) => `/${filled('%C3%A9', length)}%E9`,
+      'an absolute form': (length) => `http://${'a'.repeat(length)}`,
+      slashes: (length) => '/'.repeat(length),
+    },
+    parse: (url) => loggedPath(plainUrl(url)),
+  }),
+  row<string>({
+    name: 'an id',
+    limit: HEADERS,
+    worst: { letters: (length) => `lst_0${'a'.repeat(length)}` },
+    parse: (text) => isId('listing', text),
+  }),
+  row<string>({
+    name: 'a cursor',
+    limit: HEADERS,
+    worst: {
+      letters: (length) => 'A'.repeat(length),
+      'what base64 leaves out': (length) => '!'.repeat(length),
+    },
+    parse: (text) => cursors.decode('events', 'int_1', text),
+  }),
+  row<string>({
+    name: 'updated_after',
+    limit: HEADERS,
+    worst: {
+      digits: (length) => `2026-05-08T09:00:00.${'1'.repeat(length)}`,
+      'digits and no end': (length) => `2026-05-08T09:00:00.${'1'.repeat(length)}x`,
+      blanks: (length) => `2026-05-08T09:00:00${' '.repeat(length)}`,
+    },
+    parse: (text) => parseTimestamp(text, 'updated_after'),
+  }),
+  row<string>({
+    name: 'status',
+    limit: HEADERS,
+    worst: {
+      repeated: (length) => filled('active,', length, 'active'),
+      unknown: (length) => `${filled('active,', length)}x`,
+      blanks: (length) => filled(`active${' '.repeat(50)},`, length, 'active'),
+    },
+    parse: (text) => parseChoices('status', ['active', 'reserved', 'sold', 'unpublished'], text),
+  }),
+  row<string>({
+    name: 'type',
+    limit: HEADERS,
+    worst: {
+      repeated: (length) => filled('part.*,', length, 'part.*'),
+      'unknown at the end': (length) => `${filled('order.cancelled,', length)}x`,
+      'many unknown': (length) => filled('x,', length),
+    },
+    parse: parseTypes,
+  }),
+  row<string>({
+    name: 'limit',
+    limit: HEADERS,
+    worst: { digits: (length) => '9'.repeat(length), 'digits and no end': (length) => `${'9'.repeat(length)}x` },
+    parse: (limit) => validateQuery({ limit }),
+  }),
+  row<string>({
+    name: 'a phone number',
+    limit: STRING_LENGTH_LIMIT,
+    worst: {
+      digits: (length) => `+${'1'.repeat(length)}`,
+      punctuation: (length) => `+41${filled('(-', length)}`,
+      extensions: (length) => `+41 22 ${filled('ext. 1 ', length)}`,
+      blanks: (length) => `+41${' '.repeat(length)}1`,
+    },
+    parse: (text) => parsePhone(text, 'CH'),
+  }),
+  row<string>({
+    name: 'the key of an email',
+    limit: STRING_LENGTH_LIMIT,
+    worst: {
+      'dotless i': (length) => 'ı'.repeat(length),
+      'combining marks': (length) => `a${'\u0301\u0327'.repeat(length / 2)}`,
+      'sharp s': (length) => 'ß'.repeat(length),
+    },
+    parse: emailKey,
+  }),
+  row<string>({
+    name: 'the email of a user',
+    limit: 254,
+    worst: {
+      letters: (length) => 'a'.repeat(length),
+      'labels without an end': (length) => `a@${filled('a.', length)}1`,
+      dots: (length) => `a${'.'.repeat(length)}`,
+    },
+    parse: checkedEmail,
+  }),
+  row<string>({
+    name: 'a name',
+    limit: SMALL,
+    worst: { blanks: (length) => `a${' '.repeat(length)}b`, letters: (length) => 'a'.repeat(length) },
+    parse: checkedName,
+  }),
+  row<string>({
+    name: 'the URL of a webhook endpoint',
+    limit: 2_000,
+    worst: {
+      dots: (length) => `https://a${'.'.repeat(length)}b`,
+      labels: (length) => `https://${filled('a.', length)}com`,
+      brackets: (length) => `https://shop.example/${'['.repeat(length)}`,
+    },
+    parse: (text) => guard.problemOf(text),
+  }),
+];
+
+function parseBulk(body: Buffer): unknown {
+  return parseJsonBody(body, 'application/json', BulkInput as object);
+}
+
+function row<Input>(parser: Parser<Input>): Parser {
+  return parser as unknown as Parser;
+}
+
+/** A refusal is an answer like any other; anything else is a fault of the row. */
+export function attempt(parser: Parser, input: unknown): void {
+  try {
+    parser.parse(input);
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof DealerError)) throw error;
+  }
+}
+
+function filled(piece: string, length: number, end = ''): string {
+  return piece.repeat(Math.max(1, Math.floor(length / piece.length))) + end;
+}
+
+function keys(length: number, name: (index: number) => string): string {
+  const pieces: string[] = [];
+  for (let index = 0, size = 0; size < length; index++) {
+    const piece = `"${name(index)}":1,`;
+    pieces.push(piece);
+    size += piece.length;
+  }
+  return pieces.join('');
+}
+
+function json(text: string): Buffer {
+  return Buffer.from(text);
+}
