@@ -1,4 +1,5 @@
 import { createCursors } from '../../src/channel/cursors.ts';
+import { DomainError } from '../../src/contract/domain-error.ts';
 import { ApiError } from '../../src/contract/errors.ts';
 import { isId } from '../../src/contract/ids.ts';
 import {
@@ -12,7 +13,6 @@ import { BulkInput } from '../../src/contract/resources/customer.ts';
 import { parseTimestamp } from '../../src/contract/timestamps.ts';
 import { emailKey, parsePhone } from '../../src/customers/customer-draft.ts';
 import { isApiKey } from '../../src/dealers/api-keys.ts';
-import { DealerError } from '../../src/dealers/dealer-error.ts';
 import { checkedEmail, checkedName } from '../../src/dealers/input-rules.ts';
 import { acceptedEncoding } from '../../src/http/accept-encoding.ts';
 import { isMatch } from '../../src/http/if-none-match.ts';
@@ -249,7 +249,7 @@ export function attempt(parser: Parser, input: unknown): void {
   try {
     parser.parse(input);
   } catch (error) {
-    if (!(error instanceof ApiError || error instanceof DealerError)) throw error;
+    if (!(error instanceof ApiError || error instanceof DomainError)) throw error;
   }
 }
 
