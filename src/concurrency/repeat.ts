@@ -19,6 +19,35 @@ export async function repeat(
       onFault(error);
       pauseMs = Math.max(everyMs, FAULT_PAUSE_MS);
     }
-    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    await pauseUntil(signal, pauseMs);
   }
+}
+
+export type RepeatedTask = {
+  /** Ends the pause, or waits for the work that is under way. */
+  stop(): Promise<void>;
+};
+
+/** Repeats a task that owns its end. The first time comes after a pause, since a start has more urgent things to do. */
+export function startRepeating(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  {
+    everyMs,
+    firstAfterMs = everyMs,
+    onFault,
+  }: { everyMs: number; firstAfterMs?: number; onFault: Repeating['onFault'] },
+): RepeatedTask {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = pauseUntil(signal, firstAfterMs).then(() => repeat({ signal, onFault }, () => work(signal), everyMs));
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function pauseUntil(signal: AbortSignal, ms: number): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
 }

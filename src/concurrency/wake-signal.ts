@@ -1,26 +1,26 @@
-/** Lets one loop sleep until it is rung or the time is up; a ring while it is awake is not lost. */
-export type Bell = { ring(): void; wait(ms: number): Promise<void> };
+/** Lets one loop sleep until it is woken or the time is up. A wake-up while it works is not lost: its next wait ends at once. */
+export type WakeSignal = { wake(): void; wait(ms: number): Promise<void> };
 
-export function createBell(): Bell {
-  let isRung = false;
-  let answer: (() => void) | null = null;
+export function createWakeSignal(): WakeSignal {
+  let isWoken = false;
+  let endWait: (() => void) | null = null;
   return {
-    ring() {
-      isRung = true;
-      answer?.();
+    wake() {
+      isWoken = true;
+      endWait?.();
     },
     async wait(ms) {
-      if (!isRung) {
+      if (!isWoken) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms);
-          answer = () => {
+          endWait = () => {
             clearTimeout(timer);
             resolve();
           };
         });
       }
-      answer = null;
-      isRung = false;
+      endWait = null;
+      isWoken = false;
     },
   };
 }

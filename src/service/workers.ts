@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/worker.ts';
+import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
 import type { Config } from '../config.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
@@ -61,24 +61,9 @@ export function startWorkers(
   };
 }
 
-function startPruning(channel: ChannelContext, onFault: (error: unknown) => void): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      await sleep(PRUNE_EVERY_MS, undefined, { signal }).catch(() => {});
-      try {
-        while (!signal.aborted && (await pruneIdempotency(channel.db, channel.now())) > 0);
-      } catch (error) {
-        onFault(error);
-      }
-    }
+function startPruning(channel: ChannelContext, onFault: (error: unknown) => void): RepeatedTask {
+  async function prune(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await pruneIdempotency(channel.db, channel.now())) > 0);
   }
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return startRepeating(prune, { everyMs: PRUNE_EVERY_MS, onFault });
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { gather } from '../../concurrency/batcher.ts';
+import { createBatcher } from '../../concurrency/batcher.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations.ts';
@@ -23,7 +23,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null) {
   // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load
   // a fraction of a query for each.
-  const findAdmission = gather((keys: string[]) => findAdmissions(db, keys, now()));
+  const findAdmission = createBatcher((keys: string[]) => findAdmissions(db, keys, now()));
 
   return async function admit(
     request: FastifyRequest,

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type RepeatedTask, startRepeating } from '../../concurrency/repeat.ts';
 import { idTimeMs, isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -38,27 +38,6 @@ export async function sweepPhotos(db: Queryable, files: PhotoFiles, nowMs = Date
 }
 
 /** Sweeps soon after the start and then once a day. Any number of nodes may do it. */
-export function startPhotoSweep(
-  db: Queryable,
-  files: PhotoFiles,
-  onFault: (error: unknown) => void,
-): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  async function run(): Promise<void> {
-    let pauseMs = FIRST_AFTER_MS;
-    while (!signal.aborted) {
-      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      await sweepPhotos(db, files).catch(onFault);
-      pauseMs = EVERY_MS;
-    }
-  }
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+export function startPhotoSweep(db: Queryable, files: PhotoFiles, onFault: (error: unknown) => void): RepeatedTask {
+  return startRepeating(() => sweepPhotos(db, files), { everyMs: EVERY_MS, firstAfterMs: FIRST_AFTER_MS, onFault });
 }

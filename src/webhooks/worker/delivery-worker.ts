@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBell } from '../../concurrency/wake-signal.ts';
+import { createWakeSignal } from '../../concurrency/wake-signal.ts';
 import type { Database } from '../../db/database.ts';
 import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
 import { openUnrecorded } from '../delivery-queue/outcome-buffer.ts';
@@ -42,7 +42,7 @@ const FAULT_PAUSE_MS = 1_000;
 /** After a look in vain; longer with each one that follows. */
 const VAIN_PAUSE_MS = 1;
 const VAIN_PAUSE_MAX_MS = 25;
-/** While other workers have all of a receiver's places: they do not ring here when one becomes free. */
+/** While other workers have all of a receiver's places: they do not wake this one when one becomes free. */
 const CROWDED_POLL_MS = 5;
 const CROWDED_POLL_MAX_MS = 250;
 /** How long a worker leaves a receiver alone that it cannot sign for; another one may have the key. */
@@ -57,9 +57,9 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
   const unrecorded = openUnrecorded(db);
   const clock = createServerClock();
   const stopping = new AbortController();
-  const claimBell = createBell();
-  const outcomeBell = createBell();
-  const upkeep = startUpkeep({ ...options, limits, signal: stopping.signal, onDue: () => claimBell.ring() });
+  const claimSignal = createWakeSignal();
+  const outcomeSignal = createWakeSignal();
+  const upkeep = startUpkeep({ ...options, limits, signal: stopping.signal, onDue: () => claimSignal.wake() });
   /** Receivers that we cannot sign for, and until when they are left alone. */
   const resting = new Map<string, number>();
   /** Where the round over all receivers goes on. */
@@ -120,13 +120,13 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
       rest(integrationId, error);
     }
     places.leave(integrationId, body.length);
-    outcomeBell.ring();
-    if (isRoomWanted) claimBell.ring();
+    outcomeSignal.wake();
+    if (isRoomWanted) claimSignal.wake();
   }
 
   function giveBack(claimed: Claimed[]): void {
     for (const { id, row, leaseToken } of claimed) unrecorded.giveBack({ id, row, leaseToken });
-    outcomeBell.ring();
+    outcomeSignal.wake();
   }
 
   /** A fault of our own costs the delivery no attempt. It is told once, not for each of them. */
@@ -142,25 +142,25 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     while (!stopping.signal.aborted) {
       try {
         const found = await claim();
-        // Commits ring whether or not they leave a delivery; a look in vain is not repeated for each of them.
+        // Commits wake it whether or not they leave a delivery; a look in vain is not repeated for each of them.
         if (found === 'nothing') await pause(vainPauseMs);
         vainPauseMs = found === 'nothing' ? Math.min(vainPauseMs * 2, VAIN_PAUSE_MAX_MS) : VAIN_PAUSE_MS;
         crowdedPollMs = found === 'crowded' ? Math.min(crowdedPollMs * 2, CROWDED_POLL_MAX_MS) : CROWDED_POLL_MS;
-        if (found !== 'more') await claimBell.wait(found === 'crowded' ? crowdedPollMs : limits.pollMs);
+        if (found !== 'more') await claimSignal.wait(found === 'crowded' ? crowdedPollMs : limits.pollMs);
       } catch (error) {
         onFault(error);
         await pause(FAULT_PAUSE_MS);
       }
     }
     isClaiming = false;
-    outcomeBell.ring();
+    outcomeSignal.wake();
   }
 
   /** Records in batches. While the database is away the outcomes wait, and nothing more is claimed. */
   async function recordLoop(): Promise<void> {
     while (isClaiming || places.total() > 0 || unrecorded.size() > 0) {
       try {
-        if (unrecorded.size() === 0) await outcomeBell.wait(limits.pollMs);
+        if (unrecorded.size() === 0) await outcomeSignal.wait(limits.pollMs);
         upkeep.noteRecorded(await unrecorded.record(RECORD_LIMIT));
         isRecordingBehind = false;
       } catch (error) {
@@ -179,10 +179,10 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
 
   const loops = Promise.all([claimLoop(), recordLoop()]);
   return {
-    wake: () => claimBell.ring(),
+    wake: () => claimSignal.wake(),
     async stop() {
       stopping.abort();
-      claimBell.ring();
+      claimSignal.wake();
       await loops;
       await upkeep.ended();
       await sender.close();

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { repeat } from '../../concurrency/repeat.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -50,16 +50,16 @@ export function listenForWake(db: Database, onWake: () => void): WakeListener {
     if (!stopping.signal.aborted) await ended;
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await listenOnce().catch(() => {});
+  async function listen(): Promise<void> {
+    try {
+      await listenOnce();
+    } finally {
       await client?.end().catch(() => {});
       client = null;
-      await sleep(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => {});
     }
   }
 
-  const running = run();
+  const running = repeat({ signal: stopping.signal, onFault: () => {} }, listen, RECONNECT_MS);
   return {
     async stop() {
       stopping.abort();

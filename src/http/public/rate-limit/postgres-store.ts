@@ -1,4 +1,4 @@
-import { gather } from '../../../concurrency/batcher.ts';
+import { createKeyedBatcher } from '../../../concurrency/batcher.ts';
 import type { Database } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import type { RateLimitStore, Spending } from './store.ts';
@@ -15,7 +15,7 @@ const SPEND_TIMEOUT_MS = 3_000;
  * one round trip and not for a queue of them.
  */
 export function postgresStore(db: Database, now: () => number | null = () => null): RateLimitStore {
-  const gatherers = new Map<string, (wish: Wish) => Promise<Spending>>();
+  const spend = createKeyedBatcher(spendTogether);
 
   async function spendTogether(wishes: Wish[]): Promise<Spending[]> {
     const [{ integrationId, cap }] = wishes as [Wish, ...Wish[]];
@@ -34,13 +34,7 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
   return {
     async spend(integrationId, cap, cost) {
       // The cap is part of the key: a statement has one cap, and a changed override must not wait for its turn.
-      const key = `${integrationId} ${cap}`;
-      let spend = gatherers.get(key);
-      if (spend === undefined) {
-        spend = gather(spendTogether, { onIdle: () => gatherers.delete(key) });
-        gatherers.set(key, spend);
-      }
-      return await spend({ integrationId, cap, cost });
+      return await spend(`${integrationId} ${cap}`, { integrationId, cap, cost });
     },
   };
 }

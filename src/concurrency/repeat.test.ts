@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { repeat, startRepeating } from './repeat.ts';
+
+const LONG_MS = 60_000;
+const onFault = (fault: unknown): never => {
+  throw fault;
+};
+
+describe('repeat', () => {
+  it('does the work again until its signal is aborted', async () => {
+    const stopping = new AbortController();
+    let times = 0;
+    const work = async () => {
+      times += 1;
+      if (times === 3) stopping.abort();
+    };
+    await repeat({ signal: stopping.signal, onFault }, work, 1);
+    assert.equal(times, 3);
+  });
+
+  it('tells a fault and goes on', async () => {
+    const stopping = new AbortController();
+    const faults: unknown[] = [];
+    const broken = new Error('broken');
+    let times = 0;
+    const work = async () => {
+      times += 1;
+      if (times === 1) throw broken;
+      stopping.abort();
+    };
+    await repeat({ signal: stopping.signal, onFault: (fault) => faults.push(fault) }, work, 1);
+    assert.deepEqual([times, faults], [2, [broken]]);
+  });
+});
+
+describe('a repeated task', () => {
+  it('begins after its first pause', async () => {
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const task = startRepeating(async () => begin(), { everyMs: LONG_MS, firstAfterMs: 1, onFault });
+    await begun;
+    await task.stop();
+  });
+
+  it('that is stopped in its first pause does nothing', async () => {
+    const task = startRepeating(() => assert.fail('it began'), { everyMs: LONG_MS, onFault });
+    await task.stop();
+  });
+
+  it('is told to end, and stop waits for it', async () => {
+    let isEnded = false;
+    let begin = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const work = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        begin();
+        signal.addEventListener('abort', () =>
+          setImmediate(() => {
+            isEnded = true;
+            resolve();
+          }),
+        );
+      });
+    const task = startRepeating(work, { everyMs: 1, onFault });
+    await begun;
+    await task.stop();
+    assert.equal(isEnded, true);
+  });
+});
