@@ -14,8 +14,8 @@ import {
 } from '../../webhooks/delivery-queue/replay.ts';
 import { table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
 import { oneOrMore } from './option-values.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
 
 const LIST_LIMIT = 50;
 

@@ -14,8 +14,8 @@ import {
 import { replayDelivery } from '../../webhooks/delivery-queue/replay.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
 import { oneOrMore, wholeNumber } from './option-values.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1_000;

@@ -11,7 +11,7 @@ import {
 import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
 import { fields } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
 
 /** A worker looks for what is due every second; what lies there for this long has none. */
 const OVERDUE_MS = 60_000;

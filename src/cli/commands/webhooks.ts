@@ -7,8 +7,8 @@ import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
 import { GRACE_DEFAULT_HOURS, GRACE_MAX_HOURS, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
 import { createGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import type { Shell } from '../shell.ts';
+import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
 import { wholeNumber } from './option-values.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './receiver-text.ts';
 import { addDeliveries, addDelivery, addPing, addReplay } from './webhook-deliveries.ts';
 import { addShow } from './webhook-show.ts';
 
