@@ -10,10 +10,10 @@ import { rawSql, sql } from '../src/db/sql.ts';
 import { createIntegration } from '../src/dealers/integrations.ts';
 import { createOrganization } from '../src/dealers/organizations.ts';
 import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
-import { createSealedBox, type SealedBox } from '../src/webhooks/endpoints/secret-encryption.ts';
+import { createSecretEncryption, type SecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';
 import { openOutbox, type Receiver } from '../src/webhooks/outbox.ts';
-import { createGuard } from '../src/webhooks/sending/ssrf-guard.ts';
-import { startWebhookEngine } from '../src/webhooks/worker/delivery-worker.ts';
+import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
+import { startDeliveryWorker } from '../src/webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../src/webhooks/worker/wake-up.ts';
 import { QUEUE, type WebhookJob } from './job-queue.ts';
 import { childrenCpuSeconds, cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
@@ -43,10 +43,10 @@ type Scene = {
   /** The database server's own process. */
   postmaster: number | null;
   sink: string;
-  box: SealedBox;
+  encryption: SecretEncryption;
 };
 
-/** Webhooks: the engine against a bare loop that signs and posts the same bodies to the same sink in the same run. */
+/** Webhooks: the worker against a bare loop that signs and posts the same bodies to the same sink in the same run. */
 export async function benchWebhooks(args: string[]): Promise<void> {
   const stage = await openStage();
   try {
@@ -91,13 +91,13 @@ async function setScene(stage: Stage): Promise<Scene> {
   const port = await freePort();
   await stage.startScript('sink.ts', [String(port)]);
   const sink = `http://127.0.0.1:${port}`;
-  const box = createSealedBox([keys.SECRET_KEYS]);
-  const receivers = await makeReceivers(link.db, box, `${sink}/hook`);
+  const encryption = createSecretEncryption([keys.SECRET_KEYS]);
+  const receivers = await makeReceivers(link.db, encryption, `${sink}/hook`);
   const postmaster = (await link.embedded?.pid()) ?? null;
-  return { stage, db: link.db, receivers, databaseUrl, worker, postmaster, sink, box };
+  return { stage, db: link.db, receivers, databaseUrl, worker, postmaster, sink, encryption };
 }
 
-async function makeReceivers(db: Database, box: SealedBox, url: string): Promise<Receiver[]> {
+async function makeReceivers(db: Database, encryption: SecretEncryption, url: string): Promise<Receiver[]> {
   const organization = await createOrganization(db, { name: 'Bench', hasPlan: true });
   const receivers: Receiver[] = [];
   for (let index = 0; index < RECEIVERS; index++) {
@@ -108,7 +108,7 @@ async function makeReceivers(db: Database, box: SealedBox, url: string): Promise
       currency: 'USD',
       isTestMode: false,
     });
-    await setUrl(db, { guard: createGuard(true), box }, integrationId, url);
+    await setUrl(db, { guard: createSsrfGuard(true), encryption }, integrationId, url);
     receivers.push({
       integrationId,
       apiVersion: '2026-05-07',
@@ -133,7 +133,7 @@ async function compareWithBare(scene: Scene): Promise<void> {
   }
   printTable(
     `Sustained, ${RECEIVERS} receivers, bodies of ${(await bodies(scene.db, 1))[0]?.length} bytes`,
-    ['bare undici /s', 'engine /s', 'ratio', 'wanted', 'CPU a webhook: worker + PostgreSQL'],
+    ['bare undici /s', 'worker /s', 'ratio', 'wanted', 'CPU a webhook: worker + PostgreSQL'],
     [
       [
         perSecond(median(bare)),
@@ -196,15 +196,15 @@ async function drainAtRest(scene: Scene, rounds: number): Promise<{ rate: number
 async function measureDelay(scene: Scene): Promise<void> {
   const elsewhere = await delaysOf(scene, createNotifier(scene.db));
   scene.worker.kill('SIGSTOP');
-  const engine = startWebhookEngine({
+  const worker = startDeliveryWorker({
     db: scene.db,
-    box: scene.box,
-    guard: createGuard(true),
+    encryption: scene.encryption,
+    guard: createSsrfGuard(true),
     now: () => null,
     onFault: (error) => console.error(error),
   });
-  const here = await delaysOf(scene, engine.wake);
-  await engine.stop();
+  const here = await delaysOf(scene, worker.wake);
+  await worker.stop();
   scene.worker.kill('SIGCONT');
   const quantile = (delays: number[], q: number) => `${(delays[Math.floor(delays.length * q)] ?? 0).toFixed(1)} ms`;
   printTable(
@@ -260,7 +260,7 @@ async function compareWithJobs(scene: Scene, ours: number): Promise<void> {
   const jobs = rateOf(await arrivals(scene));
   printTable(
     'The deliveries table as the queue, against a job library',
-    ['pg-boss, without deliveries or attempts /s', 'engine /s', 'ratio'],
+    ['pg-boss, without deliveries or attempts /s', 'worker /s', 'ratio'],
     [[perSecond(jobs), perSecond(ours), (ours / jobs).toFixed(2)]],
   );
 }
@@ -284,7 +284,7 @@ function addEvent(outbox: ReturnType<typeof openOutbox>, receiver: Receiver) {
 }
 
 /**
- * Copies of finished rows, older than those that the drain makes. They lie as densely as the engine leaves its own: a page
+ * Copies of finished rows, older than those that the drain makes. They lie as densely as the worker leaves its own: a page
  * begins 60 % full of what waits, and what is finished is a third larger. With the room of the table's setting on each page
  * the new rows would be strewn among the old ones, one to a page.
  */

@@ -100,7 +100,7 @@ describe('commands for webhooks', () => {
     receiver.received.length = 0;
     const deliveryId = await ping(shop);
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     const { data } = await json('webhooks', 'deliveries', id, '--limit', '1');
     const [delivery] = data;
     assert.deepEqual(delivery, {
@@ -123,7 +123,7 @@ describe('commands for webhooks', () => {
     receiver.answerWith(200);
     await json('webhooks', 'replay', id, deliveryId);
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal((await json('webhooks', 'deliveries', id)).data[0].status, 'succeeded');
     assert.equal((await run('webhooks', 'deliveries', id, '--status', 'failed,held')).out, 'None is failed or held.\n');
     const stranger = await openShop(world);
@@ -145,7 +145,7 @@ describe('commands for webhooks', () => {
     await queueEvents(world, target, 60, { createdAt: new Date('2026-01-05') });
     await queueEvents(world, target, 5, { createdAt: new Date('2026-02-05'), type: 'part.updated' });
     await receiver.until(65);
-    await world.engine.settled();
+    await world.worker.settled();
     const count = async (...args: string[]) => (await json('replays', 'start', id, ...args)).count;
     assert.equal(await count(), 0, 'only what failed, unless told otherwise');
     assert.equal(await count('--status', 'succeeded'), 65);
@@ -159,13 +159,13 @@ describe('commands for webhooks', () => {
     const job = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
     assert.deepEqual([job.object, job.status, job.total], ['replay', 'running', 65]);
     await receiver.until(130);
-    await world.engine.settled();
+    await world.worker.settled();
     const [done] = (await json('replays', 'list', id)).data;
     assert.deepEqual([done.id, done.status, done.done, done.skipped], [job.id, 'done', 65, 0]);
     assert.match((await run('replays', 'list', id)).out, /^REPLAY +STATUS[^\n]+\njob_\w+ +done +65 of 65/);
     assert.match(await refusal('replays', 'cancel', id, job.id), /^There is no running replay "job_/);
 
-    await world.engine.stop();
+    await world.worker.stop();
     const second = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
     assert.match(await refusal('replays', 'start', id, '--yes'), /^A replay is running already; /);
     assert.equal((await json('replays', 'cancel', id, second.id)).status, 'cancelled');
@@ -175,9 +175,9 @@ describe('commands for webhooks', () => {
     const last = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
     const [gone] = await deliveriesOf(world, target);
     await world.db.query(sql`delete from deliveries where integration_id = ${id} and id = ${gone?.id}`);
-    await world.engine.restart();
+    await world.worker.restart();
     await receiver.until(194);
-    await world.engine.settled();
+    await world.worker.settled();
     const [left] = (await json('replays', 'list', id)).data;
     assert.deepEqual([left.id, left.status, left.done, left.skipped], [last.id, 'done', 64, 1]);
     assert.match((await run('replays', 'list', id)).out, /\njob_\w+ +done +64 of 65, 1 skipped +2/);

@@ -42,7 +42,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answer = (response) => response.writeHead(503).end();
     await ping(shop);
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
     await json('webhooks', 'rotate-secret', id, '--grace-hours', '48');
     const shown = await json('webhooks', 'show', id);
     const [newest, old] = shown.secrets;
@@ -103,7 +103,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answerWith(410);
     await queueEvents(world, shop, 5);
     await receiver.until(5);
-    await world.engine.settled();
+    await world.worker.settled();
     const { id: deliveryId, status } = await deliveryOf(world, shop);
     assert.equal(status, 'held');
     assert.deepEqual(await because(), ['gone']);
@@ -129,7 +129,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     );
     receiver.answerWith(200);
     assert.match((await run('webhooks', 'enable', id)).out, /are on now\.\n$/);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
     await json('webhooks', 'disable', id);
     const replay = await run('webhooks', 'replay', id, deliveryId);
@@ -140,7 +140,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answer = (response) => response.writeHead(500).end('no \u001b[31mroom\u0085\nleft');
     const deliveryId = await ping(shop);
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     const shown = await json('webhooks', 'delivery', id, deliveryId);
     assert.deepEqual(
       [shown.status, shown.attempts, shown.dispatches, shown.last_response_code, shown.last_response_body],
@@ -153,7 +153,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     for (const count of [2, 3]) {
       await json('webhooks', 'replay', id, receiver.received.at(-1)?.deliveryId ?? '');
       await receiver.until(count);
-      await world.engine.settled();
+      await world.worker.settled();
     }
     for (const { deliveryId: dispatched } of receiver.received) {
       const found = await json('webhooks', 'delivery', id, dispatched);
@@ -175,7 +175,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     receiver.answer = (response) => response.writeHead(503).end();
     const failed = await ping(shop);
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
     const listed = async (...status: string[]) =>
       (await json('webhooks', 'deliveries', id, ...status)).data.map((row: { id: string }) => row.id);
     assert.deepEqual(await listed(), [failed, ok]);
@@ -184,7 +184,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     assert.deepEqual(await listed('--status', 'held,pending'), []);
     await json('webhooks', 'disable', id);
     await json('webhooks', 'replay', id, ok);
-    await world.engine.settled();
+    await world.worker.settled();
     const [, queued] = (await json('webhooks', 'deliveries', id, '--status', 'held')).data;
     assert.deepEqual([queued.id, queued.attempts, queued.last_response_code], [ok, 0, null]);
     const { out } = await run('webhooks', 'delivery', id, ok);
@@ -201,8 +201,8 @@ describe('what an operator sees when webhooks do not arrive', () => {
     assert.match(await refusal('webhooks', 'replay', id, deliveryId), /^dlv_\w+ is being sent right now\.$/);
     assert.match((await run('webhooks', 'deliveries', id)).out, / pending, in flight /);
     release();
-    await world.engine.settled();
-    await world.engine.stop();
+    await world.worker.settled();
+    await world.worker.stop();
     await json('webhooks', 'replay', id, deliveryId);
     assert.match(await refusal('webhooks', 'replay', id, deliveryId), /^dlv_\w+ waits to be sent already\.$/);
     await world.db.query(sql`
@@ -213,9 +213,9 @@ describe('what an operator sees when webhooks do not arrive', () => {
     await world.db.query(sql`
       update deliveries set status = 'failed', is_waiting = true where integration_id = ${id} and id = ${deliveryId}`);
     assert.match((await run('webhooks', 'show', id)).out, noWorker, 'a retry whose time has come is due, too');
-    await world.engine.restart();
+    await world.worker.restart();
     receiver.answerWith(200);
-    await world.engine.settled();
+    await world.worker.settled();
   });
 
   it('"ping" sends the test event, and nothing to a receiver that could not get it now', async () => {
@@ -224,7 +224,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     await receiver.until(1);
     const [webhook] = receiver.received;
     assert.deepEqual([webhook?.deliveryId, webhook?.eventId], [delivery_id, event_id]);
-    await world.engine.settled();
+    await world.worker.settled();
     for (const [verb, undo] of [
       ['disable', 'enable'],
       ['detach', 'attach'],
@@ -237,14 +237,14 @@ describe('what an operator sees when webhooks do not arrive', () => {
     assert.equal(receiver.received.length, 1);
   });
 
-  it('"show" says so if none of the secret keys opens a secret, and how to mend it', async () => {
+  it('"show" says so if none of the secret keys decrypts a secret, and how to mend it', async () => {
     const good = settings;
     settings = { ...good, secretKeys: ['another key that is long enough to be one'] };
     assert.equal((await json('webhooks', 'show', id)).secrets[0].is_openable, false);
     const { out } = await run('webhooks', 'show', id);
     assert.match(
       out,
-      /\nNone of SECRET_KEYS opens its secret: put the missing key back, or run "webhooks rotate-secret/,
+      /\nNone of SECRET_KEYS decrypts its secret: put the missing key back, or run "webhooks rotate-secret/,
     );
     settings = good;
     assert.equal((await json('webhooks', 'show', id)).secrets[0].is_openable, true);

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../db/database.ts';
-import { tryAllSecrets } from '../webhooks/endpoints/endpoint-status.ts';
-import { createSealedBox } from '../webhooks/endpoints/secret-encryption.ts';
+import { checkAllSecrets } from '../webhooks/endpoints/endpoint-status.ts';
+import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
 import type { KeySource } from './connect.ts';
 
 const NAMED_LIMIT = 10;
 
 /**
- * Says at the start that signing secrets lie there which none of the keys opens: nothing else would before the first
+ * Says at the start that signing secrets lie there which none of the keys decrypts: nothing else would before the first
  * webhook waits, and by then the old key may be gone from the backups too. It costs a statement for each thousand
  * secrets.
  */
@@ -17,12 +17,12 @@ export async function warnOfLostKeys(
   { place, isNew }: KeySource,
   log: FastifyBaseLogger,
 ): Promise<void> {
-  const { unopenable } = await tryAllSecrets(db, createSealedBox(secretKeys));
-  if (unopenable.size === 0) return;
-  const whose = unopenable.size === 1 ? '1 integration' : `${unopenable.size} integrations`;
+  const { undecryptable } = await checkAllSecrets(db, createSecretEncryption(secretKeys));
+  if (undecryptable.size === 0) return;
+  const whose = undecryptable.size === 1 ? '1 integration' : `${undecryptable.size} integrations`;
   const made = isNew ? `${place} was missing and is made anew, but the database is older: ` : '';
   log.warn(
-    { integrations: [...unopenable].slice(0, NAMED_LIMIT) },
-    `${made}none of the secret keys opens the signing secrets of ${whose}, and webhooks wait for them; put the old key back behind those in ${place} and start again, or, if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each ("doctor" names them)`,
+    { integrations: [...undecryptable].slice(0, NAMED_LIMIT) },
+    `${made}none of the secret keys decrypts the signing secrets of ${whose}, and webhooks wait for them; put the old key back behind those in ${place} and start again, or, if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each ("doctor" names them)`,
   );
 }

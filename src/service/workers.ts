@@ -6,9 +6,9 @@ import type { Config } from '../config.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import { pruneIdempotency } from '../sales/prune.ts';
-import { createSealedBox } from '../webhooks/endpoints/secret-encryption.ts';
-import { createGuard } from '../webhooks/sending/ssrf-guard.ts';
-import { startWebhookEngine } from '../webhooks/worker/delivery-worker.ts';
+import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
+import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
+import { startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
 import { listenForWake } from '../webhooks/worker/wake-up.ts';
 
 /** Everything that the role `worker` does in the background. */
@@ -28,12 +28,12 @@ export function startWorkers(
 ): Workers {
   const { db } = channel;
   const onFault = (what: string) => (error: unknown) => log.error({ err: error }, what);
-  const engine = startWebhookEngine({
+  const worker = startDeliveryWorker({
     db,
-    box: createSealedBox(config.secretKeys),
-    guard: createGuard(config.isPrivateWebhookAllowed),
+    encryption: createSecretEncryption(config.secretKeys),
+    guard: createSsrfGuard(config.isPrivateWebhookAllowed),
     now: channel.now,
-    onFault: onFault('the webhook engine met a fault'),
+    onFault: onFault('the webhook worker met a fault'),
     onNotice: (notice) => {
       if (notice.kind === 'disabled') {
         log.warn(
@@ -46,15 +46,15 @@ export function startWorkers(
     },
   });
   const running = [
-    engine,
+    worker,
     startChannelWorker(channel, onFault('the channel worker met a fault')),
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning(channel, onFault('idempotency records could not be pruned')),
     // Other nodes can commit events only on a database that they share.
-    ...(config.databaseUrl === null ? [] : [listenForWake(db, engine.wake)]),
+    ...(config.databaseUrl === null ? [] : [listenForWake(db, worker.wake)]),
   ];
   return {
-    wake: engine.wake,
+    wake: worker.wake,
     async stop() {
       await Promise.all(running.map((worker) => worker.stop()));
     },

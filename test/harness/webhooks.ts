@@ -4,23 +4,23 @@ import type { EventType } from '../../src/contract/events.ts';
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { sql } from '../../src/db/sql.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
-import { createSealedBox } from '../../src/webhooks/endpoints/secret-encryption.ts';
+import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { openOutbox } from '../../src/webhooks/outbox.ts';
-import { createGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
-import { startWebhookEngine, type WebhookEngine } from '../../src/webhooks/worker/delivery-worker.ts';
+import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
+import { type DeliveryWorker, startDeliveryWorker } from '../../src/webhooks/worker/delivery-worker.ts';
 import type { Notice } from '../../src/webhooks/worker/maintenance.ts';
-import type { EngineLimits } from '../../src/webhooks/worker/worker-limits.ts';
+import type { WorkerLimits } from '../../src/webhooks/worker/worker-limits.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { Shop } from './shop.ts';
 import { type Dealer, startWorld, type World } from './world.ts';
 
 /** Receivers on this machine are allowed, as the development setting does. */
-export const guard = createGuard(true);
+export const guard = createSsrfGuard(true);
 export const SECRET_KEY = 'a secret key for tests, long enough to be one';
-export const box = createSealedBox([SECRET_KEY]);
+export const encryption = createSecretEncryption([SECRET_KEY]);
 
-/** A real engine on the world's database and clock. */
-export type TestEngine = WebhookEngine & {
+/** A real worker on the world's database and clock. */
+export type TestWorker = DeliveryWorker & {
   /** Stops and starts again, as a service does; what it complained about and told is kept. */
   restart(): Promise<void>;
   /** Waits until nothing is due or on its way, at the time that the world has. */
@@ -53,39 +53,39 @@ export async function startReceivingWorld(): Promise<ReceivingWorld> {
   };
 }
 
-/** A world that also sends. Its stop proves that the engine met no fault but those that a test took out of the list. */
-export type WebhookWorld = ReceivingWorld & { engine: TestEngine };
+/** A world that also sends. Its stop proves that the worker met no fault but those that a test took out of the list. */
+export type WebhookWorld = ReceivingWorld & { worker: TestWorker };
 
 export async function startWebhookWorld({
   time = null,
   limits = {},
 }: {
   time?: Date | null;
-  limits?: Partial<EngineLimits>;
+  limits?: Partial<WorkerLimits>;
 } = {}): Promise<WebhookWorld> {
   const world = await startReceivingWorld();
   world.setTime(time);
-  const engine = startEngine(world, limits);
+  const worker = startTestWorker(world, limits);
   return {
     ...world,
-    engine,
+    worker,
     async stop() {
-      await engine.stop();
+      await worker.stop();
       await world.stop();
-      assert.deepEqual(engine.faults, []);
+      assert.deepEqual(worker.faults, []);
     },
   };
 }
 
-export function startEngine(world: World, limits: Partial<EngineLimits> = {}): TestEngine {
+export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}): TestWorker {
   const faults: unknown[] = [];
   const notices: Notice[] = [];
-  let engine = start();
+  let worker = start();
 
-  function start(): WebhookEngine {
-    const started = startWebhookEngine({
+  function start(): DeliveryWorker {
+    const started = startDeliveryWorker({
       db: world.db,
-      box,
+      encryption,
       guard,
       now: world.channel.now,
       onFault: (error) => faults.push(error),
@@ -97,16 +97,16 @@ export function startEngine(world: World, limits: Partial<EngineLimits> = {}): T
   }
 
   return {
-    wake: () => engine.wake(),
-    stop: () => engine.stop(),
+    wake: () => worker.wake(),
+    stop: () => worker.stop(),
     async restart() {
-      await engine.stop();
-      engine = start();
+      await worker.stop();
+      worker = start();
     },
     faults,
     notices,
     async settled() {
-      engine.wake();
+      worker.wake();
       for (let round = 0; round < 1_000; round++) {
         const [row] = await world.db.query<{ waiting: number }>(sql`
           select count(*) as waiting from deliveries d join webhook_receivers r on r.integration_id = d.integration_id
@@ -117,7 +117,7 @@ export function startEngine(world: World, limits: Partial<EngineLimits> = {}): T
         if (row?.waiting === 0) return;
         await sleep(10);
       }
-      throw new Error('the engine does not come to rest');
+      throw new Error('the worker does not come to rest');
     },
   };
 }
@@ -128,7 +128,7 @@ export async function connectReceiver(
   { integrationId }: Pick<Dealer, 'integrationId'>,
 ): Promise<ConnectedReceiver> {
   const receiver = await startReceiver();
-  const made = await setUrl(world.db, { guard, box }, integrationId, receiver.url);
+  const made = await setUrl(world.db, { guard, encryption }, integrationId, receiver.url);
   return Object.assign(receiver, { secret: made?.secret ?? '' });
 }
 

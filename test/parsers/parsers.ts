@@ -21,7 +21,7 @@ import { parseChoices } from '../../src/http/public/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';
 import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
 import { validatorCompiler } from '../../src/http/validation.ts';
-import { createGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
+import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
 
 /** Everything that reads what somebody outside wrote. A new parser is one more row. */
 export type Parser<Input = unknown> = {
@@ -40,7 +40,7 @@ const HEADERS = HEADERS_LIMIT_BYTES;
 const ALMOST_OVERFLOWING = `${'1'.repeat(299)}a`;
 
 const cursors = createCursors(['a secret key for tests, long enough to be one', 'an older key']);
-const guard = createGuard(false);
+const guard = createSsrfGuard(false);
 const validateBulk = validatorCompiler({ schema: BulkInput, method: 'POST', url: '/', httpPart: 'body' });
 const validateQuery = validatorCompiler({
   schema: OPERATIONS.listEvents.query,

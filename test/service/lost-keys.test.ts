@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/sql.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
-import { createSealedBox } from '../../src/webhooks/endpoints/secret-encryption.ts';
+import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { guard } from '../harness/webhooks.ts';
 import { databaseIn, startService, sweep, temporaryFolder } from './service-process.ts';
 
-const OTHER_KEY = 'another secret key that never sealed anything';
+const OTHER_KEY = 'another secret key that never encrypted anything';
 
-describe('a start with secret keys that open no signing secret', () => {
+describe('a start with secret keys that decrypt no signing secret', () => {
   let dataDir: string;
   let keysFile: string;
   let oldKey: string;
@@ -24,8 +24,8 @@ describe('a start with secret keys that open no signing secret', () => {
     oldKey = (await readFile(keysFile, 'utf8')).trim();
     const db = databaseIn(dataDir);
     integrationIds = (await db.query<{ id: string }>(sql`select id from integrations order by id`)).map(({ id }) => id);
-    const box = createSealedBox([oldKey]);
-    for (const id of integrationIds) await setUrl(db, { guard, box }, id, 'http://127.0.0.1:9/nobody');
+    const encryption = createSecretEncryption([oldKey]);
+    for (const id of integrationIds) await setUrl(db, { guard, encryption }, id, 'http://127.0.0.1:9/nobody');
     await db.close();
     service.signal('SIGTERM');
     assert.equal(await service.exit(), 0);
@@ -50,7 +50,7 @@ describe('a start with secret keys that open no signing secret', () => {
     assert.match(String(warning?.msg), message);
     assert.match(
       String(warning?.msg),
-      /none of the secret keys opens the signing secrets of 2 integrations, .*; put the old key back behind those in .* rotate-secret/,
+      /none of the secret keys decrypts the signing secrets of 2 integrations, .*; put the old key back behind those in .* rotate-secret/,
     );
   }
 

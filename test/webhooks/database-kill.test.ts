@@ -12,7 +12,7 @@ import { startWorld, type World } from '../harness/world.ts';
 import { allDelivered, assertEachCame } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker } from './worker-process.ts';
 
-const LIMITS = { leaseMs: 3_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerReceiver: 8 };
+const LIMITS = { leaseMs: 3_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerEndpoint: 8 };
 const KILLS = 3;
 
 describe('webhooks when PostgreSQL is killed', () => {
@@ -72,7 +72,7 @@ describe('webhooks when PostgreSQL is killed', () => {
     assert.ok((row?.count ?? 0) >= committed, 'a commit was lost');
     // A second claim is the kill's doing: the outcome of the first could not be recorded within its lease.
     const duplicates = await assertEachCame(world.db, receiver.received);
-    assert.ok(duplicates <= KILLS * workers.length * LIMITS.inFlightPerReceiver, `${duplicates} duplicates`);
+    assert.ok(duplicates <= KILLS * workers.length * LIMITS.inFlightPerEndpoint, `${duplicates} duplicates`);
     assert.equal(await countRefused(receiver.received, receiver.secret), 0);
     assert.ok(workers.every((worker) => worker.faults.length > 0 && !worker.isKilled()));
     await Promise.all(workers.map((worker) => worker.stop()));

@@ -8,7 +8,7 @@ import { type ConnectedReceiver, queueEvents, type ReceivingWorld, startReceivin
 import { allDelivered, assertExplained } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker, type WorkerOrder } from './worker-process.ts';
 
-const LIMITS = { leaseMs: 2_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerReceiver: 8 };
+const LIMITS = { leaseMs: 2_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerEndpoint: 8 };
 
 describe('webhooks when worker processes are killed', () => {
   let world: ReceivingWorld;
@@ -92,7 +92,7 @@ describe('webhooks when worker processes are killed', () => {
     const duplicates = await assertExplained(world.db, all(), workers);
     const kills = workers.filter((worker) => worker.isKilled()).length;
     assert.ok(kills >= 8, `${kills} kills`);
-    assert.ok(duplicates <= kills * 3 * LIMITS.inFlightPerReceiver, `${duplicates} duplicates by ${kills} kills`);
+    assert.ok(duplicates <= kills * 3 * LIMITS.inFlightPerEndpoint, `${duplicates} duplicates by ${kills} kills`);
     for (const receiver of receivers) assert.equal(await countRefused(receiver.received, receiver.secret), 0);
     await Promise.all(last.map((worker) => worker.stop()));
   });

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
-import type { EngineLimits } from '../../src/webhooks/worker/worker-limits.ts';
+import type { WorkerLimits } from '../../src/webhooks/worker/worker-limits.ts';
 import { ROOT_DIR } from '../service/service-process.ts';
 
 export type WorkerOrder = {
   address: DatabaseAddress;
-  limits: Partial<EngineLimits>;
+  limits: Partial<WorkerLimits>;
   /** Where it kills itself; null lets it live. */
   dieAt: 'after claim' | 'before record' | 'before the commit of a record' | 'after record' | null;
 };

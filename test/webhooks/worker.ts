@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { startWebhookEngine } from '../../src/webhooks/worker/delivery-worker.ts';
+import { startDeliveryWorker } from '../../src/webhooks/worker/delivery-worker.ts';
 import { listenForWake } from '../../src/webhooks/worker/wake-up.ts';
-import { box, guard } from '../harness/webhooks.ts';
+import { encryption, guard } from '../harness/webhooks.ts';
 import type { WorkerOrder } from './worker-process.ts';
 
 /**
@@ -51,19 +51,19 @@ const db: Database = {
   },
 };
 
-const engine = startWebhookEngine({
+const worker = startDeliveryWorker({
   db,
-  box,
+  encryption,
   guard,
   now: () => null,
   onFault: (error) => say(`fault ${(error as Error).message.replaceAll('\n', ' ')}`),
   limits: order.limits,
 });
-const listener = listenForWake(real, engine.wake);
+const listener = listenForWake(real, worker.wake);
 say('ready');
 
 process.once('SIGTERM', async () => {
-  await Promise.all([engine.stop(), listener.stop()]);
+  await Promise.all([worker.stop(), listener.stop()]);
   await real.close();
   process.exit();
 });

@@ -1,9 +1,9 @@
 import type { Database } from '../../db/database.ts';
 import { notFound } from '../../dealers/input-rules.ts';
-import { type ReceiverState, readReceiver, type Stop } from '../../webhooks/endpoints/endpoint-status.ts';
+import { type EndpointStatus, readEndpointStatus, type StopReason } from '../../webhooks/endpoints/endpoint-status.ts';
 
 /** What each obstacle is called, and the command that takes it away. */
-const STOPS: Record<Stop, (state: ReceiverState) => [reason: string, command: string]> = {
+const STOPS: Record<StopReason, (state: EndpointStatus) => [reason: string, command: string]> = {
   no_url: ({ integrationId }) => ['there is no URL', `webhooks set-url ${integrationId} https://…`],
   gone: ({ integrationId }) => [
     'the receiver answered 410 five times in a row, which turned them off',
@@ -20,14 +20,14 @@ const STOPS: Record<Stop, (state: ReceiverState) => [reason: string, command: st
 };
 
 /** The state of a receiver, or the refusal that every command gives for an unknown integration. */
-export async function receiverOf(db: Database, integrationId: string): Promise<ReceiverState> {
-  const state = await readReceiver(db, integrationId);
+export async function endpointOf(db: Database, integrationId: string): Promise<EndpointStatus> {
+  const state = await readEndpointStatus(db, integrationId);
   if (state === null) throw notFound('integration', integrationId);
   return state;
 }
 
 /** Empty while webhooks are sent; otherwise what stands in the way and what helps, and what becomes of events. */
-export function notSentNote(state: ReceiverState): string {
+export function notSentNote(state: EndpointStatus): string {
   if (state.isSending) return '';
   const reasons = state.stops.map((stop) => {
     const [reason, command] = STOPS[stop](state);
@@ -38,7 +38,7 @@ export function notSentNote(state: ReceiverState): string {
 }
 
 /** The same for a program. */
-export function sendingJson(state: ReceiverState): Record<string, unknown> {
+export function sendingJson(state: EndpointStatus): Record<string, unknown> {
   return { is_sending: state.isSending, not_sending_because: state.stops };
 }
 

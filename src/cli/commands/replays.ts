@@ -14,7 +14,7 @@ import {
 } from '../../webhooks/delivery-queue/replay.ts';
 import { table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
+import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
 import { oneOrMore } from './option-values.ts';
 
 const LIST_LIMIT = 50;
@@ -58,7 +58,7 @@ export function addReplays(program: Command, shell: Shell): void {
       if (since !== null && until !== null && since >= until) {
         throw new DomainError('invalid_input', 'Nothing can match: --since must be before --until.');
       }
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       if (options.yes !== true) {
         const count = await countReplay(db, integrationId, filter);
         return {
@@ -81,7 +81,7 @@ export function addReplays(program: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays list int_… --json');
   shell.run(list, async (integrationId: string) =>
     shell.withDatabase(async (db) => {
-      await receiverOf(db, integrationId);
+      await endpointOf(db, integrationId);
       const jobs = await listReplays(db, integrationId, LIST_LIMIT);
       const rows = jobs.map((job) => [job.id, job.status, progressText(job), job.createdAt.toISOString()]);
       return {
@@ -99,7 +99,7 @@ export function addReplays(program: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays cancel int_… job_…');
   shell.run(cancel, async (integrationId: string, jobId: string) =>
     shell.withDatabase(async (db) => {
-      await receiverOf(db, integrationId);
+      await endpointOf(db, integrationId);
       if (!(await cancelReplay(db, integrationId, jobId))) {
         const name = JSON.stringify(jobId);
         throw new DomainError('not_found', `There is no running replay ${name} of this integration.`);

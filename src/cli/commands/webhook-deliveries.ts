@@ -14,7 +14,7 @@ import {
 import { replayDelivery } from '../../webhooks/delivery-queue/replay.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
+import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
 import { oneOrMore, wholeNumber } from './option-values.ts';
 
 const LIST_DEFAULT = 50;
@@ -29,7 +29,7 @@ export function addPing(noun: Command, shell: Shell, idHelp: string): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks ping int_…');
   shell.run(command, async (integrationId: string) =>
     shell.withChannel(async ({ context }) => {
-      const state = await receiverOf(context.db, integrationId);
+      const state = await endpointOf(context.db, integrationId);
       // Held until later it would test nothing.
       if (!state.isSending) throw new DomainError('wrong_status', notSentNote(state));
       const { ping } = await commitAndWake(context, async (tx) => {
@@ -58,7 +58,7 @@ export function addDeliveries(noun: Command, shell: Shell, idHelp: string): void
   type Options = { limit: number; status?: DeliveryStatus[] };
   shell.run(command, async (integrationId: string, { limit, status }: Options) =>
     shell.withDatabase(async (db) => {
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       const deliveries = await listDeliveries(db, integrationId, { limit, statuses: status ?? DELIVERY_STATUSES });
       return {
         json: { object: 'list', data: deliveries.map(summaryJson), ...sendingJson(state) },
@@ -77,7 +77,7 @@ export function addDelivery(noun: Command, shell: Shell, idHelp: string): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks delivery int_… dlv_…');
   shell.run(command, async (integrationId: string, id: string) =>
     shell.withDatabase(async (db) => {
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       const delivery = await deliveryOf(db, integrationId, id);
       return {
         json: { ...detailJson(delivery), ...sendingJson(state) },
@@ -96,7 +96,7 @@ export function addReplay(noun: Command, shell: Shell, idHelp: string): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks replay int_… dlv_…');
   shell.run(command, async (integrationId: string, givenId: string) =>
     shell.withDatabase(async (db) => {
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       const { id } = await deliveryOf(db, integrationId, givenId);
       if (!(await replayDelivery(db, integrationId, id, null))) {
         const reason = whyNotNow(await deliveryOf(db, integrationId, id));

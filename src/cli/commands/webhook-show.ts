@@ -3,15 +3,15 @@ import { DELIVERY_STATUSES } from '../../webhooks/delivery-queue/delivery-log.ts
 import {
   type Backlog,
   COUNT_LIMIT,
-  type ReceiverState,
+  type EndpointStatus,
   readBacklog,
   readSecrets,
   type SecretState,
 } from '../../webhooks/endpoints/endpoint-status.ts';
-import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
+import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { fields } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
+import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
 
 /** A worker looks for what is due every second; what lies there for this long has none. */
 const OVERDUE_MS = 60_000;
@@ -24,15 +24,15 @@ export function addShow(noun: Command, shell: Shell, idHelp: string): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks show int_…');
   shell.run(command, async (integrationId: string) =>
     shell.withChannel(async ({ context: { db }, config }) => {
-      const state = await receiverOf(db, integrationId);
-      const secrets = await readSecrets(db, createSealedBox(config.secretKeys), integrationId);
+      const state = await endpointOf(db, integrationId);
+      const secrets = await readSecrets(db, createSecretEncryption(config.secretKeys), integrationId);
       const backlog = await readBacklog(db, integrationId);
       return { json: showJson(state, secrets, backlog), text: showText(state, secrets, backlog) };
     }),
   );
 }
 
-function showJson(state: ReceiverState, secrets: SecretState[], backlog: Backlog): Record<string, unknown> {
+function showJson(state: EndpointStatus, secrets: SecretState[], backlog: Backlog): Record<string, unknown> {
   return {
     object: 'webhook',
     integration_id: state.integrationId,
@@ -46,7 +46,7 @@ function showJson(state: ReceiverState, secrets: SecretState[], backlog: Backlog
     secrets: secrets.map((secret) => ({
       created_at: secret.createdAt.toISOString(),
       expires_at: secret.expiresAt?.toISOString() ?? null,
-      is_openable: secret.isOpenable,
+      is_openable: secret.isDecryptable,
     })),
     deliveries: {
       ...backlog.counts,
@@ -56,7 +56,7 @@ function showJson(state: ReceiverState, secrets: SecretState[], backlog: Backlog
   };
 }
 
-function showText(state: ReceiverState, secrets: SecretState[], backlog: Backlog): string {
+function showText(state: EndpointStatus, secrets: SecretState[], backlog: Backlog): string {
   const counts = DELIVERY_STATUSES.map((status) => `${backlog.counts[status]} ${status}`).join(', ');
   const table = fields([
     ['integration', state.integrationId],
@@ -71,7 +71,7 @@ function showText(state: ReceiverState, secrets: SecretState[], backlog: Backlog
   return lines(table, ...warnings(state, secrets, backlog).map((warning) => `\n${warning}`));
 }
 
-function failureText({ lastFailureAt, consecutiveFailures }: ReceiverState): string | null {
+function failureText({ lastFailureAt, consecutiveFailures }: EndpointStatus): string | null {
   if (lastFailureAt === null) return null;
   return `${lastFailureAt.toISOString()}, ${consecutiveFailures} in a row since the last success`;
 }
@@ -81,11 +81,11 @@ function secretText({ createdAt, expiresAt }: SecretState): string {
   return expiresAt === null ? made : `${made}, signs until ${expiresAt.toISOString()}`;
 }
 
-function warnings(state: ReceiverState, secrets: SecretState[], { dueSince }: Backlog): string[] {
+function warnings(state: EndpointStatus, secrets: SecretState[], { dueSince }: Backlog): string[] {
   const found = [notSentNote(state)];
-  if (secrets.some((secret) => !secret.isOpenable)) {
+  if (secrets.some((secret) => !secret.isDecryptable)) {
     found.push(
-      `None of SECRET_KEYS opens ${secrets.length === 1 ? 'its secret' : 'some of its secrets'}: put the missing key back, or run "webhooks rotate-secret ${state.integrationId} --grace-hours 0".`,
+      `None of SECRET_KEYS decrypts ${secrets.length === 1 ? 'its secret' : 'some of its secrets'}: put the missing key back, or run "webhooks rotate-secret ${state.integrationId} --grace-hours 0".`,
     );
   }
   if (state.isSending && dueSince !== null && Date.now() - dueSince.getTime() > OVERDUE_MS) {

@@ -3,11 +3,11 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { readSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
-import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
+import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { GRACE_DEFAULT_HOURS, GRACE_MAX_HOURS, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
-import { createGuard } from '../../webhooks/sending/ssrf-guard.ts';
+import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import type { Shell } from '../shell.ts';
-import { lines, notSentNote, receiverOf, sendingJson } from './endpoint-text.ts';
+import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
 import { wholeNumber } from './option-values.ts';
 import { addDeliveries, addDelivery, addPing, addReplay } from './webhook-deliveries.ts';
 import { addShow } from './webhook-show.ts';
@@ -58,13 +58,13 @@ function addSetUrl(noun: Command, shell: Shell): void {
   shell.run(command, async (integrationId: string, text: string) =>
     shell.withChannel(async ({ context: { db }, config }) => {
       const { isPrivateWebhookAllowed, secretKeys } = config;
-      const tools = { guard: createGuard(isPrivateWebhookAllowed), box: createSealedBox(secretKeys) };
+      const tools = { guard: createSsrfGuard(isPrivateWebhookAllowed), encryption: createSecretEncryption(secretKeys) };
       const set = await setUrl(db, tools, integrationId, text === 'none' ? null : text).catch((error: unknown) => {
         throw isPrivateWebhookAllowed ? error : withAdvice(error, text);
       });
       if (set === null) throw notFound('integration', integrationId);
       const { url, secret } = set;
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       return {
         json: { object: 'webhook', integration_id: integrationId, url, secret, ...sendingJson(state) },
         text: lines(
@@ -79,7 +79,7 @@ function addSetUrl(noun: Command, shell: Shell): void {
 
 /** A URL that only the development setting would allow is refused with the name of that setting. */
 function withAdvice(error: unknown, url: string): unknown {
-  if (!(error instanceof DomainError) || createGuard(true).problemOf(url) !== null) return error;
+  if (!(error instanceof DomainError) || createSsrfGuard(true).problemOf(url) !== null) return error;
   return new DomainError(
     error.code,
     `${error.message} For development, WEBHOOK_PRIVATE_TARGETS=on allows it.`,
@@ -96,11 +96,11 @@ function addRotateSecret(noun: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 0');
   shell.run(command, async (integrationId: string, { graceHours }: { graceHours: number }) =>
     shell.withChannel(async ({ context: { db, now }, config }) => {
-      const box = createSealedBox(config.secretKeys);
-      const earlier = (await readSecrets(db, box, integrationId)).length;
-      const secret = await rotateSecret(db, box, integrationId, graceHours, now());
+      const encryption = createSecretEncryption(config.secretKeys);
+      const earlier = (await readSecrets(db, encryption, integrationId)).length;
+      const secret = await rotateSecret(db, encryption, integrationId, graceHours, now());
       if (secret === null) throw notFound('integration', integrationId);
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       return {
         json: {
           object: 'webhook_secret',
@@ -138,7 +138,7 @@ function addSubscribe(noun: Command, shell: Shell): void {
     shell.withDatabase(async (db) => {
       const names = [...new Set(given)];
       if (!(await subscribe(db, integrationId, names))) throw notFound('integration', integrationId);
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       return {
         json: { object: 'webhook', integration_id: integrationId, subscribed_events: names, ...sendingJson(state) },
         text: lines(`Subscribed: ${names.join(', ')}`, notSentNote(state)),
@@ -157,7 +157,7 @@ function addSwitch(noun: Command, shell: Shell, verb: 'enable' | 'disable', desc
   shell.run(command, async (integrationId: string) =>
     shell.withDatabase(async (db) => {
       if (!(await setWebhooksEnabled(db, integrationId, isEnabled))) throw notFound('integration', integrationId);
-      const state = await receiverOf(db, integrationId);
+      const state = await endpointOf(db, integrationId);
       const word = isEnabled ? (state.isSending ? 'on' : 'switched on') : 'off';
       return {
         json: { object: 'webhook', integration_id: integrationId, is_enabled: isEnabled, ...sendingJson(state) },

@@ -1,30 +1,34 @@
 import { BlockList, isIP } from 'node:net';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
-import { tryAllSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
-import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
+import { checkAllSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
+import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 
 const NAMED_LIMIT = 10;
 
-/** Opens every signing secret that is in use: with the keys changed or lost, nothing could be signed. */
+/** Decrypts every signing secret in use: if the keys were changed or lost, nothing can be signed. */
 export async function checkSigningSecrets(db: Database, secretKeys: readonly string[]): Promise<Check> {
   const name = 'signing secrets';
-  const { total, unopenable } = await tryAllSecrets(db, createSealedBox(secretKeys));
-  if (unopenable.size > 0) {
+  const { total, undecryptable } = await checkAllSecrets(db, createSecretEncryption(secretKeys));
+  if (undecryptable.size > 0) {
     return wrong(
       name,
-      `none of the secret keys opens those of ${namesOf(unopenable)}`,
+      `none of the secret keys decrypts those of ${namesOf(undecryptable)}`,
       'put the missing key back behind the others; if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each',
     );
   }
   if (total === 0) return ok(name, 'none yet');
   const [newest = ''] = secretKeys;
-  const { unopenable: older } =
-    secretKeys.length > 1 ? await tryAllSecrets(db, createSealedBox([newest])) : { unopenable: new Set<string>() };
+  const { undecryptable: older } =
+    secretKeys.length > 1
+      ? await checkAllSecrets(db, createSecretEncryption([newest]))
+      : { undecryptable: new Set<string>() };
   const note =
-    older.size === 0 ? '' : `; until a worker has sealed them anew, only an older key opens those of ${namesOf(older)}`;
-  return ok(name, `all ${total} can be opened${note}`);
+    older.size === 0
+      ? ''
+      : `; until a worker has encrypted them again, only an older key decrypts those of ${namesOf(older)}`;
+  return ok(name, `all ${total} can be decrypted${note}`);
 }
 
 /** Private targets are for development. Where others reach the service, a dealer could make it call its neighbours. */

@@ -6,15 +6,15 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../../test/harness/command-line.ts';
 import { startOwnServer } from '../../../test/harness/own-server.ts';
 import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
-import { box, guard, SECRET_KEY } from '../../../test/harness/webhooks.ts';
+import { encryption, guard, SECRET_KEY } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Config } from '../../config.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { rawSql, sql } from '../../db/sql.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
-import { createSealedBox } from '../../webhooks/endpoints/secret-encryption.ts';
-import { resealSecrets, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
+import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
+import { reencryptSecrets, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
 
 type CheckJson = { name: string; is_ok: boolean; is_warning: boolean; message: string; mend: string | null };
 
@@ -135,25 +135,25 @@ describe('the doctor', () => {
     await world.db.query(rawSql('alter role crownwheel reset transaction_timeout'));
   });
 
-  it('opens every signing secret in use, and names the integrations whose none of the keys opens', async () => {
+  it('decrypts every signing secret in use, and names the integrations for which no key fits', async () => {
     assert.equal((await check('signing secrets')).message, 'none yet');
     const [one, two] = [await world.dealer(), await world.dealer()];
     for (const { integrationId } of [one, two]) {
-      await setUrl(world.db, { guard, box }, integrationId, 'https://shop.example/webhooks');
+      await setUrl(world.db, { guard, encryption }, integrationId, 'https://shop.example/webhooks');
     }
-    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+    assert.equal((await check('signing secrets')).message, 'all 2 can be decrypted');
 
     settings = { ...good, secretKeys: [OTHER_KEY] };
     const lost = await check('signing secrets');
     assert.deepEqual([lost.code, lost.is_ok], [1, false]);
-    assert.equal(lost.message, `none of the secret keys opens those of ${one.integrationId}, ${two.integrationId}`);
+    assert.equal(lost.message, `none of the secret keys decrypts those of ${one.integrationId}, ${two.integrationId}`);
     assert.match(lost.mend ?? '', /rotate-secret/);
 
-    // What it advises helps: the old secret that cannot be opened is gone at once.
-    await rotateSecret(world.db, createSealedBox([OTHER_KEY]), one.integrationId, 0, null);
+    // What it advises helps: the old secret that cannot be decrypted is gone at once.
+    await rotateSecret(world.db, createSecretEncryption([OTHER_KEY]), one.integrationId, 0, null);
     assert.equal(
       (await check('signing secrets')).message,
-      `none of the secret keys opens those of ${two.integrationId}`,
+      `none of the secret keys decrypts those of ${two.integrationId}`,
     );
 
     settings = { ...good, secretKeys: [OTHER_KEY, SECRET_KEY] };
@@ -161,17 +161,17 @@ describe('the doctor', () => {
     assert.deepEqual([rotated.code, rotated.is_ok], [0, true]);
     assert.equal(
       rotated.message,
-      `all 2 can be opened; until a worker has sealed them anew, only an older key opens those of ${two.integrationId}`,
+      `all 2 can be decrypted; until a worker has encrypted them again, only an older key decrypts those of ${two.integrationId}`,
     );
-    await resealSecrets(world.db, createSealedBox(settings.secretKeys));
-    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+    await reencryptSecrets(world.db, createSecretEncryption(settings.secretKeys));
+    assert.equal((await check('signing secrets')).message, 'all 2 can be decrypted');
     settings = { ...good, secretKeys: [OTHER_KEY] };
-    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+    assert.equal((await check('signing secrets')).message, 'all 2 can be decrypted');
     // One that has expired is not used any more and needs no key.
     await world.db.query(sql`
       insert into webhook_secrets (integration_id, ciphertext, expires_at)
-      values (${one.integrationId}, ${box.seal('whsec_old')}, now() - interval '1 second')`);
-    assert.equal((await check('signing secrets')).message, 'all 2 can be opened');
+      values (${one.integrationId}, ${encryption.encrypt('whsec_old')}, now() - interval '1 second')`);
+    assert.equal((await check('signing secrets')).message, 'all 2 can be decrypted');
     await world.db.query(rawSql('delete from webhook_secrets'));
   });
 

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { box, guard, queueEvents } from '../../../test/harness/webhooks.ts';
+import { encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
 import { Sql, sql } from '../../db/sql.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
-import { createPlaces } from '../worker/concurrency-limit.ts';
 import { type Claimed, type ClaimRequest, claimDue } from './claim.ts';
-import { followSwitches, noteStopped, noteStranded } from './hold-and-release.ts';
-import { ripenRetries } from './promote-retries.ts';
+import { holdAndRelease, requestHolds, requestMissedReleases } from './hold-and-release.ts';
+import { promoteRetries } from './promote-retries.ts';
 import { pruneWebhooks } from './prune.ts';
 import { recordOutcomes } from './record-outcomes.ts';
-import { returnClaims } from './release-claims.ts';
+import { releaseClaims } from './release-claims.ts';
 
 const BACKLOG = 10_000;
 
@@ -42,7 +41,7 @@ describe('a claim', () => {
 
   async function connect(): Promise<Shop> {
     const shop = await openShop(world);
-    await setUrl(world.db, { guard, box }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+    await setUrl(world.db, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
     return shop;
   }
 
@@ -134,23 +133,23 @@ describe('a claim', () => {
     assert.equal((await scans(world)) - before, 0, 'the whole table was read');
   });
 
-  it('and all upkeep beside it read a full table no more than the empty one that they were prepared on', async () => {
-    const upkeep = async () => {
-      await ripenRetries(world.db, null);
-      await followSwitches(world.db, null);
-      await noteStopped(world.db, ['int_none']);
-      await noteStranded(world.db, '');
-      await returnClaims(world.db, [{ id: 'dlv_none', row: '(0,1)', leaseToken: 1 }]);
+  it('and all maintenance beside it read a full table no more than the empty one that they were prepared on', async () => {
+    const maintenance = async () => {
+      await promoteRetries(world.db, null);
+      await holdAndRelease(world.db, null);
+      await requestHolds(world.db, ['int_none']);
+      await requestMissedReleases(world.db, '');
+      await releaseClaims(world.db, [{ id: 'dlv_none', row: '(0,1)', leaseToken: 1 }]);
       await pruneWebhooks(world.db, null);
       await recordAll((await claimDue(world.db, request({ limit: 1 }))).claimed);
     };
-    for (let time = 0; time < 12; time++) await upkeep();
+    for (let time = 0; time < 12; time++) await maintenance();
     const shop = await connect();
     for (let batch = 0; batch < 5; batch++) await queueEvents(world, shop, 2_000);
     await world.db.query(sql`update deliveries set status = 'succeeded', finished_at = now()`);
     await queueEvents(world, shop, 12);
     const before = await fetches(world);
-    for (let time = 0; time < 12; time++) await upkeep();
+    for (let time = 0; time < 12; time++) await maintenance();
     const fetched = (await fetches(world)) - before;
     assert.ok(fetched < 1_000, `${fetched} rows were read to send 12 among 10,000 finished ones`);
   });
@@ -227,54 +226,6 @@ describe('a claim', () => {
     await world.db.query(sql`update integrations set is_enabled = false where id = ${shop.integrationId}`);
     const { claimed, stopped, next } = await claimDue(world.db, request());
     assert.deepEqual([claimed, stopped, next], [[], [shop.integrationId], null]);
-  });
-});
-
-describe('places in flight', () => {
-  it('are never used up: with n receivers that hang, each has its share and as many are left as one may take', () => {
-    for (const [hanging, share] of [
-      [1, 64],
-      [8, 64],
-      [24, 32],
-      [56, 16],
-      [120, 8],
-    ] as const) {
-      const places = createPlaces(1_024, 64);
-      let isGrowing = true;
-      while (isGrowing) {
-        isGrowing = false;
-        for (let index = 0; index < hanging; index++) {
-          const { limit, perReceiver } = places.room(1);
-          const id = `int_${index}`;
-          if (limit === 0 || (places.inFlight.get(id) ?? 0) >= perReceiver) continue;
-          places.take(id, 100);
-          isGrowing = true;
-        }
-      }
-      const largest = Math.max(...places.inFlight.values());
-      assert.ok(largest <= 64 && largest >= share - 1 && largest <= share + 1, `${hanging}: ${largest}`);
-      assert.ok(1_024 - places.total() >= share - 1, `${hanging}: ${places.total()} in flight`);
-    }
-  });
-
-  it('are all given back', () => {
-    const places = createPlaces(4, 2);
-    places.take('a', 100);
-    places.take('a', 100);
-    places.take('b', 100);
-    assert.deepEqual(
-      [places.total(), [...places.inFlight]],
-      [
-        3,
-        [
-          ['a', 2],
-          ['b', 1],
-        ],
-      ],
-    );
-    for (const id of ['a', 'b', 'a']) places.leave(id, 100);
-    assert.deepEqual([places.total(), places.bytes(), [...places.inFlight]], [0, 0, []]);
-    assert.deepEqual(places.room(1), { limit: 2, perReceiver: 1 });
   });
 });
 

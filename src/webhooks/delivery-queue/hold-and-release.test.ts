@@ -6,8 +6,8 @@ import { countRefused } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import {
-  box,
   deliveriesOf,
+  encryption,
   guard,
   ping,
   queueEvents,
@@ -19,7 +19,7 @@ import { setEnabled, setOrganization } from '../../dealers/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/order-operations.ts';
 import { setUrl, setWebhooksEnabled } from '../endpoints/endpoint-settings.ts';
-import { followSwitches } from './hold-and-release.ts';
+import { holdAndRelease } from './hold-and-release.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
 
@@ -47,7 +47,7 @@ describe('deliveries while their receiver is off', () => {
     ],
     [
       'the URL is removed',
-      (shop, isOn, url) => setUrl(world.db, { guard, box }, shop.integrationId, isOn ? url : null),
+      (shop, isOn, url) => setUrl(world.db, { guard, encryption }, shop.integrationId, isOn ? url : null),
     ],
   ];
   for (const [name, turn] of switches) {
@@ -57,9 +57,9 @@ describe('deliveries while their receiver is off', () => {
       receiver.answerWith(500);
       await ping(shop);
       await receiver.until(1);
-      await world.engine.settled();
+      await world.worker.settled();
       await turn(shop, false, receiver.url);
-      await world.engine.settled();
+      await world.worker.settled();
       const [held] = await deliveriesOf(world, shop);
       assert.deepEqual([held?.status, held?.attempts], ['held', 1]);
       await sleep(60);
@@ -68,7 +68,7 @@ describe('deliveries while their receiver is off', () => {
       receiver.answerWith(200);
       await turn(shop, true, receiver.url);
       await receiver.until(2);
-      await world.engine.settled();
+      await world.worker.settled();
       const [sent] = await deliveriesOf(world, shop);
       assert.deepEqual([sent?.status, sent?.attempts], ['succeeded', 2]);
       assert.equal(receiver.received[1]?.attempt, 2);
@@ -83,21 +83,21 @@ describe('deliveries while their receiver is off', () => {
       const listingId = await publishNew(world, shop, watch());
       const dismissed = await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines: [] });
       const sold = await shop.post('/v1/orders', { channel_order_id: 'SO-2', lines: [{ listing_id: listingId }] });
-      await world.engine.settled();
+      await world.worker.settled();
       const before = receiver.received.length;
 
       await turn(shop, false, receiver.url);
       await dismissOrder(world.channel, shop.organizationId, dismissed.body.id, null);
       await confirmOrder(world.channel, shop.organizationId, sold.body.id);
       await fulfilOrder(world.channel, shop.organizationId, sold.body.id);
-      await world.engine.settled();
+      await world.worker.settled();
       const held = (await deliveriesOf(world, shop)).filter(({ status }) => status === 'held');
       assert.equal(held.length, 2);
       assert.equal(receiver.received.length, before);
 
       await turn(shop, true, receiver.url);
       const webhooks = (await receiver.until(before + 2)).slice(before);
-      await world.engine.settled();
+      await world.worker.settled();
       assert.deepEqual(webhooks.map(({ type, deliveryId }) => [type, deliveryId]).sort(), [
         ['order.cancelled', held[0]?.id],
         ['order.fulfilled', held[1]?.id],
@@ -135,7 +135,7 @@ describe('deliveries while their receiver is off', () => {
     const moved = await world.connect(shop);
     await setWebhooksEnabled(world.db, shop.integrationId, true);
     await moved.until(3);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.deepEqual([old.received.length, moved.received.length], [0, 3]);
     assert.equal(await countRefused(moved.received, old.secret, START), 0);
   });
@@ -146,18 +146,18 @@ describe('deliveries while their receiver is off', () => {
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await queueEvents(world, shop, 2_500);
     await world.db.query(sql`update deliveries set status = 'pending' where integration_id = ${shop.integrationId}`);
-    await world.engine.settled();
+    await world.worker.settled();
     const statuses = new Set((await deliveriesOf(world, shop)).map(({ status }) => status));
     assert.deepEqual([...statuses], ['held']);
     await setWebhooksEnabled(world.db, shop.integrationId, true);
     await receiver.until(2_500);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal(new Set(receiver.received.map(({ eventId }) => eventId)).size, 2_500);
     assert.equal(receiver.received.length, 2_500);
   });
 
   it('are released side by side: a long backlog makes no other receiver wait', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     const shops = [await openShop(world), await openShop(world)] as const;
     for (const shop of shops) {
       await world.connect(shop);
@@ -167,15 +167,15 @@ describe('deliveries while their receiver is off', () => {
     await queueEvents(world, first, 5_000);
     await queueEvents(world, second, 3);
     for (const shop of [first, second]) await setWebhooksEnabled(world.db, shop.integrationId, true);
-    const { released, isMore } = await followSwitches(world.db, START);
+    const { released, isMore } = await holdAndRelease(world.db, START);
     assert.ok(released > 3 && released < 5_003 && isMore, `${released} at once`);
     assert.deepEqual(
       (await deliveriesOf(world, second)).map(({ status }) => status),
       ['pending', 'pending', 'pending'],
     );
     await world.db.query(sql`delete from deliveries where integration_id = ${first.integrationId}`);
-    await world.engine.restart();
-    await world.engine.settled();
+    await world.worker.restart();
+    await world.worker.settled();
   });
 
   it('cost nothing while it stays off', async () => {
@@ -183,7 +183,7 @@ describe('deliveries while their receiver is off', () => {
     await world.connect(shop);
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await queueEvents(world, shop, 10);
-    await world.engine.settled();
+    await world.worker.settled();
     await until(async () => (await switchesNoted()) === 0, 'the switch is never done with');
     await sleep(100);
     assert.equal(await switchesNoted(), 0);
@@ -194,11 +194,11 @@ describe('deliveries while their receiver is off', () => {
     const receiver = await world.connect(shop);
     await queueEvents(world, shop, 1);
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     await until(async () => (await switchesNoted()) === 0, 'the switch is never done with');
     await world.db.query(sql`update deliveries set status = 'held' where integration_id = ${shop.integrationId}`);
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
   });
 
   async function switchesNoted(): Promise<number> {
@@ -217,7 +217,7 @@ describe('deliveries while their receiver is off', () => {
     await setWebhooksEnabled(world.db, shop.integrationId, false);
     await sleep(60);
     finish();
-    await world.engine.settled();
+    await world.worker.settled();
     const [held] = await deliveriesOf(world, shop);
     assert.deepEqual([held?.status, held?.attempts], ['held', 1]);
   });

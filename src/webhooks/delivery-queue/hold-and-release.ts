@@ -8,7 +8,7 @@ const BATCH_LIMIT = 1_000;
 const SWEEP_LIMIT = 20;
 
 /** How many deliveries were held and released in one step, and whether there may be more. */
-export type Followed = { held: number; released: number; isMore: boolean };
+export type HoldResult = { held: number; released: number; isMore: boolean };
 
 /**
  * Lets deliveries follow receivers that were switched. What waits for one that is off is held and leaves the index of what
@@ -16,7 +16,7 @@ export type Followed = { held: number; released: number; isMore: boolean };
  * share of each step, so that nobody's backlog makes another wait. One with nothing left to move is done; what is on its
  * way just now is noted again when it fails.
  */
-export async function followSwitches(db: Database, now: Date | null): Promise<Followed> {
+export async function holdAndRelease(db: Database, now: Date | null): Promise<HoldResult> {
   const [row] = await byIndex<{ receivers: number; held: number; released: number }>(
     db,
     sql`
@@ -73,7 +73,7 @@ export async function followSwitches(db: Database, now: Date | null): Promise<Fo
 }
 
 /** Notes receivers that are off although something waits for them: switched off between a look and a write. */
-export async function noteStopped(db: Database, integrationIds: string[]): Promise<void> {
+export async function requestHolds(db: Database, integrationIds: string[]): Promise<void> {
   if (integrationIds.length === 0) return;
   await byIndex(
     db,
@@ -91,7 +91,7 @@ export async function noteStopped(db: Database, integrationIds: string[]): Promi
  * Notes receivers that are on although something is held for them: a commit that had read them as off may come after the
  * switch. It looks at a few at a time, beginning after the one that the last call returned; null is the end of the round.
  */
-export async function noteStranded(db: Database, after: string): Promise<string | null> {
+export async function requestMissedReleases(db: Database, after: string): Promise<string | null> {
   const rows = await byIndex<{ last: string | null; count: number }>(
     db,
     sql`

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { box, guard, queueEvents } from '../../../test/harness/webhooks.ts';
+import { encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { setUrl, setWebhooksEnabled } from '../endpoints/endpoint-settings.ts';
 import { type Claimed, claimDue } from './claim.ts';
-import { followSwitches } from './hold-and-release.ts';
-import { openUnrecorded } from './outcome-buffer.ts';
-import { ripenRetries } from './promote-retries.ts';
+import { holdAndRelease } from './hold-and-release.ts';
+import { createOutcomeBuffer } from './outcome-buffer.ts';
+import { promoteRetries } from './promote-retries.ts';
 import { pruneWebhooks } from './prune.ts';
 import { listReplays, runReplays, startReplay } from './replay.ts';
 
@@ -30,7 +30,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
 
   beforeEach(async () => {
     shop = await openShop(world);
-    await setUrl(world.db, { guard, box }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+    await setUrl(world.db, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
     await queueEvents(world, shop, COUNT);
   });
 
@@ -86,7 +86,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
         return await current.transaction(work, options);
       },
     };
-    return openUnrecorded(db);
+    return createOutcomeBuffer(db);
   }
 
   it('counts each 410 and each failure once', async () => {
@@ -131,7 +131,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     await world.db.query(sql`
       update deliveries set status = 'failed', is_waiting = true, attempts = 1, due_at = now() - interval '1 second'
       where integration_id = ${shop.integrationId}`);
-    assert.equal(await twice((db) => ripenRetries(db, null)), 0);
+    assert.equal(await twice((db) => promoteRetries(db, null)), 0);
     for (const row of await deliveries()) {
       assert.deepEqual(row, { status: 'failed', attempts: 1, dispatches: 0, isWaiting: false });
     }
@@ -139,10 +139,10 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
 
   it('holds and releases each delivery once, with its counters kept', async () => {
     await setWebhooksEnabled(world.db, shop.integrationId, false);
-    await twice((db) => followSwitches(db, null));
+    await twice((db) => holdAndRelease(db, null));
     for (const { status } of await deliveries()) assert.equal(status, 'held');
     await setWebhooksEnabled(world.db, shop.integrationId, true);
-    await twice((db) => followSwitches(db, null));
+    await twice((db) => holdAndRelease(db, null));
     for (const { status, attempts } of await deliveries()) assert.deepEqual([status, attempts], ['pending', 0]);
   });
 

@@ -1,23 +1,23 @@
 import type { Database } from '../../db/database.ts';
-import type { Outcome } from './attempt-outcome.ts';
+import type { AttemptOutcome } from './attempt-outcome.ts';
 import { type Recorded, recordOutcomes } from './record-outcomes.ts';
-import { type Returned, returnClaims } from './release-claims.ts';
+import { type ReleasedClaim, releaseClaims } from './release-claims.ts';
 
 /** What a worker has still to write down: how attempts ended, and claims that it gives back unsent. */
-export type Unrecorded = {
+export type OutcomeBuffer = {
   /** Attempts that have ended, for each receiver. */
   readonly byReceiver: ReadonlyMap<string, number>;
   size(): number;
-  add(outcome: Outcome): void;
-  giveBack(claim: Returned): void;
+  add(outcome: AttemptOutcome): void;
+  giveBack(claim: ReleasedClaim): void;
   /** Writes some of it; what fails stays. */
-  record(limit: number): Promise<Recorded & { outcomes: Outcome[] }>;
+  record(limit: number): Promise<Recorded & { outcomes: AttemptOutcome[] }>;
 };
 
-export function openUnrecorded(db: Database): Unrecorded {
+export function createOutcomeBuffer(db: Database): OutcomeBuffer {
   const byReceiver = new Map<string, number>();
-  let outcomes: Outcome[] = [];
-  let returned: Returned[] = [];
+  let outcomes: AttemptOutcome[] = [];
+  let returned: ReleasedClaim[] = [];
   return {
     byReceiver,
     size: () => outcomes.length + returned.length,
@@ -31,7 +31,7 @@ export function openUnrecorded(db: Database): Unrecorded {
     },
     async record(limit) {
       const back = returned.slice(0, limit);
-      if (back.length > 0) await returnClaims(db, back);
+      if (back.length > 0) await releaseClaims(db, back);
       returned = returned.slice(back.length);
       const batch = outcomes.slice(0, limit);
       if (batch.length === 0) return { disabled: [], deadLetters: new Map(), outcomes: [] };

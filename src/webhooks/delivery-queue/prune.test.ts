@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
-  box,
   deliveriesOf,
+  encryption,
   queueEvents,
   startWebhookWorld,
   type WebhookWorld,
@@ -55,8 +55,8 @@ describe('pruning', () => {
     await setWebhooksEnabled(world.db, paused.integrationId, false);
     await queueEvents(world, paused, 4);
 
-    await world.engine.settled();
-    await world.engine.stop();
+    await world.worker.settled();
+    await world.worker.stop();
     await world.db.query(sql`
       update deliveries set status = 'dead_letter', due_at = null
       where integration_id = ${unhappy.integrationId} and id = (select max(id) from deliveries where integration_id = ${unhappy.integrationId})`);
@@ -75,7 +75,7 @@ describe('pruning', () => {
       assert.deepEqual([await eventsOf(shop), left.length], [count, count]);
       assert.deepEqual([...new Set(left.map(({ status }) => status))].sort(), [...statuses]);
     }
-    await world.engine.restart();
+    await world.worker.restart();
   });
 
   it('counts from the end of the delivery: a late success stays readable for 30 days', async () => {
@@ -84,12 +84,12 @@ describe('pruning', () => {
     receiver.answerWith(500);
     await queueEvents(world, shop, 1);
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     receiver.answerWith(200);
     const later = new Date(START.getTime() + DAY);
     world.setTime(later);
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal(await pruneAt(new Date(START.getTime() + 30.5 * DAY)), 0);
     assert.equal(await pruneAt(new Date(later.getTime() + 30 * DAY + 1)), 1);
     world.setTime(START);
@@ -98,7 +98,7 @@ describe('pruning', () => {
   it('takes secrets that sign no longer, and replays that ended 30 days ago', async () => {
     const shop = await openShop(world);
     await world.connect(shop);
-    await rotateSecret(world.db, box, shop.integrationId, 24, START);
+    await rotateSecret(world.db, encryption, shop.integrationId, 24, START);
     const statuses: ReplayableStatus[] = ['failed'];
     const filter = { since: null, until: null, types: null, statuses };
     const job = await startReplay(world.db, shop.integrationId, filter);
@@ -134,13 +134,13 @@ describe('pruning', () => {
     const receiver = await world.connect(shop);
     const [id = ''] = await queueEvents(world, shop, 1);
     await receiver.until(1);
-    await world.engine.settled();
-    await world.engine.stop();
+    await world.worker.settled();
+    await world.worker.stop();
     assert.equal(await replayDelivery(world.db, shop.integrationId, id, START), true);
     await pruneAt(new Date(START.getTime() + 31 * DAY));
     assert.equal((await deliveriesOf(world, shop)).length, 1);
-    await world.engine.restart();
+    await world.worker.restart();
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
   });
 });

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { type Health, healthOf } from '../endpoints/endpoint-health.ts';
-import type { Outcome } from './attempt-outcome.ts';
+import type { AttemptOutcome } from './attempt-outcome.ts';
 import { GONE_LIMIT, waitAfter } from './retry-schedule.ts';
 
 /** What somebody should know of it: receivers that were switched off, and deliveries that are given up, by receiver. */
@@ -13,7 +13,7 @@ export type Recorded = { disabled: string[]; deadLetters: Map<string, number> };
  * became of the delivery, and when it was recorded before: a worker whose commit was made but whose answer was lost
  * records the same batch again.
  */
-export async function recordOutcomes(db: Database, outcomes: Outcome[]): Promise<Recorded> {
+export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): Promise<Recorded> {
   const rows = outcomes.map(rowOf);
   const disabled = await db.transaction(
     async (tx) => {
@@ -84,7 +84,7 @@ async function recordHealth(tx: Transaction, health: Health[]): Promise<string[]
   return disabled.map(({ integrationId }) => integrationId);
 }
 
-function rowOf({ delivery, result, endedAt }: Outcome) {
+function rowOf({ delivery, result, endedAt }: AttemptOutcome) {
   const attempts = delivery.attempts + 1;
   const wait = result.isSuccess ? null : waitAfter(attempts);
   return {

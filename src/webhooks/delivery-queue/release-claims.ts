@@ -3,10 +3,10 @@ import { sql } from '../../db/sql.ts';
 import { byIndex } from './by-index.ts';
 import type { Claimed } from './claim.ts';
 
-export type Returned = Pick<Claimed, 'id' | 'row' | 'leaseToken'>;
+export type ReleasedClaim = Pick<Claimed, 'id' | 'row' | 'leaseToken'>;
 
 /** Gives back what was claimed and not sent: it is as if the claim had never been, and any worker may take it at once. */
-export async function returnClaims(db: Database, returned: Returned[]): Promise<void> {
+export async function releaseClaims(db: Database, returned: ReleasedClaim[]): Promise<void> {
   await byIndex(
     db,
     sql`

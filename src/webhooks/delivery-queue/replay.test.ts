@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
-  box,
   deliveriesOf,
+  encryption,
   guard,
   ping,
   queueEvents,
@@ -48,7 +48,7 @@ describe('replay', () => {
       assert.ok(round < 1_000, 'the replay does not end');
       await sleep(10);
     }
-    await world.engine.settled();
+    await world.worker.settled();
   }
 
   it('refuses what waits, is on its way, is held, or belongs to somebody else', async () => {
@@ -65,16 +65,16 @@ describe('replay', () => {
       replayDelivery(world.db, integrationId, deliveryId, null);
     assert.equal(await replay(shop.integrationId, id), false, 'it is being sent');
     finish();
-    await world.engine.settled();
-    await world.engine.stop();
+    await world.worker.settled();
+    await world.worker.stop();
     const waiting = await ping(shop);
     assert.equal(await replay(shop.integrationId, waiting), false, 'it waits');
     await world.db.query(sql`update deliveries set status = 'held' where id = ${waiting}`);
     assert.equal(await replay(shop.integrationId, waiting), false, 'it is held');
-    await world.engine.restart();
+    await world.worker.restart();
     await receiver.until(2);
     finish();
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal(await replay(stranger.integrationId, id), false);
     assert.equal(await replay(shop.integrationId, 'dlv_none'), false);
     assert.equal(await replay(shop.integrationId, id), true);
@@ -89,11 +89,11 @@ describe('replay', () => {
       await queueEvents(world, shop, 5, { type: 'part.updated', createdAt: at(hour) });
     }
     await receiver.until(45);
-    await world.engine.settled();
+    await world.worker.settled();
     receiver.answerWith(500);
     await queueEvents(world, shop, 2, { type: 'listing.updated', createdAt: at(4) });
     await receiver.until(47);
-    await world.engine.settled();
+    await world.worker.settled();
     const table: [filter: Partial<ReplayFilter>, count: number][] = [
       [{}, 47],
       [{ statuses: ['succeeded'] }, 45],
@@ -134,20 +134,20 @@ describe('replay', () => {
     assert.deepEqual([done, total], [5, 5]);
   });
 
-  it('of many goes on after a restart of the engine, sends each once, and leaves out what came later', async () => {
+  it('of many goes on after a restart of the worker, sends each once, and leaves out what came later', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const ids = await queueEvents(world, shop, 230);
     await receiver.until(230);
-    await world.engine.settled();
+    await world.worker.settled();
     receiver.received.length = 0;
     const job = await startReplay(world.db, shop.integrationId, ALL);
     await queueEvents(world, shop, 5);
     await receiver.until(60);
-    await world.engine.stop();
+    await world.worker.stop();
     const stopped = await jobOf(shop);
     assert.ok(stopped.done > 0 && stopped.done % 16 === 0, `${stopped.done} done`);
-    await world.engine.restart();
+    await world.worker.restart();
     await untilDone(shop);
     const finished = await jobOf(shop);
     assert.deepEqual([finished.id, finished.status, finished.done, finished.total], [job.id, 'done', 230, 230]);
@@ -167,8 +167,8 @@ describe('replay', () => {
     const receiver = await world.connect(shop);
     await queueEvents(world, shop, 120);
     await receiver.until(120);
-    await world.engine.settled();
-    await world.engine.stop();
+    await world.worker.settled();
+    await world.worker.stop();
     const job = await startReplay(world.db, shop.integrationId, ALL);
     assert.equal(await runReplays(world.db, null), 16);
     const stranger = await openShop(world);
@@ -178,21 +178,21 @@ describe('replay', () => {
     assert.equal(await runReplays(world.db, null), 0);
     const { status, done, total } = await jobOf(shop);
     assert.deepEqual([status, done, total], ['cancelled', 16, 120]);
-    await world.engine.restart();
+    await world.worker.restart();
     await receiver.until(136);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal(receiver.received.length, 136);
   });
 
   it('of many leaves half of the places to live traffic: it waits while sixteen deliveries of the receiver are due', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await queueEvents(world, shop, 300);
-    await world.engine.restart();
+    await world.worker.restart();
     await receiver.until(300);
-    await world.engine.settled();
-    await world.engine.stop();
+    await world.worker.settled();
+    await world.worker.stop();
     await startReplay(world.db, shop.integrationId, ALL);
     const steps = [];
     for (let step = 0; step < 4; step++) steps.push(await runReplays(world.db, null));
@@ -202,8 +202,8 @@ describe('replay', () => {
       limit: 64,
       bytes: 1_000_000,
       inFlight: new Map(),
-      perReceiver: LIMITS.inFlightPerReceiver / 2,
-      front: LIMITS.inFlightPerReceiver,
+      perReceiver: LIMITS.inFlightPerEndpoint / 2,
+      front: LIMITS.inFlightPerEndpoint,
       ended: new Map(),
       isAlone: true,
       resting: [],
@@ -216,30 +216,30 @@ describe('replay', () => {
       claimed.some(({ id }) => id === live),
       'a live event waits for a replay',
     );
-    await world.engine.restart();
+    await world.worker.restart();
     await untilDone(shop);
     assert.equal((await jobOf(shop)).done, 300);
   });
 
   it('of many is one at a time for each integration', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     const shop = await openShop(world);
     await world.connect(shop);
     await queueEvents(world, shop, 3);
     await startReplay(world.db, shop.integrationId, ALL);
     await assert.rejects(startReplay(world.db, shop.integrationId, ALL), DomainError);
-    await world.engine.restart();
+    await world.worker.restart();
     await untilDone(shop);
     assert.equal((await startReplay(world.db, shop.integrationId, ALL)).total, 3);
     await untilDone(shop);
   });
 
   it('of many does not wait for the replays of others that are stalled', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     const stalled: Shop[] = [];
     for (let index = 0; index < 101; index++) {
       const shop = await openShop(world);
-      await setUrl(world.db, { guard, box }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+      await setUrl(world.db, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
       await queueEvents(world, shop, 40);
       await world.db.query(sql`
         update deliveries set status = 'dead_letter' where integration_id = ${shop.integrationId}
@@ -258,12 +258,12 @@ describe('replay', () => {
     for (const { integrationId } of stalled) {
       await world.db.query(sql`delete from deliveries where integration_id = ${integrationId}`);
     }
-    await world.engine.restart();
-    await world.engine.settled();
+    await world.worker.restart();
+    await world.worker.settled();
   });
 
   it('of many waits for what is being sent, and says in the end what it did not have to send', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     const shop = await openShop(world);
     await world.connect(shop);
     const ids = await queueEvents(world, shop, 5);
@@ -278,12 +278,12 @@ describe('replay', () => {
     assert.equal(await runReplays(world.db, null), 2);
     const { status, done, skipped, total } = await jobOf(shop);
     assert.deepEqual([status, done, skipped, total], ['done', 4, 1, 5]);
-    await world.engine.restart();
-    await world.engine.settled();
+    await world.worker.restart();
+    await world.worker.settled();
   });
 
   it('of few among many goes through them in steps', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     const shop = await openShop(world);
     await world.connect(shop);
     const parts: ReplayFilter = { ...ALL, types: ['part.updated'] };
@@ -300,8 +300,8 @@ describe('replay', () => {
     for (let step = 0; step < 3; step++) steps.push(await runReplays(world.db, null));
     assert.deepEqual(steps, [0, 0, 1]);
     assert.equal((await jobOf(shop)).status, 'done');
-    await world.engine.restart();
-    await world.engine.settled();
+    await world.worker.restart();
+    await world.worker.settled();
   });
 
   it('is offered by the list of deliveries: the newest first, with status, attempts and last answer', async () => {
@@ -309,11 +309,11 @@ describe('replay', () => {
     const receiver = await world.connect(shop);
     const first = await ping(shop);
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     receiver.answer = (response) => response.writeHead(503).end('closed for lunch');
     const second = await ping(shop);
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
     const [newest, oldest, ...others] = await listDeliveries(world.db, shop.integrationId, { limit: 50 });
     assert.deepEqual(others, []);
     assert.deepEqual(

@@ -46,7 +46,7 @@ describe('attempts and the waits between them', () => {
   }
   const later = (ms: number) => new Date(time.getTime() + ms);
 
-  /** Long enough for the engine to look several times. */
+  /** Long enough for the worker to look several times. */
   const aFewPolls = () => sleep(100);
 
   it('are eight, with the waits of the table, and then the delivery is a dead letter that nobody retries', async () => {
@@ -54,7 +54,7 @@ describe('attempts and the waits between them', () => {
     const deliveryId = await ping(shop);
     for (const [index, wait] of WAITS.entries()) {
       await receiver.until(index + 1);
-      await world.engine.settled();
+      await world.worker.settled();
       const { status, attempts, due_at, last_attempt_at, last_response_code } = await deliveryOf(world, shop);
       assert.deepEqual(
         { status, attempts, due_at, last_attempt_at, last_response_code },
@@ -66,15 +66,15 @@ describe('attempts and the waits between them', () => {
       moveTo(later(1));
     }
     await receiver.until(8);
-    await world.engine.settled();
+    await world.worker.settled();
     const dead = await deliveryOf(world, shop);
     assert.deepEqual([dead.status, dead.attempts, dead.due_at, dead.finished_at], ['dead_letter', 8, null, null]);
     moveTo(later(1_000 * HOUR));
     await aFewPolls();
     assert.equal(receiver.received.length, 8);
-    await world.engine.stop();
-    assert.deepEqual(world.engine.notices, [{ kind: 'dead_letters', counts: { [shop.integrationId]: 1 } }]);
-    await world.engine.restart();
+    await world.worker.stop();
+    assert.deepEqual(world.worker.notices, [{ kind: 'dead_letters', counts: { [shop.integrationId]: 1 } }]);
+    await world.worker.restart();
 
     const { received } = receiver;
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe('attempts and the waits between them', () => {
     await receiver.until(1);
     moveTo(later(7 * SECOND));
     finish();
-    await world.engine.settled();
+    await world.worker.settled();
     assert.deepEqual((await deliveryOf(world, shop)).due_at, later(5 * SECOND));
     receiver.answerWith(200);
   });
@@ -114,7 +114,7 @@ describe('attempts and the waits between them', () => {
     receiver.answerWith(502);
     await ping(shop);
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     const failing = (await shop.api.get('/v1/me')).body.webhook;
     assert.deepEqual(
       [failing.consecutive_failures, failing.last_failure_at, failing.last_success_at],
@@ -123,7 +123,7 @@ describe('attempts and the waits between them', () => {
     receiver.answer = (response) => response.writeHead(201).end('danke');
     moveTo(later(5 * SECOND));
     await receiver.until(2);
-    await world.engine.settled();
+    await world.worker.settled();
     const { status, attempts, due_at, finished_at, last_response_body } = await deliveryOf(world, shop);
     assert.deepEqual(
       [status, attempts, due_at, finished_at, last_response_body],
@@ -141,21 +141,21 @@ describe('attempts and the waits between them', () => {
     const deliveryId = await ping(shop);
     for (const [index, wait] of WAITS.entries()) {
       await receiver.until(index + 1);
-      await world.engine.settled();
+      await world.worker.settled();
       moveTo(later(wait));
     }
     await receiver.until(8);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal(await replayDelivery(world.db, shop.integrationId, deliveryId, time), true);
     await receiver.until(9);
-    await world.engine.settled();
+    await world.worker.settled();
     const replayed = await deliveryOf(world, shop);
     assert.deepEqual([replayed.id, replayed.status, replayed.attempts], [deliveryId, 'failed', 1]);
     assert.deepEqual(replayed.due_at, later(5 * SECOND));
     receiver.answerWith(200);
     moveTo(later(5 * SECOND));
     await receiver.until(10);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
     assert.deepEqual(
       receiver.received.slice(8).map(({ attempt }) => attempt),
@@ -167,27 +167,27 @@ describe('attempts and the waits between them', () => {
   });
 
   it('keep their number when a worker dies, three times at most, and then count as a failure', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     const deliveryId = await ping(shop);
     for (let death = 0; death < 3; death++) {
       assert.equal((await claimAndDie()).attempts, 0);
       moveTo(later(LEASE_MS));
     }
-    await world.engine.restart();
+    await world.worker.restart();
     const [webhook] = await receiver.until(1);
     assert.deepEqual([webhook?.attempt, webhook?.deliveryId === deliveryId], [1, false]);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal((await deliveryOf(world, shop)).status, 'succeeded');
 
-    await world.engine.stop();
+    await world.worker.stop();
     await ping(shop);
     for (let death = 0; death < 4; death++) {
       await claimAndDie();
       moveTo(later(LEASE_MS));
     }
-    await world.engine.restart();
+    await world.worker.restart();
     await aFewPolls();
-    await world.engine.settled();
+    await world.worker.settled();
     const { status, attempts, due_at, last_error } = await deliveryOf(world, shop);
     assert.deepEqual([status, attempts, due_at], ['failed', 1, later(5 * SECOND)]);
     assert.match(last_error ?? '', /worker died/);
@@ -195,19 +195,19 @@ describe('attempts and the waits between them', () => {
     moveTo(later(5 * SECOND));
     const [, second] = await receiver.until(2);
     assert.equal(second?.attempt, 2);
-    await world.engine.settled();
+    await world.worker.settled();
   });
 
   it('are not taken over while their lease lasts, and what a worker says after that counts no more', async () => {
-    await world.engine.stop();
+    await world.worker.stop();
     await ping(shop);
     const late = await claimAndDie();
     moveTo(later(LEASE_MS - 1));
     assert.deepEqual(await claimNow(), []);
     moveTo(later(1));
-    await world.engine.restart();
+    await world.worker.restart();
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     const recorded = await deliveryOf(world, shop);
     const result = { isSuccess: false, responseCode: 500, responseBody: null, error: null };
     await recordOutcomes(world.db, [{ delivery: late, result, endedAt: time }]);

@@ -11,7 +11,7 @@ import {
 } from '../../../test/harness/webhooks.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import type { Outcome } from '../delivery-queue/attempt-outcome.ts';
+import type { AttemptOutcome } from '../delivery-queue/attempt-outcome.ts';
 import { recordOutcomes } from '../delivery-queue/record-outcomes.ts';
 import { setWebhooksEnabled } from './endpoint-settings.ts';
 
@@ -36,7 +36,7 @@ describe('410 answers', () => {
       receiver.answerWith(status);
       await ping(shop);
       await receiver.until(count);
-      await world.engine.settled();
+      await world.worker.settled();
     }
   }
 
@@ -47,7 +47,7 @@ describe('410 answers', () => {
     assert.equal(await isOn(shop), true);
     await answerInTurn(shop, receiver, [410]);
     assert.equal(await isOn(shop), false);
-    await world.engine.settled();
+    await world.worker.settled();
     const statuses = (await deliveriesOf(world, shop)).map(({ status, attempts }) => `${status} ${attempts}`);
     assert.deepEqual(statuses, Array(5).fill('held 1'));
     const answer = await shop.post('/v1/test/webhook_ping');
@@ -55,7 +55,7 @@ describe('410 answers', () => {
     const [{ reason } = {}] = await world.db.query<{ reason: string }>(sql`
       select disabled_reason as reason from webhook_endpoints where integration_id = ${shop.integrationId}`);
     assert.equal(reason, 'gone');
-    assert.deepEqual(world.engine.notices, [{ kind: 'disabled', integrationIds: [shop.integrationId] }]);
+    assert.deepEqual(world.worker.notices, [{ kind: 'disabled', integrationIds: [shop.integrationId] }]);
   });
 
   it('are counted from zero after any other answer', async () => {
@@ -68,7 +68,7 @@ describe('410 answers', () => {
     receiver.answer = (response) => response.destroy();
     await ping(shop);
     await receiver.until(16);
-    await world.engine.settled();
+    await world.worker.settled();
     await answerInTurn(shop, receiver, [410, 410, 410, 410]);
     assert.equal(await isOn(shop), true);
     await answerInTurn(shop, receiver, [410]);
@@ -84,7 +84,7 @@ describe('410 answers', () => {
     assert.equal(await isOn(shop), false, 'a new URL alone turns nothing on');
     await setWebhooksEnabled(world.db, shop.integrationId, true);
     await moved.until(8);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal(receiver.received.length, 5);
     assert.deepEqual(moved.received.map(({ attempt }) => attempt).sort(), [1, 1, 1, 2, 2, 2, 2, 2]);
     assert.equal(await isOn(shop), true);
@@ -144,7 +144,7 @@ describe('410 answers', () => {
   });
 
   /** Outcomes of new deliveries that no other worker takes, one for each response code. */
-  async function outcomesOf(shop: Shop, url: string, codes: number[]): Promise<Outcome[]> {
+  async function outcomesOf(shop: Shop, url: string, codes: number[]): Promise<AttemptOutcome[]> {
     const { integrationId } = shop;
     const leased = await world.db.transaction(async (tx) => {
       const db = { ...world.db, transaction: <Result>(work: (joined: Transaction) => Promise<Result>) => work(tx) };

@@ -1,4 +1,4 @@
-import type { Outcome } from '../delivery-queue/attempt-outcome.ts';
+import type { AttemptOutcome } from '../delivery-queue/attempt-outcome.ts';
 
 /** What a batch of outcomes says about one receiver, in the order in which they ended. */
 export type Health = {
@@ -18,7 +18,7 @@ export type Health = {
 const GONE = 410;
 
 /** In the order of the receivers' ids. */
-export function healthOf(outcomes: Outcome[]): Health[] {
+export function healthOf(outcomes: AttemptOutcome[]): Health[] {
   const byReceiver = new Map<string, Health>();
   for (const { delivery, result, endedAt } of outcomes) {
     const { integrationId, url } = delivery;

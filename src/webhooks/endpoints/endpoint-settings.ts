@@ -2,9 +2,9 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { isSubscription } from '../../contract/events.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import type { Guard } from '../sending/ssrf-guard.ts';
-import type { SealedBox } from './secret-encryption.ts';
-import { lockReceiver, makeSecret } from './signing-secrets.ts';
+import type { SsrfGuard } from '../sending/ssrf-guard.ts';
+import type { SecretEncryption } from './secret-encryption.ts';
+import { lockEndpoint, makeSecret } from './signing-secrets.ts';
 
 export const SUBSCRIPTION_LIMIT = 100;
 
@@ -17,7 +17,7 @@ export type SetUrl = { url: string | null; secret: string | null };
  */
 export async function setUrl(
   db: Database,
-  { guard, box }: { guard: Guard; box: SealedBox },
+  { guard, encryption }: { guard: SsrfGuard; encryption: SecretEncryption },
   integrationId: string,
   text: string | null,
 ): Promise<SetUrl | null> {
@@ -25,14 +25,14 @@ export async function setUrl(
   if (problem !== null) throw new DomainError('invalid_input', `The URL ${problem}.`, 'url');
   const url = text === null ? null : new URL(text).href;
   return await db.transaction(async (tx) => {
-    if (!(await lockReceiver(tx, integrationId))) return null;
+    if (!(await lockEndpoint(tx, integrationId))) return null;
     await tx.query(sql`
       update webhook_endpoints set url = ${url}, consecutive_failures = 0, consecutive_gone = 0
       where integration_id = ${integrationId}`);
     const secrets = await tx.query(sql`
       select id from webhook_secrets where integration_id = ${integrationId} and expires_at is null`);
     const isSecretNeeded = url !== null && secrets.length === 0;
-    return { url, secret: isSecretNeeded ? await makeSecret(tx, box, integrationId) : null };
+    return { url, secret: isSecretNeeded ? await makeSecret(tx, encryption, integrationId) : null };
   });
 }
 

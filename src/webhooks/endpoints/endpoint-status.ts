@@ -1,10 +1,10 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../delivery-queue/delivery-log.ts';
-import type { SealedBox } from './secret-encryption.ts';
+import type { SecretEncryption } from './secret-encryption.ts';
 
 /** Why nothing is sent to a receiver. `gone` is its own doing: it answered 410 five times in a row. */
-export type Stop =
+export type StopReason =
   | 'no_url'
   | 'gone'
   | 'webhooks_off'
@@ -14,14 +14,14 @@ export type Stop =
   | 'no_plan';
 
 /** What is set for a receiver, and how it fares. */
-export type ReceiverState = {
+export type EndpointStatus = {
   integrationId: string;
   url: string | null;
   isEnabled: boolean;
   subscribedEvents: string[];
   /** Whether webhooks are sent now, and if not, everything that stands in the way. */
   isSending: boolean;
-  stops: Stop[];
+  stops: StopReason[];
   lastSuccessAt: Date | null;
   lastFailureAt: Date | null;
   consecutiveFailures: number;
@@ -31,8 +31,8 @@ export type SecretState = {
   createdAt: Date;
   /** Null for the newest; the others sign along until then. */
   expiresAt: Date | null;
-  /** False if none of the service's secret keys opens it: nothing can be signed with it. */
-  isOpenable: boolean;
+  /** False if none of the service's secret keys decrypts it: nothing can be signed with it. */
+  isDecryptable: boolean;
 };
 
 export type Backlog = {
@@ -46,7 +46,7 @@ export type Backlog = {
 export const COUNT_LIMIT = 1_000_000;
 const SECRETS_AT_ONCE = 1_000;
 
-type StateRow = Omit<ReceiverState, 'stops'> & {
+type StateRow = Omit<EndpointStatus, 'stops'> & {
   disabledReason: string | null;
   isIntegrationEnabled: boolean;
   hasOrganization: boolean;
@@ -55,7 +55,7 @@ type StateRow = Omit<ReceiverState, 'stops'> & {
 };
 
 /** Null if there is no such integration. */
-export async function readReceiver(db: Queryable, integrationId: string): Promise<ReceiverState | null> {
+export async function readEndpointStatus(db: Queryable, integrationId: string): Promise<EndpointStatus | null> {
   const [row] = await db.query<StateRow>(sql`
     select e.integration_id as "integrationId", e.url, e.is_enabled as "isEnabled", r.is_sending as "isSending",
       e.subscribed_events as "subscribedEvents", e.disabled_reason as "disabledReason",
@@ -73,8 +73,8 @@ export async function readReceiver(db: Queryable, integrationId: string): Promis
   return { ...state, stops: stopsOf(row) };
 }
 
-function stopsOf(row: StateRow): Stop[] {
-  const stops: Stop[] = [];
+function stopsOf(row: StateRow): StopReason[] {
+  const stops: StopReason[] = [];
   if (row.url === null) stops.push('no_url');
   if (!row.isEnabled) stops.push(row.disabledReason === 'gone' ? 'gone' : 'webhooks_off');
   if (!row.isIntegrationEnabled) stops.push('integration_disabled');
@@ -85,20 +85,24 @@ function stopsOf(row: StateRow): Stop[] {
 }
 
 /** The secrets that sign now, newest first. */
-export async function readSecrets(db: Queryable, box: SealedBox, integrationId: string): Promise<SecretState[]> {
-  const rows = await db.query<Omit<SecretState, 'isOpenable'> & { ciphertext: string }>(sql`
+export async function readSecrets(
+  db: Queryable,
+  encryption: SecretEncryption,
+  integrationId: string,
+): Promise<SecretState[]> {
+  const rows = await db.query<Omit<SecretState, 'isDecryptable'> & { ciphertext: string }>(sql`
     select created_at as "createdAt", expires_at as "expiresAt", ciphertext from webhook_secrets
     where integration_id = ${integrationId} and (expires_at is null or expires_at > clock_timestamp())
     order by id desc`);
-  return rows.map(({ ciphertext, ...secret }) => ({ ...secret, isOpenable: isOpenable(box, ciphertext) }));
+  return rows.map(({ ciphertext, ...secret }) => ({ ...secret, isDecryptable: isDecryptable(encryption, ciphertext) }));
 }
 
-/** Tries every secret that signs now; tells how many there are, and the integrations of those that none of the keys opens. */
-export async function tryAllSecrets(
+/** Tries to decrypt every secret that signs now. Returns how many there are, and the integrations for which no key fits. */
+export async function checkAllSecrets(
   db: Queryable,
-  box: SealedBox,
-): Promise<{ total: number; unopenable: Set<string> }> {
-  const unopenable = new Set<string>();
+  encryption: SecretEncryption,
+): Promise<{ total: number; undecryptable: Set<string> }> {
+  const undecryptable = new Set<string>();
   let [total, afterIntegration, afterId] = [0, '', 0];
   for (;;) {
     const rows = await db.query<{ integrationId: string; id: number; ciphertext: string }>(sql`
@@ -106,17 +110,18 @@ export async function tryAllSecrets(
       where (integration_id, id) > (${afterIntegration}, ${afterId}::bigint)
         and (expires_at is null or expires_at > clock_timestamp())
       order by integration_id, id limit ${SECRETS_AT_ONCE}`);
-    for (const { integrationId, ciphertext } of rows) if (!isOpenable(box, ciphertext)) unopenable.add(integrationId);
+    for (const { integrationId, ciphertext } of rows)
+      if (!isDecryptable(encryption, ciphertext)) undecryptable.add(integrationId);
     total += rows.length;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < SECRETS_AT_ONCE) return { total, unopenable };
+    if (last === undefined || rows.length < SECRETS_AT_ONCE) return { total, undecryptable };
     [afterIntegration, afterId] = [last.integrationId, last.id];
   }
 }
 
-function isOpenable(box: SealedBox, ciphertext: string): boolean {
+function isDecryptable(encryption: SecretEncryption, ciphertext: string): boolean {
   try {
-    box.open(ciphertext);
+    encryption.decrypt(ciphertext);
     return true;
   } catch {
     return false;

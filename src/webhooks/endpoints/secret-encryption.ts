@@ -1,58 +1,60 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** Encrypts what must not lie in the database in the clear. The first secret key seals, any opens. */
-export type SealedBox = {
-  seal(text: string): string;
-  open(sealed: string): string;
-  /** The same under the key that seals now; null if it is that already. */
-  sealAnew(sealed: string): string | null;
+/** Encrypts signing secrets for the database. The first of SECRET_KEYS encrypts; any of them decrypts. */
+export type SecretEncryption = {
+  encrypt(text: string): string;
+  /** Throws if none of the keys fits. */
+  decrypt(ciphertext: string): string;
+  /** The same secret under the first key; null if that key encrypted it already. */
+  reencrypt(ciphertext: string): string | null;
 };
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const PREFIX = 'v1.';
-const OPENED_LIMIT = 10_000;
+const CACHE_LIMIT = 10_000;
 
-export function createSealedBox(secretKeys: readonly string[]): SealedBox {
+export function createSecretEncryption(secretKeys: readonly string[]): SecretEncryption {
   const keys = secretKeys.map((key) => createHash('sha256').update(`webhook secrets ${key}`).digest());
-  const [sealingKey] = keys;
-  if (sealingKey === undefined) throw new Error('there is no secret key to seal with');
-  // Opening costs a few microseconds, but the sender asks for the same few secrets with every delivery.
-  const opened = new Map<string, string>();
+  const [firstKey] = keys;
+  if (firstKey === undefined) throw new Error('there is no secret key to encrypt with');
+  // Decrypting takes a few microseconds, but every delivery needs one of the same few secrets.
+  const decrypted = new Map<string, string>();
 
-  const seal = (text: string): string => {
+  const encrypt = (text: string): string => {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, sealingKey, nonce);
+    const cipher = createCipheriv(CIPHER, firstKey, nonce);
     const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
     return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
   };
 
-  function open(sealed: string): string {
-    const known = opened.get(sealed);
+  function decrypt(ciphertext: string): string {
+    const known = decrypted.get(ciphertext);
     if (known !== undefined) return known;
-    const text = keys.map((key) => openWith(key, bytesOf(sealed))).find((found) => found !== null);
+    const text = keys.map((key) => decryptWith(key, bytesOf(ciphertext))).find((found) => found !== null);
     if (text === undefined || text === null) {
-      throw new Error('a stored secret cannot be opened with any of SECRET_KEYS');
+      throw new Error('a stored secret cannot be decrypted with any of SECRET_KEYS');
     }
-    if (opened.size >= OPENED_LIMIT) opened.clear();
-    opened.set(sealed, text);
+    if (decrypted.size >= CACHE_LIMIT) decrypted.clear();
+    decrypted.set(ciphertext, text);
     return text;
   }
 
   return {
-    seal,
-    open,
-    sealAnew: (sealed) => (openWith(sealingKey, bytesOf(sealed)) === null ? seal(open(sealed)) : null),
+    encrypt,
+    decrypt,
+    reencrypt: (ciphertext) =>
+      decryptWith(firstKey, bytesOf(ciphertext)) === null ? encrypt(decrypt(ciphertext)) : null,
   };
 }
 
-function bytesOf(sealed: string): Buffer {
-  return Buffer.from(sealed.slice(PREFIX.length), 'base64url');
+function bytesOf(ciphertext: string): Buffer {
+  return Buffer.from(ciphertext.slice(PREFIX.length), 'base64url');
 }
 
-/** Null with another key than the one that sealed it, and for bytes that somebody altered. */
-function openWith(key: Buffer, bytes: Buffer): string | null {
+/** Null with another key than the one that encrypted it, and for bytes that somebody altered. */
+function decryptWith(key: Buffer, bytes: Buffer): string | null {
   try {
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

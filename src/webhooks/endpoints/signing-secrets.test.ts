@@ -4,11 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Received, Receiver } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted, signersAmong } from '../../../test/harness/verify-signature.ts';
-import { box, guard, ping, SECRET_KEY, startWebhookWorld, type WebhookWorld } from '../../../test/harness/webhooks.ts';
+import {
+  encryption,
+  guard,
+  ping,
+  SECRET_KEY,
+  startWebhookWorld,
+  type WebhookWorld,
+} from '../../../test/harness/webhooks.ts';
 import { rawSql, sql } from '../../db/sql.ts';
-import { startWebhookEngine } from '../worker/delivery-worker.ts';
+import { startDeliveryWorker } from '../worker/delivery-worker.ts';
 import { setUrl } from './endpoint-settings.ts';
-import { createSealedBox, type SealedBox } from './secret-encryption.ts';
+import { createSecretEncryption, type SecretEncryption } from './secret-encryption.ts';
 import { GRACE_DEFAULT_HOURS, rotateSecret } from './signing-secrets.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
@@ -29,7 +36,7 @@ describe('signing secrets', () => {
   }
 
   async function rotate(shop: Shop, graceHours: number): Promise<string> {
-    const secret = await rotateSecret(world.db, box, shop.integrationId, graceHours, time);
+    const secret = await rotateSecret(world.db, encryption, shop.integrationId, graceHours, time);
     assert.match(secret ?? '', /^whsec_[A-Za-z0-9]{32}$/);
     return secret ?? '';
   }
@@ -50,13 +57,13 @@ describe('signing secrets', () => {
 
   /** It complains once about a receiver that it cannot sign for. */
   async function untilFault(message: RegExp): Promise<void> {
-    for (let round = 0; world.engine.faults.length === 0; round++) {
+    for (let round = 0; world.worker.faults.length === 0; round++) {
       assert.ok(round < 1_000, 'nobody was told');
       await sleep(10);
     }
     await sleep(100);
-    assert.equal(world.engine.faults.length, 1);
-    assert.match((world.engine.faults.splice(0)[0] as Error).message, message);
+    assert.equal(world.worker.faults.length, 1);
+    assert.match((world.worker.faults.splice(0)[0] as Error).message, message);
   }
 
   async function assertUntouched(shop: Shop, id: string): Promise<void> {
@@ -65,8 +72,14 @@ describe('signing secrets', () => {
     assert.deepEqual(rows, [{ id, status: 'pending', attempts: 0, dispatches: 0, lease_token: null }]);
   }
 
-  function startWith(other: SealedBox) {
-    return startWebhookEngine({ db: world.db, box: other, guard, now: world.channel.now, onFault: assert.ifError });
+  function startWith(other: SecretEncryption) {
+    return startDeliveryWorker({
+      db: world.db,
+      encryption: other,
+      guard,
+      now: world.channel.now,
+      onFault: assert.ifError,
+    });
   }
 
   it('sign together during a rotation, the newest first, and the old one no longer than its grace', async () => {
@@ -112,7 +125,7 @@ describe('signing secrets', () => {
     receiver.answerWith(500);
     const second = await rotate(shop, 1 / 3600);
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
-    await world.engine.settled();
+    await world.worker.settled();
     receiver.answerWith(200);
     moveTo(new Date(time.getTime() + 5_000));
     const [, retry] = await receiver.until(2);
@@ -123,12 +136,15 @@ describe('signing secrets', () => {
   it('have bounds: the grace is 0 to 7 days, and five sign at most', async () => {
     const { integrationId } = await openShop(world);
     for (const grace of [-1, 7 * 24 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
-      await assert.rejects(rotateSecret(world.db, box, integrationId, grace, time), /grace time must be from 0 to 168/);
+      await assert.rejects(
+        rotateSecret(world.db, encryption, integrationId, grace, time),
+        /grace time must be from 0 to 168/,
+      );
     }
-    for (let made = 0; made < 5; made++) await rotateSecret(world.db, box, integrationId, 24, time);
-    await assert.rejects(rotateSecret(world.db, box, integrationId, 24, time), /5 secrets sign along already/);
-    assert.notEqual(await rotateSecret(world.db, box, integrationId, 0, time), null);
-    assert.equal(await rotateSecret(world.db, box, 'int_none', 0, time), null);
+    for (let made = 0; made < 5; made++) await rotateSecret(world.db, encryption, integrationId, 24, time);
+    await assert.rejects(rotateSecret(world.db, encryption, integrationId, 24, time), /5 secrets sign along already/);
+    assert.notEqual(await rotateSecret(world.db, encryption, integrationId, 0, time), null);
+    assert.equal(await rotateSecret(world.db, encryption, 'int_none', 0, time), null);
   });
 
   it('are one in the end when two rotations race', async () => {
@@ -142,13 +158,13 @@ describe('signing secrets', () => {
 
   it('come with the first URL, and are shown only then', async () => {
     const shop = await openShop(world);
-    const none = await setUrl(world.db, { guard, box }, shop.integrationId, null);
+    const none = await setUrl(world.db, { guard, encryption }, shop.integrationId, null);
     assert.deepEqual(none, { url: null, secret: null });
     const receiver = await world.connect(shop);
     assert.match(receiver.secret, /^whsec_/);
-    const again = await setUrl(world.db, { guard, box }, shop.integrationId, receiver.url);
+    const again = await setUrl(world.db, { guard, encryption }, shop.integrationId, receiver.url);
     assert.deepEqual(again, { url: receiver.url, secret: null });
-    assert.equal(await setUrl(world.db, { guard, box }, 'int_none', receiver.url), null);
+    assert.equal(await setUrl(world.db, { guard, encryption }, 'int_none', receiver.url), null);
     await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
   });
 
@@ -161,17 +177,17 @@ describe('signing secrets', () => {
     await assertUntouched(shop, id);
     // Put right, it is sent as if nothing had been.
     await rotate(shop, 0);
-    await world.engine.restart();
+    await world.worker.restart();
     const [webhook] = await receiver.until(1);
     assert.deepEqual([webhook?.attempt, webhook?.deliveryId], [1, id]);
   });
 
-  it('that a lost key had sealed silence neither the newer ones nor count as a failure of the receiver', async () => {
-    const lost = createSealedBox(['a key that nobody has any more, and long enough']);
+  it('that no key decrypts silence neither the newer ones nor count as a failure of the receiver', async () => {
+    const lost = createSecretEncryption(['a key that nobody has any more, and long enough']);
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await world.db.query(sql`
-      update webhook_secrets set ciphertext = ${lost.seal('whsec_lost')} where integration_id = ${shop.integrationId}`);
+      update webhook_secrets set ciphertext = ${lost.encrypt('whsec_lost')} where integration_id = ${shop.integrationId}`);
     const id = await ping(shop);
     await untilFault(/there is no secret/);
     await assertUntouched(shop, id);
@@ -180,28 +196,28 @@ describe('signing secrets', () => {
     assert.equal(health?.consecutive_failures, 0);
 
     const second = await rotate(shop, 24);
-    await world.engine.restart();
+    await world.worker.restart();
     const [webhook] = await receiver.until(1);
     assert.ok(webhook !== undefined);
     await assertSigners(webhook, [second]);
   });
 
-  it('are sealed under the newest key when a worker starts, so that the older ones can be taken away', async () => {
+  it('are encrypted with the newest key when a worker starts, so that the older ones can be taken away', async () => {
     const newKey = 'the newest secret key of all, that shall remain alone';
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const second = await rotate(shop, 24);
-    await world.engine.stop();
-    const both = startWith(createSealedBox([newKey, SECRET_KEY]));
+    await world.worker.stop();
+    const both = startWith(createSecretEncryption([newKey, SECRET_KEY]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await both.stop();
-    const alone = startWith(createSealedBox([newKey]));
+    const alone = startWith(createSecretEncryption([newKey]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await alone.stop();
-    const back = startWith(createSealedBox([SECRET_KEY, newKey]));
+    const back = startWith(createSecretEncryption([SECRET_KEY, newKey]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await back.stop();
-    await world.engine.restart();
+    await world.worker.restart();
   });
 
   it('lie in the database encrypted: their clear text is in no row of any table', async () => {
@@ -209,7 +225,7 @@ describe('signing secrets', () => {
     const receiver = await world.connect(shop);
     const secrets = [receiver.secret, await rotate(shop, 24)];
     await nextWebhook(shop, receiver);
-    await world.engine.settled();
+    await world.worker.settled();
     const tables = await world.db.query<{ name: string }>(sql`
       select format('%I.%I', schemaname, tablename) as name from pg_tables
       where schemaname not in ('pg_catalog', 'information_schema')`);
@@ -231,15 +247,15 @@ describe('signing secrets', () => {
     }
   });
 
-  it('open with any of SECRET_KEYS, and new ones are sealed with the first', async () => {
+  it('can be decrypted with any of SECRET_KEYS, and new ones are encrypted with the first', async () => {
     const newKey = 'another secret key that took over from the first one';
-    const rotated = createSealedBox([newKey, SECRET_KEY]);
+    const rotated = createSecretEncryption([newKey, SECRET_KEY]);
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
-    await world.engine.stop();
-    const next = startWebhookEngine({
+    await world.worker.stop();
+    const next = startDeliveryWorker({
       db: world.db,
-      box: rotated,
+      encryption: rotated,
       guard,
       now: world.channel.now,
       onFault: assert.ifError,
@@ -249,35 +265,35 @@ describe('signing secrets', () => {
     await next.stop();
     const [row] = await world.db.query<{ ciphertext: string }>(sql`
       select ciphertext from webhook_secrets where integration_id = ${shop.integrationId} order by id desc limit 1`);
-    assert.match(createSealedBox([newKey]).open(row?.ciphertext ?? ''), /^whsec_/);
-    assert.throws(() => box.open(row?.ciphertext ?? ''), /cannot be opened with any of SECRET_KEYS/);
-    await world.engine.restart();
+    assert.match(createSecretEncryption([newKey]).decrypt(row?.ciphertext ?? ''), /^whsec_/);
+    assert.throws(() => encryption.decrypt(row?.ciphertext ?? ''), /cannot be decrypted with any of SECRET_KEYS/);
+    await world.worker.restart();
   });
 });
 
-describe('a sealed box', () => {
-  it('seals the same text differently each time, and opens it', () => {
-    const [one, other] = [box.seal('tick'), box.seal('tick')];
+describe('the encryption of secrets', () => {
+  it('encrypts the same text differently each time, and decrypts it', () => {
+    const [one, other] = [encryption.encrypt('tick'), encryption.encrypt('tick')];
     assert.notEqual(one, other);
-    assert.deepEqual([box.open(one), box.open(other)], ['tick', 'tick']);
+    assert.deepEqual([encryption.decrypt(one), encryption.decrypt(other)], ['tick', 'tick']);
   });
 
-  it('does not open what was altered, cut or made up', () => {
-    const sealed = box.seal('tock');
-    const last = sealed.at(-1) === 'A' ? 'B' : 'A';
+  it('does not decrypt what was altered, cut or made up', () => {
+    const ciphertext = encryption.encrypt('tock');
+    const last = ciphertext.at(-1) === 'A' ? 'B' : 'A';
     for (const wrong of [
-      `${sealed.slice(0, -1)}${last}`,
-      sealed.slice(0, -4),
-      sealed.slice(0, 10),
+      `${ciphertext.slice(0, -1)}${last}`,
+      ciphertext.slice(0, -4),
+      ciphertext.slice(0, 10),
       'v1.',
       '',
       'whsec_x',
     ]) {
-      assert.throws(() => box.open(wrong), /cannot be opened/, wrong);
+      assert.throws(() => encryption.decrypt(wrong), /cannot be decrypted/, wrong);
     }
   });
 
   it('is not made without a key', () => {
-    assert.throws(() => createSealedBox([]), /no secret key/);
+    assert.throws(() => createSecretEncryption([]), /no secret key/);
   });
 });

@@ -2,12 +2,12 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { randomBase62 } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import type { SealedBox } from './secret-encryption.ts';
+import type { SecretEncryption } from './secret-encryption.ts';
 
 const SECRET_LENGTH = 32;
 /** Each one is a signature in the header of every webhook. */
 const LIVE_SECRETS_LIMIT = 5;
-const RESEAL_LIMIT = 500;
+const REENCRYPT_LIMIT = 500;
 const HOUR_SECONDS = 3_600;
 export const GRACE_DEFAULT_HOURS = 24;
 export const GRACE_MAX_HOURS = 7 * 24;
@@ -18,7 +18,7 @@ export const GRACE_MAX_HOURS = 7 * 24;
  */
 export async function rotateSecret(
   db: Database,
-  box: SealedBox,
+  encryption: SecretEncryption,
   integrationId: string,
   graceHours: number,
   now: Date | null,
@@ -27,7 +27,7 @@ export async function rotateSecret(
     throw new DomainError('invalid_input', `The grace time must be from 0 to ${GRACE_MAX_HOURS} hours.`, 'graceHours');
   }
   return await db.transaction(async (tx) => {
-    if (!(await lockReceiver(tx, integrationId))) return null;
+    if (!(await lockEndpoint(tx, integrationId))) return null;
     await tx.query(sql`
       update webhook_secrets
       set expires_at = least(expires_at,
@@ -43,54 +43,58 @@ export async function rotateSecret(
         `${older.length} secrets sign along already; wait until one expires, or give no grace time.`,
       );
     }
-    return await makeSecret(tx, box, integrationId);
+    return await makeSecret(tx, encryption, integrationId);
   });
 }
 
 /**
- * Seals stored secrets under the newest of the service's keys, so that an older one can be taken away. One that no key
- * opens stays as it is. Returns how many were sealed anew.
+ * Encrypts stored secrets with the first of the service's keys, so that an older key can be removed. A secret that no key
+ * decrypts stays as it is. Returns how many were encrypted again.
  */
-export async function resealSecrets(db: Queryable, box: SealedBox): Promise<number> {
-  let [resealed, afterIntegration, afterId] = [0, '', 0];
+export async function reencryptSecrets(db: Queryable, encryption: SecretEncryption): Promise<number> {
+  let [reencrypted, afterIntegration, afterId] = [0, '', 0];
   for (;;) {
     const rows = await db.query<{ integrationId: string; id: number; ciphertext: string }>(sql`
       select integration_id as "integrationId", id, ciphertext from webhook_secrets
       where (integration_id, id) > (${afterIntegration}, ${afterId}::bigint)
-      order by integration_id, id limit ${RESEAL_LIMIT}`);
+      order by integration_id, id limit ${REENCRYPT_LIMIT}`);
     for (const { integrationId, id, ciphertext } of rows) {
-      const anew = sealedAnew(box, ciphertext);
-      if (anew === null) continue;
+      const updatedText = reencryptedOrNull(encryption, ciphertext);
+      if (updatedText === null) continue;
       // Another node may be doing the same.
       const updated = await db.query(sql`
-        update webhook_secrets set ciphertext = ${anew}
+        update webhook_secrets set ciphertext = ${updatedText}
         where integration_id = ${integrationId} and id = ${id} and ciphertext = ${ciphertext} returning id`);
-      resealed += updated.length;
+      reencrypted += updated.length;
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < RESEAL_LIMIT) return resealed;
+    if (last === undefined || rows.length < REENCRYPT_LIMIT) return reencrypted;
     [afterIntegration, afterId] = [last.integrationId, last.id];
   }
 }
 
-function sealedAnew(box: SealedBox, ciphertext: string): string | null {
+function reencryptedOrNull(encryption: SecretEncryption, ciphertext: string): string | null {
   try {
-    return box.sealAnew(ciphertext);
+    return encryption.reencrypt(ciphertext);
   } catch {
     return null;
   }
 }
 
 /** A secret without an end; the caller holds the lock of the receiver and has given the others theirs. */
-export async function makeSecret(tx: Transaction, box: SealedBox, integrationId: string): Promise<string> {
+export async function makeSecret(
+  tx: Transaction,
+  encryption: SecretEncryption,
+  integrationId: string,
+): Promise<string> {
   const secret = `whsec_${randomBase62(SECRET_LENGTH)}`;
   await tx.query(sql`
-    insert into webhook_secrets (integration_id, ciphertext) values (${integrationId}, ${box.seal(secret)})`);
+    insert into webhook_secrets (integration_id, ciphertext) values (${integrationId}, ${encryption.encrypt(secret)})`);
   return secret;
 }
 
 /** Orders changes of one receiver's settings; false if there is none. */
-export async function lockReceiver(tx: Transaction, integrationId: string): Promise<boolean> {
+export async function lockEndpoint(tx: Transaction, integrationId: string): Promise<boolean> {
   const rows = await tx.query(sql`
     select integration_id from webhook_endpoints where integration_id = ${integrationId} for update`);
   return rows.length === 1;

@@ -1,6 +1,6 @@
 import type { WebhookHeader } from '../../contract/webhooks.ts';
 import type { Claimed } from '../delivery-queue/claim.ts';
-import type { SealedBox } from '../endpoints/secret-encryption.ts';
+import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { dispatchId } from './dispatch-id.ts';
 import { type AttemptResult, failure, type Sender } from './send.ts';
 import { signature } from './sign.ts';
@@ -19,9 +19,14 @@ export class UnsignableError extends Error {
  * Signs and sends one delivery. Whatever goes wrong is how the attempt ended, except that what cannot be signed is not an
  * attempt at all.
  */
-export async function dispatch(sender: Sender, box: SealedBox, delivery: Claimed, now: Date): Promise<AttemptResult> {
+export async function dispatch(
+  sender: Sender,
+  encryption: SecretEncryption,
+  delivery: Claimed,
+  now: Date,
+): Promise<AttemptResult> {
   if (delivery.takeovers > TAKEOVER_LIMIT) return failure('its worker died every time it was sent');
-  const secrets = usableSecrets(box, delivery);
+  const secrets = usableSecrets(encryption, delivery);
   try {
     return await sender.send({
       url: delivery.url,
@@ -41,17 +46,17 @@ export async function dispatch(sender: Sender, box: SealedBox, delivery: Claimed
   }
 }
 
-/** Those that open; one that a lost key had sealed must not silence the others. */
-function usableSecrets(box: SealedBox, { integrationId, secrets }: Claimed): string[] {
+/** Those that can be decrypted; one whose key is lost must not silence the others. */
+function usableSecrets(encryption: SecretEncryption, { integrationId, secrets }: Claimed): string[] {
   const faults: unknown[] = [];
-  const opened = (secrets?.split(' ') ?? []).flatMap((sealed) => {
+  const decrypted = (secrets?.split(' ') ?? []).flatMap((ciphertext) => {
     try {
-      return [box.open(sealed)];
+      return [encryption.decrypt(ciphertext)];
     } catch (error) {
       faults.push(error);
       return [];
     }
   });
-  if (opened.length === 0) throw new UnsignableError(integrationId, faults[0]);
-  return opened;
+  if (decrypted.length === 0) throw new UnsignableError(integrationId, faults[0]);
+  return decrypted;
 }

@@ -4,7 +4,7 @@ import { type HostileReceiver, startHostile } from '../../../test/harness/hostil
 import { type NameServer, startNameServer } from '../../../test/harness/name-server.ts';
 import { resolveByDns } from './dns.ts';
 import { createSender } from './send.ts';
-import { createGuard } from './ssrf-guard.ts';
+import { createSsrfGuard } from './ssrf-guard.ts';
 
 describe('names of receivers', () => {
   let names: NameServer;
@@ -38,7 +38,7 @@ describe('names of receivers', () => {
 
   it('that lead inside are refused, whatever the name server says', async () => {
     const sender = createSender({
-      guard: createGuard(false, resolveByDns({ servers: [names.address] })),
+      guard: createSsrfGuard(false, resolveByDns({ servers: [names.address] })),
       timeoutMs: 2_000,
     });
     for (const name of ['inside.example', 'metadata.example']) {

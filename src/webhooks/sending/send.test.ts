@@ -12,7 +12,7 @@ import {
 import { startReceiver } from '../../../test/harness/receiver.ts';
 import { SELF_SIGNED } from '../../../test/harness/self-signed.ts';
 import { type AttemptResult, CONNECTION_AGE_MS, createSender, type Sender } from './send.ts';
-import { createGuard, type Guard } from './ssrf-guard.ts';
+import { createSsrfGuard, type SsrfGuard } from './ssrf-guard.ts';
 
 const TIMEOUT_MS = 500;
 const OK = 'HTTP/1.1 200 OK\r\n';
@@ -27,7 +27,7 @@ describe('an attempt', () => {
     await Promise.all(hostiles.splice(0).map((hostile) => hostile.stop()));
   });
 
-  function senderWith(guard: Guard = createGuard(true)): Sender {
+  function senderWith(guard: SsrfGuard = createSsrfGuard(true)): Sender {
     const sender = createSender({ guard, timeoutMs: TIMEOUT_MS });
     senders.push(sender);
     return sender;
@@ -227,7 +227,7 @@ describe('an attempt', () => {
 
   it('takes a new connection after a minute of steady traffic, so that a change of the name is noticed', async () => {
     const receiver = await startReceiver();
-    const sender = createSender({ guard: createGuard(true), timeoutMs: TIMEOUT_MS, connectionAgeMs: 100 });
+    const sender = createSender({ guard: createSsrfGuard(true), timeoutMs: TIMEOUT_MS, connectionAgeMs: 100 });
     senders.push(sender);
     try {
       const until = performance.now() + 250;
@@ -246,8 +246,8 @@ describe('an attempt', () => {
   it('never begins when the URL has an address inside, or a name that leads there', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     const { port } = receiver;
-    const toLoopback: Guard = {
-      ...createGuard(false, async () => [{ address: '127.0.0.1', family: 4 }]),
+    const toLoopback: SsrfGuard = {
+      ...createSsrfGuard(false, async () => [{ address: '127.0.0.1', family: 4 }]),
       isProtocolAllowed: () => true,
     };
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '[::1]', 'rebound.example', 'localhost']) {
@@ -261,12 +261,12 @@ describe('an attempt', () => {
 
   it('never goes over plain http unless that is allowed, whenever the URL was saved', async () => {
     const receiver = await hostile(() => {});
-    const strict = createGuard(false);
+    const strict = createSsrfGuard(false);
     // As if the name had a public address: nothing but the protocol is wrong with it.
-    const reachable: Guard = {
+    const reachable: SsrfGuard = {
       ...strict,
       isAllowed: () => true,
-      lookup: createGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
+      lookup: createSsrfGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
     };
     for (const host of ['shop.example', '127.0.0.1']) {
       const url = `http://${host}:${receiver.port}/hook`;
@@ -280,10 +280,10 @@ describe('an attempt', () => {
   it('is checked by the address that the connection really has, before a byte is sent', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     // As if the system had led the name elsewhere than the check was told.
-    const fooled: Guard = {
-      ...createGuard(false),
+    const fooled: SsrfGuard = {
+      ...createSsrfGuard(false),
       isProtocolAllowed: () => true,
-      lookup: createGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
+      lookup: createSsrfGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
     };
     const result = await senderWith(fooled).send(attempt(`http://rebound.example:${receiver.port}/`));
     assert.match(result.error ?? '', /^ERR_FORBIDDEN_ADDRESS/);
@@ -293,7 +293,7 @@ describe('an attempt', () => {
   it('asks for the name anew with each connection: what was public yesterday may lead inside today', async () => {
     const answers = ['93.184.216.34', '127.0.0.1'];
     const receiver = await hostile(() => {});
-    const guard = createGuard(false, async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]);
+    const guard = createSsrfGuard(false, async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]);
     assert.equal(guard.problemOf('https://rebound.example/'), null);
     await new Promise<void>((resolve, reject) => {
       guard.lookup('rebound.example', { all: true }, (error) => (error === null ? resolve() : reject(error)));

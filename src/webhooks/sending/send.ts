@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { ForbiddenAddressError, type Guard, PlainProtocolError } from './ssrf-guard.ts';
+import { ForbiddenAddressError, PlainProtocolError, type SsrfGuard } from './ssrf-guard.ts';
 
 /** One attempt: what is posted where. */
 export type Attempt = { url: string; headers: Record<string, string>; body: string };
@@ -26,11 +26,11 @@ const MESSAGE_LIMIT = 200;
 /** Names are resolved when a connection is made: under steady traffic one would never notice that a receiver has moved. */
 export const CONNECTION_AGE_MS = 60_000;
 
-export type SenderOptions = { guard: Guard; timeoutMs: number; connectionAgeMs?: number };
+export type SenderOptions = { guard: SsrfGuard; timeoutMs: number; connectionAgeMs?: number };
 
 /** Posts webhooks: kept-alive connections, no redirects, a bounded read, and one deadline for everything. */
 export function createSender({ guard, timeoutMs, connectionAgeMs = CONNECTION_AGE_MS }: SenderOptions): Sender {
-  // As many connections as there are attempts, which the engine limits: waiting for one would cost the deadline.
+  // As many connections as there are attempts, which the worker limits: waiting for one would cost the deadline.
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_CONNECTION_MS,
@@ -118,7 +118,7 @@ function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result:
 }
 
 /** Checks protocol and address before anything is sent there, and has the last word on the one that a connection really has. */
-function guardedConnector(guard: Guard, timeoutMs: number): buildConnector.connector {
+function guardedConnector(guard: SsrfGuard, timeoutMs: number): buildConnector.connector {
   const connector = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, keepAlive: true, allowH2: false });
   return (options, done) => {
     if (!guard.isProtocolAllowed(options.protocol)) return done(new PlainProtocolError(), null);

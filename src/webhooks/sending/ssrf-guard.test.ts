@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Resolve } from './dns.ts';
-import { createGuard, type Guard } from './ssrf-guard.ts';
+import { createSsrfGuard, type SsrfGuard } from './ssrf-guard.ts';
 
-const strict = createGuard(false);
-const development = createGuard(true);
+const strict = createSsrfGuard(false);
+const development = createSsrfGuard(true);
 
 /** Addresses that belong to nobody outside, in whatever dress. */
 const FORBIDDEN_ADDRESSES = [
@@ -191,11 +191,11 @@ describe('a name', () => {
     (...addresses: string[]): Resolve =>
     async () =>
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  const lookup = (guard: Guard, options: { all?: boolean } = {}) =>
+  const lookup = (guard: SsrfGuard, options: { all?: boolean } = {}) =>
     promisify<string, object, unknown>(guard.lookup as never)('shop.example', options);
 
   it('leads to its public addresses and to no other', async () => {
-    const guard = createGuard(false, resolving('10.0.0.1', '93.184.216.34', '::1', '2606:4700::1111'));
+    const guard = createSsrfGuard(false, resolving('10.0.0.1', '93.184.216.34', '::1', '2606:4700::1111'));
     assert.deepEqual(await lookup(guard, { all: true }), [
       { address: '93.184.216.34', family: 4 },
       { address: '2606:4700::1111', family: 6 },
@@ -205,17 +205,17 @@ describe('a name', () => {
   it('that leads inside leads nowhere', async () => {
     for (const address of FORBIDDEN_ADDRESSES.filter((each) => each !== '')) {
       await assert.rejects(
-        lookup(createGuard(false, resolving(address)), { all: true }),
+        lookup(createSsrfGuard(false, resolving(address)), { all: true }),
         /webhooks may not go to/,
         address,
       );
     }
-    await assert.rejects(lookup(createGuard(false, resolving()), { all: true }), /webhooks may not go to/);
+    await assert.rejects(lookup(createSsrfGuard(false, resolving()), { all: true }), /webhooks may not go to/);
   });
 
   it('that is asked for by many at once is resolved once, and anew for those who come later', async () => {
     let asked = 0;
-    const guard = createGuard(false, async () => {
+    const guard = createSsrfGuard(false, async () => {
       asked += 1;
       await new Promise((resolve) => setTimeout(resolve, 10));
       return [{ address: '93.184.216.34', family: 4 }];
@@ -227,7 +227,7 @@ describe('a name', () => {
   });
 
   it('that cannot be resolved is an error for each who asked', async () => {
-    const guard = createGuard(false, async () => {
+    const guard = createSsrfGuard(false, async () => {
       throw new Error('queryA ESERVFAIL shop.example');
     });
     const results = await Promise.allSettled([lookup(guard), lookup(guard)]);

@@ -7,7 +7,7 @@ import { type Resolve, resolveByDns, resolveBySystem, sharing } from './dns.ts';
  * Which addresses webhooks may go to. A dealer's URL must not reach into the network the service runs in: the check is
  * made when the URL is saved, on every connection, on every resolution, and on the address that was really connected to.
  */
-export type Guard = {
+export type SsrfGuard = {
   /** Why a URL can't be a receiver, or null if it can. */
   problemOf(url: string): string | null;
   /** Asked again for each connection: a URL may have been saved under settings that are no longer in force. */
@@ -20,10 +20,10 @@ export type Guard = {
 const URL_LENGTH_LIMIT = 2_000;
 
 /** With `isPrivateAllowed`, for development, http and private addresses are taken too. */
-export function createGuard(
+export function createSsrfGuard(
   isPrivateAllowed: boolean,
   resolve: Resolve = isPrivateAllowed ? resolveBySystem : resolveByDns(),
-): Guard {
+): SsrfGuard {
   const isAllowed = (address: string) => isPrivateAllowed || isPublic(address);
   const isProtocolAllowed = (protocol: string) => protocol === 'https:' || (isPrivateAllowed && protocol === 'http:');
   const resolveShared = sharing(resolve);

@@ -1,23 +1,26 @@
 /**
- * Who has how many attempts under way here. A receiver may take an eighth of the places that are free, and no claim more
- * than half of them: so there are free places for the next receiver however many others hang. With n receivers that
- * never answer, each ends up with limit / (8 + n).
+ * Counts the attempts in flight in this worker and says how many more it may claim. An attempt takes a slot. One endpoint
+ * may take an eighth of the free slots, and one claim half of them, so that there are free slots for the next endpoint
+ * however many others never answer. With n endpoints that never answer, each ends up with limit / (8 + n) slots.
  */
-export type Places = {
+export type ConcurrencyLimit = {
+  /** Attempts in flight, by integration. */
   readonly inFlight: ReadonlyMap<string, number>;
   total(): number;
-  /** Of the bodies in flight. */
+  /** The size of the bodies in flight. */
   bytes(): number;
-  /** How many more may be claimed now, and how many one receiver may have in flight, if so many workers share it. */
-  room(workers: number): { limit: number; perReceiver: number };
-  take(receiver: string, bytes: number): void;
-  leave(receiver: string, bytes: number): void;
+  /** How many more may be claimed now, and how many one endpoint may have in flight, if so many workers share it. */
+  available(workers: number): { total: number; perEndpoint: number };
+  acquire(integrationId: string, bytes: number): void;
+  release(integrationId: string, bytes: number): void;
 };
 
-const SHARE_OF_ONE = 8;
-const SHARE_OF_A_CLAIM = 2;
+/** An endpoint may take this part of the free slots: one in eight. */
+const ENDPOINT_SHARE = 8;
+/** And a claim one in two. */
+const CLAIM_SHARE = 2;
 
-export function createPlaces(limit: number, limitPerReceiver: number): Places {
+export function createConcurrencyLimit(limit: number, limitPerEndpoint: number): ConcurrencyLimit {
   const inFlight = new Map<string, number>();
   let total = 0;
   let totalBytes = 0;
@@ -25,23 +28,23 @@ export function createPlaces(limit: number, limitPerReceiver: number): Places {
     inFlight,
     total: () => total,
     bytes: () => totalBytes,
-    room(workers) {
+    available(workers) {
       const free = limit - total;
-      const share = Math.ceil(limitPerReceiver / workers);
+      const share = Math.ceil(limitPerEndpoint / workers);
       return {
-        limit: Math.ceil(free / SHARE_OF_A_CLAIM),
-        perReceiver: Math.max(1, Math.min(share, Math.floor(free / SHARE_OF_ONE))),
+        total: Math.ceil(free / CLAIM_SHARE),
+        perEndpoint: Math.max(1, Math.min(share, Math.floor(free / ENDPOINT_SHARE))),
       };
     },
-    take(receiver, bytes) {
-      inFlight.set(receiver, (inFlight.get(receiver) ?? 0) + 1);
+    acquire(integrationId, bytes) {
+      inFlight.set(integrationId, (inFlight.get(integrationId) ?? 0) + 1);
       total += 1;
       totalBytes += bytes;
     },
-    leave(receiver, bytes) {
-      const left = (inFlight.get(receiver) ?? 1) - 1;
-      if (left === 0) inFlight.delete(receiver);
-      else inFlight.set(receiver, left);
+    release(integrationId, bytes) {
+      const left = (inFlight.get(integrationId) ?? 1) - 1;
+      if (left === 0) inFlight.delete(integrationId);
+      else inFlight.set(integrationId, left);
       total -= 1;
       totalBytes -= bytes;
     },

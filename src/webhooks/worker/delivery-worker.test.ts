@@ -5,14 +5,14 @@ import type { Receiver } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted } from '../../../test/harness/verify-signature.ts';
 import {
-  box,
   deliveriesOf,
+  encryption,
   guard,
   queueEvents,
   type ReceivingWorld,
-  startEngine,
   startReceivingWorld,
-  type TestEngine,
+  startTestWorker,
+  type TestWorker,
 } from '../../../test/harness/webhooks.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -20,32 +20,32 @@ import { RECEIVER_LIMIT } from '../delivery-queue/claim.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
 import { LIMITS } from './worker-limits.ts';
 
-describe('the engine', () => {
+describe('the worker', () => {
   let world: ReceivingWorld;
-  let engines: TestEngine[] = [];
+  let workers: TestWorker[] = [];
 
   before(async () => {
     world = await startReceivingWorld();
   });
   afterEach(async () => {
-    await Promise.all(engines.map((engine) => engine.stop()));
+    await Promise.all(workers.map((worker) => worker.stop()));
     assert.deepEqual(
-      engines.flatMap(({ faults }) => faults),
+      workers.flatMap(({ faults }) => faults),
       [],
     );
-    engines = [];
+    workers = [];
     await world.db.query(sql`delete from deliveries`);
   });
   after(() => world.stop());
 
-  function start(...args: Parameters<typeof startEngine>): TestEngine {
-    const engine = startEngine(...args);
-    engines.push(engine);
-    return engine;
+  function start(...args: Parameters<typeof startTestWorker>): TestWorker {
+    const worker = startTestWorker(...args);
+    workers.push(worker);
+    return worker;
   }
 
   it('keeps places free: twenty receivers that hang do not make another one wait', async () => {
-    const engine = start(world, { inFlight: 64, inFlightPerReceiver: 16, attemptTimeoutMs: 10_000 });
+    const worker = start(world, { inFlight: 64, inFlightPerEndpoint: 16, attemptTimeoutMs: 10_000 });
     const dead: Shop[] = [];
     const hanging: Receiver[] = [];
     for (let index = 0; index < 20; index++) {
@@ -65,14 +65,14 @@ describe('the engine', () => {
     assert.equal(ended.filter(({ last_attempt_at }) => last_attempt_at !== null).length, 0, 'it waited for the others');
     // Their connections end, and so do the attempts.
     await Promise.all(hanging.map((each) => each.stop()));
-    await engine.stop();
+    await worker.stop();
   });
 
   it('does not look again and again at receivers whose deliveries wait for their time', async () => {
     const shops: Shop[] = [];
     for (let index = 0; index < RECEIVER_LIMIT + 20; index++) shops.push(await openShop(world));
     for (const { integrationId } of shops) {
-      await setUrl(world.db, { guard, box }, integrationId, 'http://127.0.0.1:9/nobody');
+      await setUrl(world.db, { guard, encryption }, integrationId, 'http://127.0.0.1:9/nobody');
       await queueEvents(world, { integrationId }, 1);
     }
     await world.db.query(sql`
@@ -120,7 +120,7 @@ describe('the engine', () => {
     const receiver = await world.connect(shop);
     receiver.answer = () => {};
     await queueEvents(world, shop, 100);
-    const limits = { inFlightPerReceiver: 8, attemptTimeoutMs: 10_000 };
+    const limits = { inFlightPerEndpoint: 8, attemptTimeoutMs: 10_000 };
     const workers = [start(world, limits), start(world, limits), start(world, limits)];
     await receiver.until(8);
     for (const worker of workers) worker.wake();
@@ -134,9 +134,9 @@ describe('the engine', () => {
     const receiver = await world.connect(shop);
     const ids = await queueEvents(world, shop, 600);
     for (let time = 0; time < 12; time++) {
-      const engine = start(world);
+      const worker = start(world);
       await sleep(Math.random() * 25);
-      await engine.stop();
+      await worker.stop();
       const leased = await world.db.query(sql`select id from deliveries where lease_token is not null`);
       assert.equal(leased.length, 0, 'a lease was left behind');
     }
@@ -161,10 +161,10 @@ describe('the engine', () => {
     const receiver = await world.connect(shop);
     receiver.answerWith(500);
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 });
-    const engine = start(world);
+    const worker = start(world);
     await queueEvents(world, shop, 1, { createdAt: new Date(0) });
     await receiver.until(1);
-    await engine.settled();
+    await worker.settled();
     t.mock.timers.reset();
     const [row] = await world.db.query<{ seconds: number }>(sql`
       select extract(epoch from due_at - clock_timestamp())::float8 as seconds from deliveries
@@ -180,9 +180,9 @@ describe('the engine', () => {
     const receiver = await world.connect(shop);
     receiver.answerWith(500);
     await queueEvents(world, shop, 1);
-    const engine = start({ ...world, db: late(world.db, 1_000) });
+    const worker = start({ ...world, db: late(world.db, 1_000) });
     const [webhook] = await receiver.until(1);
-    await engine.stop();
+    await worker.stop();
     const [row] = await deliveriesOf(world, shop);
     const waitMs = (row?.due_at?.getTime() ?? 0) - (webhook?.at ?? 0);
     assert.ok(waitMs >= 5_000, `the next attempt is due ${waitMs} ms after this one`);
@@ -223,13 +223,13 @@ describe('the engine', () => {
   });
 
   it('reuses its connections', async () => {
-    const engine = start(world);
+    const worker = start(world);
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     for (let count = 1; count <= 10; count++) {
       await queueEvents(world, shop, 1);
       await receiver.until(count);
-      await engine.settled();
+      await worker.settled();
     }
     assert.equal(new Set(receiver.received.map(({ port }) => port)).size, 1);
   });

@@ -3,36 +3,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWakeSignal } from '../../concurrency/wake-signal.ts';
 import type { Database } from '../../db/database.ts';
 import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
-import { openUnrecorded } from '../delivery-queue/outcome-buffer.ts';
-import type { SealedBox } from '../endpoints/secret-encryption.ts';
+import { createOutcomeBuffer } from '../delivery-queue/outcome-buffer.ts';
+import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { dispatch } from '../sending/dispatch.ts';
 import { createSender } from '../sending/send.ts';
-import type { Guard } from '../sending/ssrf-guard.ts';
-import { createPlaces } from './concurrency-limit.ts';
-import { type Notice, startUpkeep } from './maintenance.ts';
+import type { SsrfGuard } from '../sending/ssrf-guard.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
+import { type Notice, startMaintenance } from './maintenance.ts';
 import { createServerClock } from './server-clock.ts';
-import { type EngineLimits, LIMITS } from './worker-limits.ts';
+import { LIMITS, type WorkerLimits } from './worker-limits.ts';
 
 /**
- * The engine: claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in
+ * The worker: claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in
  * memory. A worker that dies leaves leases behind, which run out; any number of workers share the work.
  */
-export type WebhookEngine = {
+export type DeliveryWorker = {
   /** There may be new deliveries: look now instead of at the next poll. */
   wake(): void;
   /** Claims no more, lets attempts under way end, and records them. */
   stop(): Promise<void>;
 };
 
-export type EngineOptions = {
+export type DeliveryWorkerOptions = {
   db: Database;
-  box: SealedBox;
-  guard: Guard;
+  encryption: SecretEncryption;
+  guard: SsrfGuard;
   now: () => Date | null;
   onFault: (error: unknown) => void;
   /** What an operator would want to know, though nothing is wrong with the service. */
   onNotice?: (notice: Notice) => void;
-  limits?: Partial<EngineLimits>;
+  limits?: Partial<WorkerLimits>;
 };
 
 const RECORD_LIMIT = 500;
@@ -49,17 +49,22 @@ const CROWDED_POLL_MAX_MS = 250;
 const UNSIGNABLE_REST_MS = 30_000;
 const TOKEN_MAX = 2 ** 47;
 
-export function startWebhookEngine(options: EngineOptions): WebhookEngine {
+export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const limits = { ...LIMITS, ...options.limits };
-  const { db, box, guard, onFault } = options;
+  const { db, encryption, guard, onFault } = options;
   const sender = createSender({ guard, timeoutMs: limits.attemptTimeoutMs });
-  const places = createPlaces(limits.inFlight, limits.inFlightPerReceiver);
-  const unrecorded = openUnrecorded(db);
+  const slots = createConcurrencyLimit(limits.inFlight, limits.inFlightPerEndpoint);
+  const unrecorded = createOutcomeBuffer(db);
   const clock = createServerClock();
   const stopping = new AbortController();
   const claimSignal = createWakeSignal();
   const outcomeSignal = createWakeSignal();
-  const upkeep = startUpkeep({ ...options, limits, signal: stopping.signal, onDue: () => claimSignal.wake() });
+  const maintenance = startMaintenance({
+    ...options,
+    limits,
+    signal: stopping.signal,
+    onDue: () => claimSignal.wake(),
+  });
   /** Receivers that we cannot sign for, and until when they are left alone. */
   const resting = new Map<string, number>();
   /** Where the round over all receivers goes on. */
@@ -73,8 +78,8 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
 
   /** Claims once; 'more' while receivers of this round have not been looked at, 'nothing' or 'crowded' if none was taken. */
   async function claim(): Promise<'more' | 'all' | 'nothing' | 'crowded'> {
-    const { limit, perReceiver } = places.room(upkeep.workers());
-    const bytes = limits.inFlightBytes - places.bytes();
+    const { total: limit, perEndpoint } = slots.available(maintenance.workers());
+    const bytes = limits.inFlightBytes - slots.bytes();
     // Also for places that become free while the claim is made.
     isRoomWanted = true;
     // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
@@ -84,11 +89,11 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     const { claimed, next, ...seen } = await claimDue(db, {
       limit,
       bytes,
-      inFlight: places.inFlight,
-      perReceiver,
-      front: limits.inFlightPerReceiver,
+      inFlight: slots.inFlight,
+      perReceiver: perEndpoint,
+      front: limits.inFlightPerEndpoint,
       ended: unrecorded.byReceiver,
-      isAlone: upkeep.workers() === 1,
+      isAlone: maintenance.workers() === 1,
       resting: [...resting.keys()],
       after,
       leaseToken: randomInt(1, TOKEN_MAX),
@@ -98,28 +103,28 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
     after = next ?? '';
     const arrivedAt = performance.now();
     clock.observe({ askedAt, arrivedAt, serverMs: seen.nowMs });
-    upkeep.noteOff(seen.stopped);
+    maintenance.noteOff(seen.stopped);
     // The lease began after we asked for it, so it lasts at least until then.
     if (arrivedAt + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs) giveBack(claimed);
     else for (const delivery of claimed) void attempt(delivery);
     isRoomWanted = seen.isLimited;
     if (next !== null) return 'more';
     if (claimed.length > 0) return 'all';
-    return seen.isCrowded && places.total() === 0 ? 'crowded' : 'nothing';
+    return seen.isCrowded && slots.total() === 0 ? 'crowded' : 'nothing';
   }
 
   async function attempt(delivery: Claimed): Promise<void> {
     const { integrationId, id, row, url, attempts, leaseToken, body } = delivery;
-    places.take(integrationId, body.length);
+    slots.acquire(integrationId, body.length);
     try {
-      const result = await dispatch(sender, box, delivery, options.now() ?? clock.now());
+      const result = await dispatch(sender, encryption, delivery, options.now() ?? clock.now());
       const endedAt = options.now() ?? clock.latest();
       unrecorded.add({ delivery: { integrationId, id, row, url, attempts, leaseToken }, result, endedAt });
     } catch (error) {
       giveBack([delivery]);
       rest(integrationId, error);
     }
-    places.leave(integrationId, body.length);
+    slots.release(integrationId, body.length);
     outcomeSignal.wake();
     if (isRoomWanted) claimSignal.wake();
   }
@@ -158,10 +163,10 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
 
   /** Records in batches. While the database is away the outcomes wait, and nothing more is claimed. */
   async function recordLoop(): Promise<void> {
-    while (isClaiming || places.total() > 0 || unrecorded.size() > 0) {
+    while (isClaiming || slots.total() > 0 || unrecorded.size() > 0) {
       try {
         if (unrecorded.size() === 0) await outcomeSignal.wait(limits.pollMs);
-        upkeep.noteRecorded(await unrecorded.record(RECORD_LIMIT));
+        maintenance.noteRecorded(await unrecorded.record(RECORD_LIMIT));
         isRecordingBehind = false;
       } catch (error) {
         onFault(error);
@@ -184,7 +189,7 @@ export function startWebhookEngine(options: EngineOptions): WebhookEngine {
       stopping.abort();
       claimSignal.wake();
       await loops;
-      await upkeep.ended();
+      await maintenance.ended();
       await sender.close();
     },
   };

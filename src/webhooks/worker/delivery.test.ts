@@ -5,9 +5,9 @@ import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { isAccepted, signedAt } from '../../../test/harness/verify-signature.ts';
 import {
-  box,
   deliveriesOf,
   deliveryOf,
+  encryption,
   guard,
   ping,
   startWebhookWorld,
@@ -79,7 +79,7 @@ describe('what a receiver gets', () => {
     const stored = await storedBodies(shop);
     const sent = stored.filter((body) => !/"listing\.(sold|updated)"/.test(body));
     await receiver.until(sent.length);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.deepEqual(inOrder(receiver.received), [...sent].sort());
     assert.deepEqual(receiver.received.map(({ type }) => type).sort(), [
       'listing.published',
@@ -153,7 +153,7 @@ describe('what a receiver gets', () => {
       receiver.answer = (response) => response.writeHead(status, { Location: elsewhere.url }).end();
       await ping(shop);
       await receiver.until(1);
-      await world.engine.settled();
+      await world.worker.settled();
       const delivery = await deliveryOf(world, shop);
       assert.deepEqual([delivery.status, delivery.last_response_code], [expected, status]);
     }
@@ -170,7 +170,7 @@ describe('what a receiver gets', () => {
     const receiver = await world.connect(shop);
     await ping(shop);
     await receiver.until(1);
-    await world.engine.settled();
+    await world.worker.settled();
     assert.equal(receiver.received.length, 1);
     assert.equal((await shop.api.get('/v1/events')).body.data.length, 3);
   });
@@ -193,7 +193,7 @@ describe('what a receiver gets', () => {
       await moveUnits(world.channel, shop.organizationId, item, 'fit', 1);
       await ping(shop);
       await receiver.until(types.length + 1);
-      await world.engine.settled();
+      await world.worker.settled();
       assert.deepEqual(receiver.received.map(({ type }) => type).sort(), ['integration.test_event', ...types].sort());
       assert.equal((await storedBodies(shop)).length, 4, 'every event is recorded');
       assert.deepEqual((await shop.api.get('/v1/me')).body.subscribed_events, names);
@@ -224,7 +224,7 @@ describe('what a receiver gets', () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const url = `${receiver.url}/a%20b/?token=x%2By&z=%C3%A9`;
-    const changed = await setUrl(world.db, { guard, box }, shop.integrationId, ` ${url}`);
+    const changed = await setUrl(world.db, { guard, encryption }, shop.integrationId, ` ${url}`);
     assert.deepEqual(changed, { url, secret: null }, 'the secret stays when the URL changes');
     await ping(shop);
     const [webhook] = await receiver.until(1);

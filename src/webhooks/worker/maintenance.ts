@@ -2,16 +2,16 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repeat } from '../../concurrency/repeat.ts';
 import type { Database } from '../../db/database.ts';
-import type { Outcome } from '../delivery-queue/attempt-outcome.ts';
-import { followSwitches, noteStopped, noteStranded } from '../delivery-queue/hold-and-release.ts';
-import { RIPEN_LIMIT, ripenRetries } from '../delivery-queue/promote-retries.ts';
+import type { AttemptOutcome } from '../delivery-queue/attempt-outcome.ts';
+import { holdAndRelease, requestHolds, requestMissedReleases } from '../delivery-queue/hold-and-release.ts';
+import { PROMOTE_LIMIT, promoteRetries } from '../delivery-queue/promote-retries.ts';
 import { pruneLeftovers, pruneWebhooks } from '../delivery-queue/prune.ts';
 import type { Recorded } from '../delivery-queue/record-outcomes.ts';
 import { runReplays } from '../delivery-queue/replay.ts';
-import type { SealedBox } from '../endpoints/secret-encryption.ts';
-import { resealSecrets } from '../endpoints/signing-secrets.ts';
-import { announceWorker, PRESENCE_EVERY_MS, withdrawWorker } from './heartbeat.ts';
-import type { EngineLimits } from './worker-limits.ts';
+import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
+import { reencryptSecrets } from '../endpoints/signing-secrets.ts';
+import { HEARTBEAT_EVERY_MS, removeHeartbeat, sendHeartbeat } from './heartbeat.ts';
+import type { WorkerLimits } from './worker-limits.ts';
 
 /** Five 410 answers have switched receivers off; deliveries have failed for the last time. */
 export type Notice =
@@ -19,22 +19,22 @@ export type Notice =
   | { kind: 'dead_letters'; counts: Record<string, number> };
 
 /** Everything that a worker does beside sending: retries whose time has come, switches, replays, pruning. */
-export type Upkeep = {
+export type Maintenance = {
   /** Receivers that were off when something was due for them. */
   noteOff(integrationIds: string[]): void;
-  noteRecorded(recorded: Recorded & { outcomes: Outcome[] }): void;
+  noteRecorded(recorded: Recorded & { outcomes: AttemptOutcome[] }): void;
   /** How many workers there are, this one included. */
   workers(): number;
   ended(): Promise<void>;
 };
 
-export type UpkeepOptions = {
+export type MaintenanceOptions = {
   db: Database;
-  box: SealedBox;
+  encryption: SecretEncryption;
   now: () => Date | null;
   onFault: (error: unknown) => void;
   onNotice?: (notice: Notice) => void;
-  limits: EngineLimits;
+  limits: WorkerLimits;
   signal: AbortSignal;
   /** There is something to claim now. */
   onDue: () => void;
@@ -42,7 +42,7 @@ export type UpkeepOptions = {
 
 const PRUNE_EVERY_MS = 60_000;
 /** Also later than at the start: a command that was given other keys may have made a secret in between. */
-const RESEAL_EVERY_MS = 3_600_000;
+const REENCRYPT_EVERY_MS = 3_600_000;
 /** Dead letters are told together. */
 const NOTICE_EVERY_MS = 10_000;
 const WORKER_ID_MAX = 2 ** 47;
@@ -51,7 +51,15 @@ const FOLLOW_STEPS = 5;
 const REPLAY_PAUSE_MS = 100;
 
 /** The tasks run side by side, so that none waits for another's long batch. */
-export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...options }: UpkeepOptions): Upkeep {
+export function startMaintenance({
+  db,
+  encryption,
+  limits,
+  signal,
+  onDue,
+  onFault,
+  ...options
+}: MaintenanceOptions): Maintenance {
   const onNotice = options.onNotice ?? (() => {});
   const workerId = randomInt(1, WORKER_ID_MAX);
   let workers = 1;
@@ -62,18 +70,18 @@ export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...option
   async function ripen(): Promise<void> {
     let ripened = 0;
     do {
-      ripened = await ripenRetries(db, options.now());
+      ripened = await promoteRetries(db, options.now());
       if (ripened > 0) onDue();
-    } while (ripened === RIPEN_LIMIT && !signal.aborted);
+    } while (ripened === PROMOTE_LIMIT && !signal.aborted);
   }
 
   async function follow(): Promise<void> {
     const met = [...off];
     off = new Set();
-    await noteStopped(db, met);
-    sweptTo = (await noteStranded(db, sweptTo)) ?? '';
+    await requestHolds(db, met);
+    sweptTo = (await requestMissedReleases(db, sweptTo)) ?? '';
     for (let step = 0; step < FOLLOW_STEPS && !signal.aborted; step++) {
-      const { released, isMore } = await followSwitches(db, options.now());
+      const { released, isMore } = await holdAndRelease(db, options.now());
       if (released > 0) onDue();
       if (!isMore) return;
     }
@@ -92,11 +100,11 @@ export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...option
   }
 
   async function announce(): Promise<void> {
-    workers = await announceWorker(db, workerId);
+    workers = await sendHeartbeat(db, workerId);
   }
 
   async function reseal(): Promise<void> {
-    await resealSecrets(db, box);
+    await reencryptSecrets(db, encryption);
   }
 
   async function tell(): Promise<void> {
@@ -115,9 +123,9 @@ export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...option
     repeat(repeating, follow, limits.tidyMs),
     repeat(repeating, replay, limits.tidyMs),
     repeat(repeating, prune, PRUNE_EVERY_MS),
-    repeat(repeating, reseal, RESEAL_EVERY_MS),
+    repeat(repeating, reseal, REENCRYPT_EVERY_MS),
     repeat(repeating, tell, NOTICE_EVERY_MS),
-    repeat(repeating, announce, PRESENCE_EVERY_MS),
+    repeat(repeating, announce, HEARTBEAT_EVERY_MS),
   ]);
   return {
     workers: () => workers,
@@ -134,7 +142,7 @@ export function startUpkeep({ db, box, limits, signal, onDue, onFault, ...option
       await running;
       await tell();
       // If this fails, its silence tells.
-      await withdrawWorker(db, workerId).catch(() => {});
+      await removeHeartbeat(db, workerId).catch(() => {});
     },
   };
 }
