@@ -11,7 +11,7 @@ import { createIntegration } from '../src/dealers/integrations.ts';
 import { createOrganization } from '../src/dealers/organizations.ts';
 import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption, type SecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';
-import { openOutbox, type Receiver } from '../src/webhooks/outbox.ts';
+import { type Endpoint, openOutbox } from '../src/webhooks/outbox.ts';
 import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../src/webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../src/webhooks/worker/wake-up.ts';
@@ -37,7 +37,7 @@ const WARM_UP_SHARE = 0.1;
 type Scene = {
   stage: Stage;
   db: Database;
-  receivers: Receiver[];
+  receivers: Endpoint[];
   databaseUrl: string;
   worker: ChildProcess;
   /** The database server's own process. */
@@ -97,9 +97,9 @@ async function setScene(stage: Stage): Promise<Scene> {
   return { stage, db: link.db, receivers, databaseUrl, worker, postmaster, sink, encryption };
 }
 
-async function makeReceivers(db: Database, encryption: SecretEncryption, url: string): Promise<Receiver[]> {
+async function makeReceivers(db: Database, encryption: SecretEncryption, url: string): Promise<Endpoint[]> {
   const organization = await createOrganization(db, { name: 'Bench', hasPlan: true });
-  const receivers: Receiver[] = [];
+  const receivers: Endpoint[] = [];
   for (let index = 0; index < RECEIVERS; index++) {
     const { id: integrationId } = await createIntegration(db, {
       organizationId: organization.id,
@@ -238,7 +238,7 @@ async function delaysOf(scene: Scene, wake: () => void): Promise<number[]> {
 
 async function commitOne(scene: Scene, index: number, committed: Map<string, number>): Promise<void> {
   const outbox = openOutbox();
-  const { id } = addEvent(outbox, scene.receivers[index % RECEIVERS] as Receiver);
+  const { id } = addEvent(outbox, scene.receivers[index % RECEIVERS] as Endpoint);
   await scene.db.transaction((tx) => outbox.write(tx));
   committed.set(id, performance.timeOrigin + performance.now());
 }
@@ -268,12 +268,12 @@ async function compareWithJobs(scene: Scene, ours: number): Promise<void> {
 async function queueEvents(scene: Scene, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1_000) {
     const outbox = openOutbox();
-    for (let index = 0; index < 1_000; index++) addEvent(outbox, scene.receivers[index % RECEIVERS] as Receiver);
+    for (let index = 0; index < 1_000; index++) addEvent(outbox, scene.receivers[index % RECEIVERS] as Endpoint);
     await scene.db.transaction((tx) => outbox.write(tx));
   }
 }
 
-function addEvent(outbox: ReturnType<typeof openOutbox>, receiver: Receiver) {
+function addEvent(outbox: ReturnType<typeof openOutbox>, receiver: Endpoint) {
   return outbox.add(receiver, {
     type: 'listing.updated',
     object: { id: 'lst_01h455vb4pex5vsknk084sn02q', object: 'listing' },

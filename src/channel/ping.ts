@@ -5,23 +5,23 @@ import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
 import { refreshItems } from './project-items.ts';
 
-/** Records the test event, and a delivery of it if there is a receiver that takes any now. */
+/** Records the test event, and a delivery of it if the endpoint takes any now. */
 export async function recordPing(
   tx: Transaction,
   context: ChannelContext,
   integrationId: string,
 ): Promise<RecordedEvent> {
-  const { stamps, receivers } = await refreshItems(tx, context, {
+  const { stamps, endpoints } = await refreshItems(tx, context, {
     itemIds: [],
     integrationIds: [integrationId],
     stampAlso: [integrationId],
   });
-  const receiver = receivers.get(integrationId) ?? (await readEndpoint(tx, integrationId));
+  const endpoint = endpoints.get(integrationId) ?? (await readEndpoint(tx, integrationId));
   const createdAt = stamps.get(integrationId);
-  if (receiver === null || createdAt === undefined) throw new Error(`integration ${integrationId} is gone`);
+  if (endpoint === null || createdAt === undefined) throw new Error(`integration ${integrationId} is gone`);
   const outbox = openOutbox();
-  // A test that would only be held until later tests nothing: without a receiver it is recorded and not enqueued.
-  const recorded = outbox.add(receiver.isSending ? receiver : { ...receiver, url: null }, {
+  // A test that would only be held until later tests nothing: while webhooks are off it is recorded and not enqueued.
+  const recorded = outbox.add(endpoint.isSending ? endpoint : { ...endpoint, url: null }, {
     type: TEST_EVENT,
     object: { id: integrationId, object: 'integration', message: 'This is a test event from Crownwheel.' },
     previous: undefined,

@@ -2,7 +2,7 @@ import type { EventType } from '../contract/events.ts';
 import type { ApiVersion, JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { type Outbox, openOutbox, type Receiver } from '../webhooks/outbox.ts';
+import { type Endpoint, type Outbox, openOutbox } from '../webhooks/outbox.ts';
 import { advanceClocks, lockClocks, nextStamp } from './clock.ts';
 import type { ChannelContext } from './context.ts';
 import {
@@ -37,7 +37,7 @@ export type RefreshRequest = {
   integrationIds: string[] | null;
   /** The dealer typed another quantity; otherwise a change of units is a movement of stock. */
   isQuantityEdit?: boolean;
-  /** Whether an event is an echo for its receiver: recorded, never sent. */
+  /** Whether an event is an echo of what its own client did: recorded, never sent. */
   isSuppressed?: (integrationId: string, type: EventType) => boolean;
   /**
    * The units of items as they were before the caller changed them. What differed already then, as a new price that a
@@ -60,7 +60,7 @@ export type RefreshResult = {
   /** The stamp of each integration that changed. */
   stamps: Map<string, Date>;
   /** For the caller's own events, in the same transaction. */
-  receivers: Map<string, Receiver>;
+  endpoints: Map<string, Endpoint>;
 };
 
 export async function refreshItems(
@@ -72,7 +72,7 @@ export async function refreshItems(
   const clocks =
     request.clocks ?? (await lockClocks(tx, request.integrationIds ?? (await integrationsOf(tx, itemIds))));
   const writes: Writes = { stamps: new Map(), documents: [], removals: [], outbox: openOutbox(), changed: 0 };
-  if (clocks.size === 0) return { changed: 0, stamps: writes.stamps, receivers: new Map() };
+  if (clocks.size === 0) return { changed: 0, stamps: writes.stamps, endpoints: new Map() };
 
   const sources = await readSources(tx, context, [...clocks.keys()], itemIds);
   // Also where nothing is projected, as for a detached integration: its orders change all the same.
@@ -93,8 +93,8 @@ export async function refreshItems(
   await writeDocuments(tx, writes.documents, rendererKey(context));
   await removeDocuments(tx, writes.removals);
   await writes.outbox.write(tx);
-  const receivers = new Map(sources.settings.map((channel) => [channel.integrationId, channel.receiver]));
-  return { changed: writes.changed, stamps: writes.stamps, receivers };
+  const endpoints = new Map(sources.settings.map((channel) => [channel.integrationId, channel.endpoint]));
+  return { changed: writes.changed, stamps: writes.stamps, endpoints };
 }
 
 /** Identifies the bytes that this code and base URL render; a difference calls for rendering anew. */
@@ -138,17 +138,17 @@ type Projection = {
 /** Projects one item onto one channel: the pinned version decides and tells, the one of a roll follows it. */
 function projectItem(projection: Projection, writes: Writes): void {
   const { request, sources, channel, itemId, stamp, isQuiet } = projection;
-  const { integrationId, receiver } = channel;
+  const { integrationId, endpoint } = channel;
   const storedIn = (version: string) => sources.stored.get(pairKey(integrationId, version, itemId)) ?? null;
-  const before = storedIn(receiver.apiVersion);
-  const after = renderIn(projection, receiver.apiVersion);
+  const before = storedIn(endpoint.apiVersion);
+  const after = renderIn(projection, endpoint.apiVersion);
   const { isChanged, events } = tellingOf(projection, before && projectedOf(before), after);
   const isTold = isChanged && !(isQuiet && before !== null && after !== null);
 
   for (const version of channel.versions) {
     const place = { integrationId, version, itemId };
     const stored = storedIn(version);
-    const rendering = version === receiver.apiVersion ? after : renderIn(projection, version);
+    const rendering = version === endpoint.apiVersion ? after : renderIn(projection, version);
     if (rendering === null) {
       if (stored !== null) writes.removals.push(place);
     } else if (isTold) {
@@ -170,13 +170,13 @@ function projectItem(projection: Projection, writes: Writes): void {
   writes.changed += 1;
   for (const { type, extra, previous, isSuppressed } of events) {
     const object = { id: itemId, object: (after ?? before)?.kind, ...extra };
-    writes.outbox.add(receiver, { type, object, previous, createdAt: stamp, isSuppressed });
+    writes.outbox.add(endpoint, { type, object, previous, createdAt: stamp, isSuppressed });
   }
 }
 
 type Telling = { isChanged: boolean; events: (EventDraft & { isSuppressed: boolean })[] };
 
-/** The events that a change is, and which of them are echoes for their receiver. */
+/** The events that a change is, and which of them are echoes of what their own client did. */
 function tellingOf(projection: Projection, before: Projected | null, after: Rendering | null): Telling {
   const { request, sources, channel, itemId } = projection;
   const isDeleted = !sources.items.has(pairKey(channel.organizationId, itemId));
@@ -188,7 +188,7 @@ function tellingOf(projection: Projection, before: Projected | null, after: Rend
     return { isChanged, events: events.map((event) => ({ ...event, isSuppressed: isEcho(event) })) };
   }
   // Two steps: what differed without the caller, then what the caller did.
-  const between = renderIn(projection, channel.receiver.apiVersion, units);
+  const between = renderIn(projection, channel.endpoint.apiVersion, units);
   const told = transition(before, between, change).events.map((event) => ({ ...event, isSuppressed: false }));
   const own = transition(between, after, change).events.map((event) => ({ ...event, isSuppressed: isEcho(event) }));
   return { isChanged, events: [...told, ...own] };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import type { Receiver } from '../webhooks/outbox.ts';
+import type { Endpoint } from '../webhooks/outbox.ts';
 import type { ChannelSource, ImageFormat, ItemSource, PhotoSource, Publication } from './documents.ts';
 import { inverse, type Rate, type Rounding, rateFrom } from './pricing.ts';
 
@@ -9,7 +9,7 @@ import { inverse, type Rate, type Rounding, rateFrom } from './pricing.ts';
 export type ChannelSettings = ChannelSource & {
   integrationId: string;
   organizationId: string;
-  receiver: Receiver;
+  endpoint: Endpoint;
   /** The versions to render: the pinned one first, then the one a roll is moving to. */
   versions: string[];
 };
@@ -117,12 +117,12 @@ export async function readSettings(
       i.markup_basis_points, i.rounding, i.image_format, o.currency as organization_currency, o.name as organization_name, o.default_tax_treatment,
       o.address_line1, o.address_line2, o.city, o.state, o.postal_code, o.country,
       direct.rate::text as rate, reverse.rate::text as inverse_rate, e.url, e.subscribed_events,
-      receiver.is_sending,
+      endpoint.is_sending,
       date_trunc('milliseconds', clock_timestamp()) as now
     from integrations i
     join organizations o on o.id = i.organization_id
     join webhook_endpoints e on e.integration_id = i.id
-    join webhook_receivers receiver on receiver.integration_id = i.id
+    join webhook_receivers endpoint on endpoint.integration_id = i.id
     left join exchange_rates direct on direct.base = o.currency and direct.quote = i.currency
     left join exchange_rates reverse on reverse.base = i.currency and reverse.quote = o.currency
     where i.id = any(${integrationIds}::text[])`);
@@ -134,7 +134,7 @@ function settingsOf(row: SettingsRow, publicUrl: string): ChannelSettings {
     integrationId: row.id,
     organizationId: row.organization_id,
     versions: [row.api_version, ...(row.rolling_to_version === null ? [] : [row.rolling_to_version])],
-    receiver: {
+    endpoint: {
       integrationId: row.id,
       apiVersion: row.api_version,
       isTestMode: row.is_test_mode,

@@ -108,7 +108,7 @@ export async function changeOrder(
 
   const moved = [...items.values()].filter((item) => !row.is_test && isMoved(item, before.get(item.id)));
   await writeItems(tx, moved);
-  const { stamps, receivers } = await refreshItems(tx, context, {
+  const { stamps, endpoints } = await refreshItems(tx, context, {
     itemIds: moved.map((item) => item.id).sort(),
     integrationIds: null,
     clocks,
@@ -124,12 +124,12 @@ export async function changeOrder(
 
   if (events.length > 0) {
     // A detached integration has no projection and so is not among them; its events are recorded and held.
-    const receiver = receivers.get(integrationId) ?? (await readEndpoint(tx, integrationId));
-    if (receiver === null) throw new Error(`integration ${integrationId} is gone, and its orders are not`);
+    const endpoint = endpoints.get(integrationId) ?? (await readEndpoint(tx, integrationId));
+    if (endpoint === null) throw new Error(`integration ${integrationId} is gone, and its orders are not`);
     const outbox = openOutbox();
-    const json = presentOrder(context, receiver.apiVersion, document);
+    const json = presentOrder(context, endpoint.apiVersion, document);
     // What happens to a test order is a test, also when the integration has gone live since.
-    const told = { ...receiver, isTestMode: receiver.isTestMode || row.is_test };
+    const told = { ...endpoint, isTestMode: endpoint.isTestMode || row.is_test };
     for (const { type, previous } of events) {
       outbox.add(told, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
     }

@@ -3,8 +3,8 @@ import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
-/** What the outbox has to know of a receiver to record an event for it. */
-export type Receiver = {
+/** What the outbox has to know of an endpoint to record an event for it. */
+export type Endpoint = {
   integrationId: string;
   apiVersion: string;
   isTestMode: boolean;
@@ -39,7 +39,7 @@ type DeliveryRow = { integrationId: string; id: string; eventId: string; status:
 
 /** Events waiting to be written with the change that caused them. */
 export type Outbox = {
-  add(receiver: Receiver, event: OutgoingEvent): RecordedEvent;
+  add(endpoint: Endpoint, event: OutgoingEvent): RecordedEvent;
   /** Writes them all in the caller's transaction: there is no commit without its events. */
   write(tx: Transaction): Promise<void>;
 };
@@ -48,16 +48,16 @@ export function openOutbox(): Outbox {
   const events: EventRow[] = [];
   const deliveries: DeliveryRow[] = [];
   return {
-    add(receiver, event) {
-      const { integrationId } = receiver;
+    add(endpoint, event) {
+      const { integrationId } = endpoint;
       const id = newId('event', event.createdAt.getTime());
-      const isWanted = receiver.url !== null && !event.isSuppressed && isSubscribed(receiver.subscriptions, event.type);
+      const isWanted = endpoint.url !== null && !event.isSuppressed && isSubscribed(endpoint.subscriptions, event.type);
       events.push({
         integrationId,
         id,
         type: event.type,
         createdAt: event.createdAt,
-        body: envelope(id, receiver, event),
+        body: envelope(id, endpoint, event),
         isSuppressed: event.isSuppressed,
         hasDelivery: isWanted,
       });
@@ -67,7 +67,7 @@ export function openOutbox(): Outbox {
         integrationId,
         id: deliveryId,
         eventId: id,
-        status: receiver.isSending ? 'pending' : 'held',
+        status: endpoint.isSending ? 'pending' : 'held',
         createdAt: event.createdAt,
       });
       return { id, deliveryId };
@@ -79,16 +79,16 @@ export function openOutbox(): Outbox {
 }
 
 /** The exact bytes that are signed and sent; they are stored as text and never parsed again. */
-function envelope(id: string, receiver: Receiver, event: OutgoingEvent): string {
+function envelope(id: string, endpoint: Endpoint, event: OutgoingEvent): string {
   const object = 'json' in event.object ? String(event.object.json) : JSON.stringify(event.object);
   const previous = event.previous === undefined ? '' : `,"previous_attributes":${JSON.stringify(event.previous)}`;
   const head = JSON.stringify({
     id,
     object: 'event',
     type: event.type,
-    api_version: receiver.apiVersion,
+    api_version: endpoint.apiVersion,
     created_at: event.createdAt.toISOString(),
-    livemode: !receiver.isTestMode,
+    livemode: !endpoint.isTestMode,
   });
   return `${head.slice(0, -1)},"data":{"object":${object}${previous}}}`;
 }
