@@ -1,0 +1,102 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { DomainError } from '../../contract/domain-error.ts';
+
+export const CSV_BYTES_LIMIT = 20 * 1024 * 1024;
+export const CSV_LINES_LIMIT = 20_000;
+export const CSV_COLUMNS_LIMIT = 200;
+/** Longer than the longest field that an item has. */
+const CSV_LINE_CHARACTERS_LIMIT = 200_000;
+
+const DELIMITERS = [',', ';', '\t'] as const;
+
+/** A table as it was sent: texts, none of them understood yet. */
+export type CsvFile = { header: string[]; rows: CsvRow[]; delimiter: string };
+/** `line` is where it begins in the file, from 1 on, so that a person finds it in any editor. */
+export type CsvRow = { line: number; cells: string[] };
+
+/** Reads UTF-8 or UTF-16 with commas, semicolons or tabs. Anything else is refused with what to do about it. */
+export function readCsv(bytes: Buffer): CsvFile {
+  if (bytes.length > CSV_BYTES_LIMIT) {
+    throw invalid(`The file is larger than ${CSV_BYTES_LIMIT / 1024 / 1024} MB. Split it into several.`);
+  }
+  const text = decode(bytes);
+  const delimiter = delimiterOf(text);
+  const records = parseRecords(text, delimiter);
+  const [first, ...others] = records;
+  if (first === undefined) throw invalid('The file is empty.');
+  const header = first.record.map((name) => name.trim());
+  if (header.length > CSV_COLUMNS_LIMIT) throw invalid(`The file has more than ${CSV_COLUMNS_LIMIT} columns.`);
+  if (others.length > CSV_LINES_LIMIT) throw invalid(`The file has more than ${CSV_LINES_LIMIT} lines. Split it.`);
+  return { header, delimiter, rows: others.map(({ record, info }) => ({ line: info.lines, cells: record })) };
+}
+
+type ParsedRecord = { record: string[]; info: { lines: number } };
+
+function parseRecords(text: string, delimiter: string): ParsedRecord[] {
+  try {
+    return parse(text, {
+      delimiter,
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      skip_records_with_empty_values: true,
+      max_record_size: CSV_LINE_CHARACTERS_LIMIT,
+      // One more than allowed and the header tell that there are too many.
+      to: CSV_LINES_LIMIT + 2,
+    }) as unknown as ParsedRecord[];
+  } catch (error) {
+    if (error instanceof CsvError) throw invalid(`The file is not a table: ${error.message}.`);
+    throw error;
+  }
+}
+
+function decode(bytes: Buffer): string {
+  const encoding = encodingOf(bytes);
+  let text: string;
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid('The file is neither UTF-8 nor UTF-16. Save it as "CSV UTF-8".');
+  }
+  if (text.includes('\0')) throw invalid('The file is not a table: it holds binary data.');
+  return text;
+}
+
+/** By its mark, or by the zeros that Latin letters have in UTF-16. */
+function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  if (bytes.length >= 4 && bytes[1] === 0 && bytes[3] === 0) return 'utf-16le';
+  if (bytes.length >= 4 && bytes[0] === 0 && bytes[2] === 0) return 'utf-16be';
+  return 'utf-8';
+}
+
+/** The one that stands most often in the header, outside of quotes. */
+function delimiterOf(text: string): string {
+  const end = text.search(/[\r\n]/);
+  const header = (end === -1 ? text : text.slice(0, end)).slice(0, CSV_LINE_CHARACTERS_LIMIT);
+  const plain = header.replaceAll(/"[^"]*"/g, '');
+  const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: plain.split(delimiter).length }));
+  return counts.reduce((best, one) => (one.count > best.count ? one : best)).delimiter;
+}
+
+function invalid(message: string): DomainError {
+  return new DomainError('invalid_input', message, 'file');
+}
+
+/** What a spreadsheet would run as a formula becomes text, by an apostrophe that it does not show. */
+const FORMULA = /^[=+\-@\t\r]/;
+const PLAIN_NUMBER = /^[+-]?\d+([.,]\d+)?$/;
+const QUOTED = /[",;\r\n\t]/;
+
+/** Lines of a table as spreadsheets read it, with the mark that makes them take it for UTF-8. */
+export function writeCsv(rows: string[][]): string {
+  return `${rows.map((cells) => cells.map(cellText).join(',')).join('\r\n')}\r\n`;
+}
+
+export const CSV_START = '\ufeff';
+
+function cellText(value: string): string {
+  const text = FORMULA.test(value) && !PLAIN_NUMBER.test(value) ? `'${value}` : value;
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
