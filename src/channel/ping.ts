@@ -5,12 +5,13 @@ import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
 import { refreshItems } from './project-items.ts';
 
-/** Records the test event, and a delivery of it if the endpoint takes any now. */
-export async function recordPing(
+/** Records test events, and a delivery of each if the endpoint takes any now. */
+export async function recordPings(
   tx: Transaction,
   context: ChannelContext,
   integrationId: string,
-): Promise<RecordedEvent> {
+  count: number,
+): Promise<RecordedEvent[]> {
   const { stamps, endpoints } = await refreshItems(tx, context, {
     itemIds: [],
     integrationIds: [integrationId],
@@ -20,14 +21,16 @@ export async function recordPing(
   const createdAt = stamps.get(integrationId);
   if (endpoint === null || createdAt === undefined) throw new Error(`integration ${integrationId} is gone`);
   const outbox = openOutbox();
-  // A test that would only be held until later tests nothing: while webhooks are off it is recorded and not enqueued.
-  const recorded = outbox.add(endpoint.isSending ? endpoint : { ...endpoint, url: null }, {
-    type: TEST_EVENT,
-    object: { id: integrationId, object: 'integration', message: 'This is a test event from Crownwheel.' },
-    previous: undefined,
-    createdAt,
-    isSuppressed: false,
-  });
+  const recorded = Array.from({ length: count }, () =>
+    // A test that would only be held until later tests nothing: while webhooks are off it is recorded and not enqueued.
+    outbox.add(endpoint.isSending ? endpoint : { ...endpoint, url: null }, {
+      type: TEST_EVENT,
+      object: { id: integrationId, object: 'integration', message: 'This is a test event from Crownwheel.' },
+      previous: undefined,
+      createdAt,
+      isSuppressed: false,
+    }),
+  );
   await outbox.write(tx);
   return recorded;
 }

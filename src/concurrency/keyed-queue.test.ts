@@ -23,7 +23,8 @@ describe('a keyed queue', () => {
           batches.push({ names, finish, fail });
         }),
       batchLimit,
-      isForAll: (result) => result === 'no connection',
+      canJoin: (first, waiting) => first[0] === waiting[0] || !/[xy]/.test(first),
+      resultForWaiting: (result) => (result === 'no connection' ? result : undefined),
     });
     const names = () => batches.map((batch) => batch.names.join(' '));
     return { queue, batches, names };
@@ -51,6 +52,15 @@ describe('a keyed queue', () => {
     all.push(queue.add('a', '6'));
     for (const index of [0, 1, 2]) await batches[index]?.finish();
     assert.deepEqual(names(), ['1 2', '3 4', '5 6']);
+    await Promise.all(all);
+  });
+
+  it('joins only those that may run with the first, and passes over nobody for ever', async () => {
+    const { queue, batches, names } = open(3);
+    const all = ['x1', 'y1', 'x2', 'y2'].map((name) => queue.add('a', name));
+    await turn();
+    for (const index of [0, 1]) await batches[index]?.finish();
+    assert.deepEqual(names(), ['x1 x2', 'y1 y2']);
     await Promise.all(all);
   });
 

@@ -4,8 +4,8 @@
  * costs no connection.
  *
  * A batch takes the entries that wait, as many as its limit allows. The first batch of a key begins when the event loop
- * has read all that arrived together, so requests that come in one packet share it. An entry never joins a batch that has
- * begun, so what it learns is never older than its arrival.
+ * has read all that arrived together, so requests that come in one packet share it; where every entry runs alone, the
+ * first begins at once. An entry never joins a batch that has begun, so what it learns is never older than its arrival.
  *
  * An entry that is still waiting at its deadline leaves with the outcome 'late'.
  */
@@ -18,9 +18,12 @@ export type KeyedQueue<Entry, Result> = {
 export type KeyedQueueOptions<Entry, Result> = {
   /** Answers one result for each entry, in their order. If it throws, all entries of the batch fail. */
   run: (entries: Entry[], key: string) => Promise<Result[]>;
-  batchLimit: number;
-  /** True for a result that all who wait for this key would get as well, one after the other: they get it at once. */
-  isForAll?: (result: Result) => boolean;
+  /** How many entries may run together; it may depend on the first of them. */
+  batchLimit: number | ((first: Entry) => number);
+  /** Whether an entry that waits may run with the first one of a batch; without it, every one may. */
+  canJoin?: (first: Entry, waiting: Entry) => boolean;
+  /** What the result of an entry is for one that still waits: its result, so that it never runs, or undefined. */
+  resultForWaiting?: (result: Result, entry: Entry, waiting: Entry) => Result | undefined;
 };
 
 type Waiter<Entry, Result> = {
@@ -32,31 +35,56 @@ type Waiter<Entry, Result> = {
 };
 
 export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry, Result>): KeyedQueue<Entry, Result> {
-  const { run, batchLimit, isForAll = () => false } = options;
-  const queues = new Map<string, Set<Waiter<Entry, Result>>>();
+  const { run, batchLimit, canJoin = () => true, resultForWaiting = () => undefined } = options;
+  const limitOf = typeof batchLimit === 'number' ? () => batchLimit : batchLimit;
+  type Queue = Set<Waiter<Entry, Result>>;
+  const queues = new Map<string, Queue>();
 
-  async function drain(key: string, queue: Set<Waiter<Entry, Result>>): Promise<void> {
+  async function drain(key: string, queue: Queue): Promise<void> {
     while (queue.size > 0) {
-      const batch = dequeue(queue, batchLimit);
-      const shared = batch.length === 0 ? undefined : await settle(key, batch);
-      if (shared !== undefined) for (const waiter of dequeue(queue, queue.size)) waiter.resolve(shared);
+      const batch = takeBatch(queue);
+      if (batch.length > 0) await settle(key, batch, queue);
     }
     queues.delete(key);
   }
 
-  /** Answers the result that is for all who wait, if there is one. */
-  async function settle(key: string, batch: Waiter<Entry, Result>[]): Promise<Result | undefined> {
+  /** Takes the next batch out of the queue. Entries past their deadline leave as 'late', even if no timer ran yet. */
+  function takeBatch(queue: Queue): Waiter<Entry, Result>[] {
+    const nowMs = performance.now();
+    const batch: Waiter<Entry, Result>[] = [];
+    for (const waiter of queue) {
+      const first = batch[0]?.entry;
+      if (first !== undefined && batch.length >= limitOf(first)) break;
+      if (waiter.deadlineMs <= nowMs) leave(queue, waiter, 'late');
+      else if (first === undefined || canJoin(first, waiter.entry)) {
+        leave(queue, waiter);
+        batch.push(waiter);
+      }
+    }
+    return batch;
+  }
+
+  async function settle(key: string, batch: Waiter<Entry, Result>[], queue: Queue): Promise<void> {
     try {
       const entries = batch.map((waiter) => waiter.entry);
       const results = await run(entries, key);
       if (results.length !== batch.length) {
         throw new Error(`a batch of ${batch.length} entries got ${results.length} results`);
       }
-      for (const [index, waiter] of batch.entries()) waiter.resolve(results[index] as Result);
-      return results.find(isForAll);
+      for (const [index, waiter] of batch.entries()) {
+        const result = results[index] as Result;
+        waiter.resolve(result);
+        settleWaiting(result, waiter.entry, queue);
+      }
     } catch (error) {
       for (const waiter of batch) waiter.reject(error);
-      return undefined;
+    }
+  }
+
+  function settleWaiting(result: Result, entry: Entry, queue: Queue): void {
+    for (const waiter of queue) {
+      const settled = resultForWaiting(result, entry, waiter.entry);
+      if (settled !== undefined) leave(queue, waiter, settled);
     }
   }
 
@@ -68,7 +96,8 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
     }
     const started = new Set([waiter]);
     queues.set(key, started);
-    setImmediate(() => void drain(key, started));
+    if (batchLimit === 1) void drain(key, started);
+    else setImmediate(() => void drain(key, started));
   }
 
   return {
@@ -88,16 +117,13 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
   };
 }
 
-/** Takes up to `count` entries out of the queue. Those past their deadline leave as 'late', even if no timer ran yet. */
-function dequeue<Entry, Result>(queue: Set<Waiter<Entry, Result>>, count: number): Waiter<Entry, Result>[] {
-  const nowMs = performance.now();
-  const taken: Waiter<Entry, Result>[] = [];
-  for (const waiter of queue) {
-    if (taken.length >= count) break;
-    queue.delete(waiter);
-    clearTimeout(waiter.timer);
-    if (waiter.deadlineMs > nowMs) taken.push(waiter);
-    else waiter.resolve('late');
-  }
-  return taken;
+/** The wait of an entry is over: it runs, or it leaves with a result. */
+function leave<Entry, Result>(
+  queue: Set<Waiter<Entry, Result>>,
+  waiter: Waiter<Entry, Result>,
+  result?: Result | 'late',
+): void {
+  queue.delete(waiter);
+  clearTimeout(waiter.timer);
+  if (result !== undefined) waiter.resolve(result);
 }

@@ -50,6 +50,7 @@ const ADDED: Record<string, [status: number, type: string]> = {
   idempotency_key_in_use: [409, 'idempotency_error'],
   request_timeout: [408, 'validation_error'],
   headers_too_large: [431, 'validation_error'],
+  ping_failed: [500, 'api_error'],
 };
 
 /** The codes of paths and methods that are none; no operation can have them. */

@@ -233,6 +233,13 @@ const entries = {
     recovery: 'Retry the cancellation.',
   },
   // The codes below are additions to the first release's list.
+  ping_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'The test event could not be recorded. Nothing was changed.',
+    cause: '`POST /v1/test/webhook_ping` failed in the database.',
+    recovery: 'Retry with the same Idempotency-Key.',
+  },
   route_not_found: {
     status: 404,
     type: 'not_found',

@@ -383,7 +383,7 @@ export const OPERATIONS = {
     bodyExample: {},
     isBodyOptional: true,
     success: { status: 200, description: 'What was enqueued.', schema: Ping, example: pingExample },
-    errors: ['insert_failed'],
+    errors: ['ping_failed'],
   }),
 } as const satisfies Record<string, Operation>;
 

@@ -3,9 +3,9 @@ import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/worker.ts';
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
 import type { Config } from '../config.ts';
+import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
-import { pruneIdempotency } from '../sales/prune.ts';
 import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
@@ -63,7 +63,7 @@ export function startWorkers(
 
 function startPruning(channel: ChannelContext, onFault: (error: unknown) => void): RepeatedTask {
   async function prune(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (await pruneIdempotency(channel.db, channel.now())) > 0);
+    while (!signal.aborted && (await pruneRecords(channel.db, channel.now())) > 0);
   }
   return startRepeating(prune, { everyMs: PRUNE_EVERY_MS, onFault });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
-import { recordPing } from '../../channel/ping.ts';
+import { recordPings } from '../../channel/ping.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Database } from '../../db/database.ts';
 import {
@@ -12,6 +12,7 @@ import {
   listDeliveries,
 } from '../../webhooks/delivery-queue/delivery-log.ts';
 import { replayDelivery } from '../../webhooks/delivery-queue/replay.ts';
+import type { RecordedEvent } from '../../webhooks/outbox.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
 import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
@@ -33,7 +34,7 @@ export function addPing(noun: Command, shell: Shell, idHelp: string): void {
       // Held until later it would test nothing.
       if (!state.isSending) throw new DomainError('wrong_status', notSentNote(state));
       const { ping } = await commitAndWake(context, async (tx) => {
-        const ping = await recordPing(tx, context, integrationId);
+        const [ping] = (await recordPings(tx, context, integrationId, 1)) as [RecordedEvent];
         return { ping, touched: [integrationId] };
       });
       return {

@@ -5,18 +5,14 @@ import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operat
 import type { AppOptions } from '../app-options.ts';
 import type { AdmittedIntegration } from './admit.ts';
 import type { ReadCache } from './read-cache.ts';
-import type { KeyGate } from './writes/keys-in-flight.ts';
-import type { Turns, WriteTurn } from './writes/lock-queue.ts';
-import type { OrderIntake } from './writes/order-batches.ts';
+import type { WriteExecutor } from './writes/execute-writes.ts';
 
 /** What lives as long as the public API: its options, and the caches and codecs made from them. */
 export type PublicContext = AppOptions & {
   reader: DocumentReader;
   cursors: Cursors;
   readCache: ReadCache;
-  keyGate: KeyGate;
-  turns: Turns<WriteTurn>;
-  orderIntake: OrderIntake;
+  writes: WriteExecutor;
   /** The bytes of each body under way, for the fingerprint of a write. */
   rawBodies: WeakMap<FastifyRequest, Buffer>;
 };

@@ -11,17 +11,17 @@ import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
 import { createReadCache } from './read-cache.ts';
+import { cancelOrder } from './routes/cancel-order.ts';
+import { createOrder } from './routes/create-order.ts';
 import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
 import { listEvents } from './routes/events.ts';
 import { getHealth } from './routes/health.ts';
 import { getItem, listItems } from './routes/items.ts';
 import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
-import { cancelOrder, createOrder, getOrder, listOrders } from './routes/orders.ts';
+import { getOrder, listOrders } from './routes/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
-import { createKeyGate } from './writes/keys-in-flight.ts';
-import { createWriteTurns } from './writes/lock-queue.ts';
-import { createOrderIntake } from './writes/order-batches.ts';
+import { createWriteExecutor } from './writes/execute-writes.ts';
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
 const handlers: {
@@ -63,9 +63,7 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
     reader: createDocumentReader(options.channel, options.readCacheBytes / 2),
     readCache: createReadCache(options.readCacheBytes / 2),
     cursors: createCursors(options.secretKeys),
-    keyGate: createKeyGate(options.writeWaitMs),
-    turns: createWriteTurns(),
-    orderIntake: createOrderIntake(options),
+    writes: createWriteExecutor({ ...options.channel, db: options.db }, options.writeWaitMs),
     rawBodies: new WeakMap(),
   };
   const admit = admitter(context.db, context.rateLimits, context.channel.now);

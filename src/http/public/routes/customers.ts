@@ -1,57 +1,79 @@
+import type { ChannelContext } from '../../../channel/context.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
-import type { BulkResult, Customer } from '../../../contract/resources/customer.ts';
+import type { BulkResult, Customer, CustomerInput } from '../../../contract/resources/customer.ts';
 import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/customer-book.ts';
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
 import { holdIntegration } from '../../../dealers/integrations.ts';
 import type { AdmittedIntegration } from '../admit.ts';
 import type { Handler } from '../handler.ts';
-import { writeOnce } from '../writes/execute-write.ts';
+import { answerWrite } from '../writes/answer-write.ts';
+import { isRefusal, orRefusal, type WriteItem, type WriteKind } from '../writes/write-kind.ts';
 
-export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = async (call) => {
-  const { context, integration, body } = call;
-  const scope = scopeOf(integration);
-  return await writeOnce(call, { failure: 'upsert_failed', turn: turnOf(scope) }, async (tx) => {
+const customerUpsert: WriteKind<CustomerInput> = {
+  failureCode: 'upsert_failed',
+  lockOf: customersLock,
+  batchLimit: 25,
+  transaction: { planning: 'once' },
+  async work(tx, channel, items) {
     // Not before a replay is ruled out: a phone is read by the country that the dealer has today.
-    const draft = draftCustomer(body, integration.country, '');
+    const drafts = items.map(({ input, integration }) =>
+      orRefusal(() => draftCustomer(input, integration.country, '')),
+    );
+    const scope = scopeOf(items[0].integration);
     await lockCustomers(tx, scope.organizationId);
     await holdIntegration(tx, scope.integrationId, scope.organizationId);
-    const book = await openCustomerBook(tx, scope, [draft], nowOf(context.channel.now(), integration));
-    const outcome = accepted(book.upsert(draft), undefined);
+    const accepted = drafts.flatMap((draft) => (isRefusal(draft) ? [] : [draft]));
+    const book = await openCustomerBook(tx, scope, accepted, timeOf(channel, items));
+    const results = drafts.map((draft) => {
+      if (isRefusal(draft)) return draft;
+      const outcome = book.upsert(draft);
+      if (outcome.result === 'conflict') return contactConflict(outcome);
+      return {
+        status: outcome.result === 'created' ? 201 : 200,
+        body: JSON.stringify(presentCustomer(outcome.customer, outcome.externalId, scope.isTest)),
+        isTest: scope.isTest,
+      };
+    });
     await book.write();
-    return {
-      status: outcome.result === 'created' ? 201 : 200,
-      body: JSON.stringify(presentCustomer(outcome.customer, outcome.externalId, scope.isTest)),
-      isTest: scope.isTest,
-    };
-  });
+    return { results, touched: [] };
+  },
 };
 
-export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = async (call) => {
-  const { context, integration, body } = call;
-  const scope = scopeOf(integration);
-  return await writeOnce(call, { failure: 'bulk_upsert_failed', turn: turnOf(scope) }, async (tx) => {
-    const drafts = body.customers.map((customer, index) =>
-      draftCustomer(customer, integration.country, `customers[${index}].`),
-    );
+/** One call is a batch already. */
+const bulkUpsert: WriteKind<CustomerInput[]> = {
+  failureCode: 'bulk_upsert_failed',
+  lockOf: customersLock,
+  batchLimit: 1,
+  async work(tx, channel, items) {
+    const [{ input, integration }] = items;
+    const drafts = input.map((customer, index) => draftCustomer(customer, integration.country, `customers[${index}].`));
+    const scope = scopeOf(integration);
     await lockCustomers(tx, scope.organizationId);
     await holdIntegration(tx, scope.integrationId, scope.organizationId);
-    const book = await openCustomerBook(tx, scope, drafts, nowOf(context.channel.now(), integration));
-    const outcomes = drafts.map((draft, index) => accepted(book.upsert(draft), `customers[${index}]`));
+    const book = await openCustomerBook(tx, scope, drafts, timeOf(channel, items));
+    const outcomes = drafts.map((draft, index) => {
+      const outcome = book.upsert(draft);
+      if (outcome.result === 'conflict') throw contactConflict(outcome, `customers[${index}]`);
+      return outcome;
+    });
     await book.write();
-    return { status: 200, body: JSON.stringify(presentBulk(outcomes)), isTest: scope.isTest };
-  });
+    const body = JSON.stringify(presentBulk(outcomes));
+    return { results: [{ status: 200, body, isTest: scope.isTest }], touched: [] };
+  },
 };
+
+export const upsertCustomer: Handler<typeof OPERATIONS.upsertCustomer> = (call) =>
+  answerWrite(call, customerUpsert, call.body);
+
+export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = (call) =>
+  answerWrite(call, bulkUpsert, call.body.customers);
 
 type Accepted = Exclude<Upserted, { result: 'conflict' }>;
 
-function accepted(outcome: Upserted, param: string | undefined): Accepted {
-  if (outcome.result !== 'conflict') return outcome;
-  throw new ApiError('customer_contact_conflict', {
-    message: outcome.reason,
-    ...(param === undefined ? {} : { param }),
-  });
+function contactConflict({ reason }: Extract<Upserted, { result: 'conflict' }>, param?: string): ApiError {
+  return new ApiError('customer_contact_conflict', { message: reason, ...(param === undefined ? {} : { param }) });
 }
 
 function presentCustomer(customer: CustomerRecord, externalId: string | null, isTest: boolean): Customer {
@@ -91,10 +113,11 @@ function scopeOf(integration: AdmittedIntegration): CustomerScope {
 }
 
 /** The dealer's customers are locked as a whole. */
-function turnOf({ organizationId }: CustomerScope): string {
+function customersLock({ organizationId }: AdmittedIntegration): string {
   return `customers ${organizationId}`;
 }
 
-function nowOf(testTime: Date | null, integration: AdmittedIntegration): Date {
-  return testTime ?? new Date(integration.nowMs);
+/** The time at which the last of them was admitted. */
+function timeOf(channel: ChannelContext, items: WriteItem<unknown>[]): Date {
+  return channel.now() ?? new Date(Math.max(...items.map(({ integration }) => integration.nowMs)));
 }

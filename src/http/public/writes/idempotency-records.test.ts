@@ -8,8 +8,8 @@ import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { openDatabase } from '../../../db/database.ts';
 import { rawSql, sql } from '../../../db/sql.ts';
 import { setRateLimit } from '../../../dealers/integrations.ts';
-import { pruneIdempotency } from '../../../sales/prune.ts';
 import { deleteTestData } from '../../../sales/test-data.ts';
+import { pruneRecords } from './idempotency-records.ts';
 
 const RACERS = 100;
 const HOUR_MS = 60 * 60 * 1000;
@@ -296,7 +296,7 @@ describe('a key', () => {
     try {
       const first = await shop.api.post('/v1/customers', { email: 'a@b.ch' }, key);
       world.setTime(new Date(start.getTime() + 24 * HOUR_MS - 1));
-      await pruneIdempotency(world.db, world.channel.now());
+      await pruneRecords(world.db, world.channel.now());
       assert.equal((await shop.api.post('/v1/customers', { email: 'a@b.ch' }, key)).text, first.text);
       world.setTime(new Date(start.getTime() + 24 * HOUR_MS));
       const renewed = await shop.api.post('/v1/customers', { email: 'c@d.ch' }, key);
@@ -306,7 +306,7 @@ describe('a key', () => {
       const replay = await shop.api.post('/v1/customers', { email: 'c@d.ch' }, key);
       assert.equal(replay.headers['idempotent-replay'], 'true');
       world.setTime(new Date(start.getTime() + 49 * HOUR_MS));
-      assert.ok((await pruneIdempotency(world.db, world.channel.now())) >= 1);
+      assert.ok((await pruneRecords(world.db, world.channel.now())) >= 1);
       const records = await world.db.query(sql`
         select key from idempotency_records where integration_id = ${shop.integrationId}`);
       assert.deepEqual(records, []);

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_RETENTION_HOURS } from '../../../contract/limits.ts';
-import type { Transaction } from '../../../db/database.ts';
+import type { Queryable, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
+import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';
 
 /**
  * Writes that are safe to retry. The answer to a write is recorded under its key in the write's own transaction; the
@@ -16,12 +17,8 @@ export type WriteRequest = {
   requestId: string;
 };
 
-export type WriteAnswer = { status: number; body: string; requestId: string };
 /** An answer to be recorded; what is about test data is deleted with it. */
-export type NewAnswer = { request: WriteRequest; answer: WriteAnswer; isTest: boolean };
-export type Settled = { answer: WriteAnswer; isReplay: boolean };
-/** What became of an attempt: an answer, a fault, or nothing yet, because another node runs a request with that key. */
-export type Outcome = Settled | ApiError | 'busy';
+export type NewRecord = { request: WriteRequest; answer: WriteAnswer; isTest: boolean };
 
 export function fingerprintOf(method: string, path: string, body: Buffer): Buffer {
   return createHash('sha256').update(`${method} ${path}\n`).update(body).digest();
@@ -52,26 +49,45 @@ export async function findRecords(
 }
 
 /** The recorded answer, if it is one to this request; another body under the same key is refused. */
-export function replayOf(record: RecordRow, request: WriteRequest): Settled | ApiError {
-  if (!record.fingerprint.equals(request.fingerprint)) return new ApiError('key_reused_with_different_body');
-  return { answer: { status: record.status, body: record.body, requestId: record.request_id }, isReplay: true };
+export function replayOf(record: RecordRow, request: WriteRequest): WriteOutcome {
+  if (!record.fingerprint.equals(request.fingerprint)) return keyReused();
+  const answer = { status: record.status, body: record.body, requestId: record.request_id };
+  return { kind: 'answered', answer, isReplay: true };
 }
 
-/** Records answers of one integration, all live or all test, with the write itself; an expired record under the key gives way. */
-export async function recordAnswers(tx: Transaction, entries: NewAnswer[], now: Date | null): Promise<void> {
-  if (entries.length === 0) return;
+export function keyReused(): WriteOutcome {
+  return { kind: 'refused', refusal: new ApiError('key_reused_with_different_body') };
+}
+
+/** Records answers of one integration with the write itself; an expired record under the key gives way. */
+export async function recordAnswers(tx: Transaction, records: NewRecord[], now: Date | null): Promise<void> {
+  if (records.length === 0) return;
   await tx.query(sql`
-    insert into idempotency_records (integration_id, is_test, created_at, key, fingerprint, status, body, request_id)
-    select ${entries[0]?.request.integrationId ?? ''}, ${entries[0]?.isTest ?? false},
-      coalesce(${now}::timestamptz, now()), key, decode(fingerprint, 'hex'), status, body, request_id
+    insert into idempotency_records (integration_id, created_at, key, fingerprint, status, body, request_id, is_test)
+    select ${records[0]?.request.integrationId ?? ''}, coalesce(${now}::timestamptz, now()), key,
+      decode(fingerprint, 'hex'), status, body, request_id, is_test
     from unnest(
-      ${entries.map(({ request }) => request.key)}::text[],
-      ${entries.map(({ request }) => request.fingerprint.toString('hex'))}::text[],
-      ${entries.map(({ answer }) => answer.status)}::integer[], ${entries.map(({ answer }) => answer.body)}::text[],
-      ${entries.map(({ request }) => request.requestId)}::text[]) as rows (key, fingerprint, status, body, request_id)
+      ${records.map(({ request }) => request.key)}::text[],
+      ${records.map(({ request }) => request.fingerprint.toString('hex'))}::text[],
+      ${records.map(({ answer }) => answer.status)}::integer[], ${records.map(({ answer }) => answer.body)}::text[],
+      ${records.map(({ request }) => request.requestId)}::text[], ${records.map(({ isTest }) => isTest)}::boolean[])
+      as rows (key, fingerprint, status, body, request_id, is_test)
     on conflict (integration_id, key) do update set
       is_test = excluded.is_test, created_at = excluded.created_at, fingerprint = excluded.fingerprint,
       status = excluded.status, body = excluded.body, request_id = excluded.request_id`);
+}
+
+const PRUNE_BATCH_LIMIT = 1_000;
+
+/** Deletes a batch of expired records; answers how many. */
+export async function pruneRecords(db: Queryable, now: Date | null): Promise<number> {
+  const rows = await db.query<{ key: string }>(sql`
+    delete from idempotency_records where ctid in (
+      select ctid from idempotency_records
+      where created_at <= coalesce(${now}::timestamptz, now()) - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})
+      limit ${PRUNE_BATCH_LIMIT})
+    returning key`);
+  return rows.length;
 }
 
 function lockName(request: WriteRequest): string {

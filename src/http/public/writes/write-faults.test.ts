@@ -89,8 +89,8 @@ const faults: [keyof typeof writes, string, string, Fault][] = [
   ['bulk', 'bulk_upsert_failed', 'an external id is refused', refusing('insert', 'customer_external_ids')],
   ['bulk', 'bulk_upsert_failed', 'the commit fails', refusingCommit('customers')],
   ['ping', 'lookup_failed', 'the idempotency record can’t be read', missing('idempotency_records')],
-  ['ping', 'insert_failed', 'the event is refused', refusing('insert', 'events')],
-  ['ping', 'insert_failed', 'the commit fails', refusingCommit('events')],
+  ['ping', 'ping_failed', 'the event is refused', refusing('insert', 'events')],
+  ['ping', 'ping_failed', 'the commit fails', refusingCommit('events')],
 ];
 
 /** All that a write could leave behind. */

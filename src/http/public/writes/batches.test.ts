@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { admissionCounter, type Hold, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -17,17 +17,34 @@ before(async () => {
 });
 after(() => world.stop());
 
-/** Sends orders while the integration's clock is held: the first waits for it, the others gather behind it. */
-async function whileClockIsHeld(shop: Shop, send: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
+/** Sends writes while their lock is held: the first waits for it, the others gather behind it. */
+async function whileHeld(
+  shop: Shop,
+  { lock, first, cost }: { lock: () => Promise<Hold>; first: () => Promise<ApiResponse>; cost: number },
+  send: () => Promise<ApiResponse>[],
+): Promise<ApiResponse[]> {
   const untilAdmitted = await admissionCounter(shop);
-  const clock = await holdClock(world.db, shop.integrationId);
-  const first = shop.post('/v1/orders', { channel_order_id: 'goes first' });
+  const held = await lock();
+  const goesFirst = first();
   await untilBlocked(world.db);
   const sent = send();
-  await untilAdmitted(2 * sent.length + 2);
-  await clock.letGo();
-  await first;
+  await untilAdmitted(cost * (sent.length + 1));
+  await held.letGo();
+  await goesFirst;
   return await Promise.all(sent);
+}
+
+async function whileClockIsHeld(shop: Shop, send: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
+  const lock = () => holdClock(world.db, shop.integrationId);
+  const first = () => shop.post('/v1/orders', { channel_order_id: 'goes first' });
+  return await whileHeld(shop, { lock, first, cost: 2 }, send);
+}
+
+async function whileCustomersAreHeld(shop: Shop, send: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
+  const statement = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+  const lock = () => hold(world.db, statement, [`customers ${shop.organizationId}`]);
+  const first = () => shop.post('/v1/customers', { external_id: 'goes first' });
+  return await whileHeld(shop, { lock, first, cost: 2 }, send);
 }
 
 function countBy(answers: ApiResponse[]): Record<string, number> {
@@ -149,5 +166,81 @@ describe('orders that arrive together', () => {
     assert.equal((await first).body.is_test, false);
     assert.equal((await live).body.is_test, false);
     assert.equal((await test).body.is_test, true);
+  });
+});
+
+describe('pings that arrive together', () => {
+  it('share a commit, and each has its own event and delivery', async () => {
+    const shop = await openShop(world);
+    await world.db.query(sql`
+      update webhook_endpoints set url = 'https://example.com/hooks' where integration_id = ${shop.integrationId}`);
+    const ping = () => shop.post('/v1/test/webhook_ping');
+    const lock = () => holdClock(world.db, shop.integrationId);
+    const answers = await whileHeld(shop, { lock, first: ping, cost: 1 }, () => Array.from({ length: 30 }, ping));
+    assert.deepEqual(countBy(answers), { 200: 30 });
+    const events = await world.db.query<{ id: string; createdAt: Date; deliveryId: string }>(sql`
+      select e.id, e.created_at as "createdAt", d.id as "deliveryId" from events e
+      join deliveries d on d.integration_id = e.integration_id and d.event_id = e.id
+      where e.id = any(${answers.map((answer) => answer.body.event_id)}::text[])`);
+    const deliveryOf = new Map(events.map((event) => [event.id, event.deliveryId]));
+    assert.equal(deliveryOf.size, 30);
+    for (const { body } of answers) assert.equal(deliveryOf.get(body.event_id), body.delivery_id);
+    assert.equal(new Set(events.map((event) => event.createdAt.getTime())).size, 1);
+  });
+});
+
+describe('customers that arrive together', () => {
+  it('share a commit, and each has its own answer: conflicts and bad phones harm nobody else', async () => {
+    const shop = await openShop(world, { country: 'CH' });
+    const replayed = freshKey();
+    const earlier = await shop.api.post('/v1/customers', { external_id: 'c0', email: 'taken@example.ch' }, replayed);
+    const bodies = [
+      { external_id: 'c1', email: 'one@example.ch' },
+      { external_id: 'c2', email: 'taken@example.ch' },
+      { external_id: 'c3', phone: 'nobody could call this' },
+      { external_id: 'c4', email: 'one@example.ch' },
+      { external_id: 'c1', first_name: 'Ana' },
+      { external_id: 'c5', phone: '022 730 00 00' },
+    ];
+    const answers = await whileCustomersAreHeld(shop, () => [
+      ...bodies.map((body) => shop.post('/v1/customers', body)),
+      shop.api.post('/v1/customers', { external_id: 'c0', email: 'taken@example.ch' }, replayed),
+    ]);
+    assert.deepEqual(
+      answers.map((answer) => faultOf(answer).code ?? answer.status),
+      [201, 'customer_contact_conflict', 'invalid_request', 'customer_contact_conflict', 200, 201, 201],
+    );
+    const [first, , badPhone, , update, , replay] = answers;
+    assert.equal(badPhone?.body.error.param, 'phone');
+    assert.equal(update?.body.id, first?.body.id);
+    assert.equal(update?.body.first_name, 'Ana');
+    assert.equal(update?.body.email, 'one@example.ch');
+    assert.equal(first?.body.first_name, null);
+    assert.equal(replay?.text, earlier.text);
+    assert.equal(replay?.headers['idempotent-replay'], 'true');
+    const rows = await world.db.query<{ id: string; transaction: string }>(sql`
+      select id, xmin::text as transaction from customers
+      where id = any(${[first?.body.id, answers[5]?.body.id]}::text[])`);
+    assert.equal(rows.length, 2);
+    assert.equal(new Set(rows.map((row) => row.transaction)).size, 1);
+  });
+
+  it('fail apart: the one that the database refuses fails, the others are stored', async () => {
+    const shop = await openShop(world);
+    await world.db.query(
+      rawSql(`
+        create function refuse_one() returns trigger language plpgsql as $$
+        begin if new.email = 'poison@example.ch' then raise 'refused'; end if; return new; end $$;
+        create trigger refuse_one before insert on customers for each row execute function refuse_one();`),
+    );
+    const names = ['a', 'poison', 'b', 'c'];
+    const answers = await whileCustomersAreHeld(shop, () =>
+      names.map((name) => shop.post('/v1/customers', { email: `${name}@example.ch` })),
+    );
+    await world.db.query(rawSql('drop trigger refuse_one on customers; drop function refuse_one;'));
+    assert.deepEqual(
+      answers.map((answer) => faultOf(answer).code ?? answer.status),
+      [201, 'upsert_failed', 201, 201],
+    );
   });
 });

@@ -1,0 +1,30 @@
+import { ApiError } from '../../../contract/errors.ts';
+import type { OPERATIONS } from '../../../contract/operations.ts';
+import { presentOrder } from '../../../sales/change-order.ts';
+import { draftOrder, type OrderDraft } from '../../../sales/order-draft.ts';
+import { placeOrders } from '../../../sales/place-orders.ts';
+import type { Handler } from '../handler.ts';
+import { answerWrite } from '../writes/answer-write.ts';
+import type { WriteKind } from '../writes/write-kind.ts';
+
+const orderReport: WriteKind<OrderDraft> = {
+  failureCode: 'insert_failed',
+  lockOf: ({ integrationId }) => `orders ${integrationId}`,
+  batchLimit: 25,
+  transaction: { planning: 'once' },
+  async work(tx, channel, items) {
+    const [first] = items;
+    const { integrationId, organizationId, isTestMode: isTest } = first.integration;
+    const drafts = items.map(({ input }) => input);
+    const placed = await placeOrders(tx, channel, { integrationId, organizationId, isTest }, drafts);
+    const results = items.map(({ integration }, index) => {
+      const document = placed.documents[index] ?? null;
+      if (document === null) return new ApiError('duplicate_channel_order_id', { param: 'channel_order_id' });
+      return { status: 201, body: presentOrder(channel, integration.apiVersion, document), isTest };
+    });
+    return { results, touched: placed.touched };
+  },
+};
+
+export const createOrder: Handler<typeof OPERATIONS.createOrder> = async (call) =>
+  await answerWrite(call, orderReport, draftOrder(call.body, call.integration));
