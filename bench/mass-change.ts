@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { COMMAND_LINE } from '../src/audit/actor.ts';
 import type { ChannelContext } from '../src/channel/context.ts';
 import { listJobs } from '../src/channel/job-queue.ts';
 import { changePresentation } from '../src/dealers/integration-settings.ts';
@@ -15,7 +16,9 @@ export async function benchMassChange(port: number, context: ChannelContext, sho
   for (let index = 0; index < QUIET_ORDERS; index++) quiet.push(await orderTime(port, shop));
 
   const startedAt = performance.now();
-  await changePresentation(context, shop.organizationId, shop.integrationId, { markupBasisPoints: 1_250 });
+  await changePresentation(context, COMMAND_LINE, shop.organizationId, shop.integrationId, {
+    markupBasisPoints: 1_250,
+  });
   const busy: number[] = [];
   while (!(await isDone(context, shop))) {
     if (performance.now() - startedAt > TIME_LIMIT_MS) throw new Error('the mass change did not end');

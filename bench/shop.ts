@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../src/audit/actor.ts';
 import type { ChannelContext } from '../src/channel/context.ts';
 import { readConfig } from '../src/config.ts';
 import { VERSIONS } from '../src/contract/versions.ts';
@@ -32,15 +33,15 @@ export async function openBackDoor(service: { port: number; env: Record<string, 
 }
 
 export async function makeShop(context: ChannelContext, count: number): Promise<Shop> {
-  const organization = await createOrganization(context.db, { name: `Bench ${count}`, hasPlan: true });
-  const { id: integrationId, apiKey } = await createIntegration(context.db, {
+  const organization = await createOrganization(context.db, COMMAND_LINE, { name: `Bench ${count}`, hasPlan: true });
+  const { id: integrationId, apiKey } = await createIntegration(context.db, COMMAND_LINE, {
     organizationId: organization.id,
     userId: null,
     name: 'Bench',
     currency: 'USD',
     isTestMode: false,
   });
-  await setRateLimit(context.db, integrationId, RATE_LIMIT);
+  await setRateLimit(context.db, COMMAND_LINE, integrationId, RATE_LIMIT);
   await generateListings(context, { organizationId: organization.id, integrationId, count });
   const rows = await context.db.query<{ item_id: string }>(sql`
     select item_id from channel_documents where integration_id = ${integrationId} order by random() limit ${ID_LIMIT}`);

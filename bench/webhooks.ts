@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
 import { PgBoss } from 'pg-boss';
+import { COMMAND_LINE } from '../src/audit/actor.ts';
 import type { Database } from '../src/db/database.ts';
 import { rawSql, sql } from '../src/db/sql.ts';
 import { createIntegration } from '../src/dealers/integrations.ts';
@@ -98,17 +99,17 @@ async function setScene(stage: Stage): Promise<Scene> {
 }
 
 async function makeReceivers(db: Database, encryption: SecretEncryption, url: string): Promise<Endpoint[]> {
-  const organization = await createOrganization(db, { name: 'Bench', hasPlan: true });
+  const organization = await createOrganization(db, COMMAND_LINE, { name: 'Bench', hasPlan: true });
   const receivers: Endpoint[] = [];
   for (let index = 0; index < RECEIVERS; index++) {
-    const { id: integrationId } = await createIntegration(db, {
+    const { id: integrationId } = await createIntegration(db, COMMAND_LINE, {
       organizationId: organization.id,
       userId: null,
       name: 'Bench',
       currency: 'USD',
       isTestMode: false,
     });
-    await setUrl(db, { guard: createSsrfGuard(true), encryption }, integrationId, url);
+    await setUrl(db, COMMAND_LINE, { guard: createSsrfGuard(true), encryption }, integrationId, url);
     receivers.push({
       integrationId,
       apiVersion: '2026-05-07',

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { setOrganization } from '../src/dealers/integrations.ts';
 import { deleteItem } from '../src/sales/delete-item.ts';
+import { TESTER } from './harness/actor.ts';
 import { hold, untilBlocked } from './harness/hold.ts';
 import { assertRefused } from './harness/refusal.ts';
 import { freshKey, openShop, type Shop } from './harness/shop.ts';
@@ -21,7 +22,7 @@ const TRACES: Record<string, (shop: Shop) => Promise<unknown>> = {
   'an order': (shop) => shop.post('/v1/orders', { channel_order_id: 'SO-1', customer: { email: 'buyer@a.ch' } }),
   'a publication': (shop) => publishNew(world, shop, watch()),
   'events of an item that is gone': async (shop) =>
-    deleteItem(world.channel, shop.organizationId, await publishNew(world, shop, watch())),
+    deleteItem(world.channel, TESTER, shop.organizationId, await publishNew(world, shop, watch())),
   'a customer': (shop) => shop.post('/v1/customers', { external_id: 'c1' }),
   'an answer under a key': (shop) => shop.post('/v1/customers', { email: 'buyer@a.ch' }),
   'a ping': (shop) => shop.post('/v1/test/webhook_ping'),
@@ -42,10 +43,10 @@ describe('attaching an integration to another dealer', () => {
       const shop = await openShop(world);
       const other = await openShop(world);
       await leave(shop);
-      const attach = () => setOrganization(world.db, shop.integrationId, other.organizationId);
+      const attach = () => setOrganization(world.db, TESTER, shop.integrationId, other.organizationId);
       await assertRefused(attach, 'wrong_status', 'organization');
       assert.equal((await shop.api.get('/v1/me')).body.organization_id, shop.organizationId);
-      await setOrganization(world.db, shop.integrationId, null);
+      await setOrganization(world.db, TESTER, shop.integrationId, null);
       await assertRefused(attach, 'wrong_status', 'organization');
       assert.equal((await shop.api.get('/v1/me')).body.error.code, 'integration_org_missing');
     });
@@ -54,13 +55,16 @@ describe('attaching an integration to another dealer', () => {
   it('is possible while it has nothing, and to its own dealer at any time', async () => {
     const shop = await openShop(world);
     const other = await openShop(world);
-    assert.equal(await setOrganization(world.db, shop.integrationId, other.organizationId), true);
+    assert.equal(await setOrganization(world.db, TESTER, shop.integrationId, other.organizationId), true);
     assert.equal((await shop.api.get('/v1/me')).body.organization_id, other.organizationId);
     const order = await shop.post('/v1/orders', { channel_order_id: 'SO-1' });
     assert.equal(order.status, 201);
-    await assertRefused(() => setOrganization(world.db, shop.integrationId, shop.organizationId), 'wrong_status');
-    await setOrganization(world.db, shop.integrationId, null);
-    assert.equal(await setOrganization(world.db, shop.integrationId, other.organizationId), true);
+    await assertRefused(
+      () => setOrganization(world.db, TESTER, shop.integrationId, shop.organizationId),
+      'wrong_status',
+    );
+    await setOrganization(world.db, TESTER, shop.integrationId, null);
+    assert.equal(await setOrganization(world.db, TESTER, shop.integrationId, other.organizationId), true);
     assert.deepEqual((await shop.api.get('/v1/orders')).body.data, [order.body]);
   });
 
@@ -72,7 +76,10 @@ describe('attaching an integration to another dealer', () => {
     ]);
     const report = shop.post('/v1/orders', { channel_order_id: 'SO-1' });
     await untilBlocked(world.db, 1);
-    const attached = assertRefused(setOrganization(world.db, shop.integrationId, other.organizationId), 'wrong_status');
+    const attached = assertRefused(
+      setOrganization(world.db, TESTER, shop.integrationId, other.organizationId),
+      'wrong_status',
+    );
     await untilBlocked(world.db, 2);
     await clock.letGo();
     assert.equal((await report).status, 201);
@@ -88,7 +95,7 @@ describe('attaching an integration to another dealer', () => {
       const upserted = shop.post(path, body);
       await untilBlocked(world.db, 1);
       const attached = assertRefused(
-        setOrganization(world.db, shop.integrationId, other.organizationId),
+        setOrganization(world.db, TESTER, shop.integrationId, other.organizationId),
         'wrong_status',
       );
       await untilBlocked(world.db, 2);
@@ -106,7 +113,7 @@ describe('attaching an integration to another dealer', () => {
       ]);
       const upserted = shop.api.post(path, body, key);
       await untilBlocked(world.db, 1);
-      assert.equal(await setOrganization(world.db, shop.integrationId, other.organizationId), true);
+      assert.equal(await setOrganization(world.db, TESTER, shop.integrationId, other.organizationId), true);
       await customers.letGo();
       assert.equal((await upserted).status, 500);
       assert.deepEqual(await customersOf(shop.organizationId), []);
@@ -122,7 +129,7 @@ describe('attaching an integration to another dealer', () => {
     const clock = await hold(world.db, 'select 1 from channel_clocks where integration_id = $1 for update', [
       shop.integrationId,
     ]);
-    const attaching = setOrganization(world.db, shop.integrationId, other.organizationId);
+    const attaching = setOrganization(world.db, TESTER, shop.integrationId, other.organizationId);
     await untilBlocked(world.db, 1);
     const report = shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
     await untilBlocked(world.db, 2);

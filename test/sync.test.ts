@@ -9,6 +9,7 @@ import { VERSIONS } from '../src/contract/versions.ts';
 import { sql } from '../src/db/sql.ts';
 import { createItem, editItem } from '../src/inventory/items.ts';
 import { setPublished } from '../src/inventory/publications.ts';
+import { TESTER } from './harness/actor.ts';
 import { dice } from './harness/dice.ts';
 import { readDocuments } from './harness/observe.ts';
 import { openRandomDealer } from './harness/random-dealer.ts';
@@ -163,11 +164,11 @@ describe('the sync promise', () => {
   it('holds while a list is paged: what does not change is on exactly one page, whatever comes and goes', async () => {
     const shop = await openShop(world);
     const publish = (ids: string[], isOn = true) =>
-      setPublished(world.channel, shop.organizationId, shop.integrationId, ids, isOn);
+      setPublished(world.channel, TESTER, shop.organizationId, shop.integrationId, ids, isOn);
     const create = async (count: number) => {
       const ids: string[] = [];
       for (let index = 0; index < count; index++)
-        ids.push(await createItem(world.channel, shop.organizationId, watch()));
+        ids.push(await createItem(world.channel, TESTER, shop.organizationId, watch()));
       return ids;
     };
     const still = await create(60);
@@ -180,7 +181,8 @@ describe('the sync promise', () => {
     const crew = openCrew();
     await crew.workUntil(pageByAll([1, 2, 5, 7, 13, 50]), [
       async () => publish(await create(1 + random.roll(3))),
-      () => editItem(world.channel, shop.organizationId, random.pick(lively), { title: `Title ${Math.random()}` }),
+      () =>
+        editItem(world.channel, TESTER, shop.organizationId, random.pick(lively), { title: `Title ${Math.random()}` }),
       () => publish([random.pick(lively)], random.roll(2) === 0),
     ]);
 

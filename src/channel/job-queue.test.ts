@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { rawSql, sql } from '../db/sql.ts';
@@ -24,19 +25,19 @@ describe('the queue of mass changes', () => {
   const moved = (): ChannelContext => ({ ...world.channel, publicUrl: 'https://moved.example' });
   const run = (context: ChannelContext = world.channel) => runJobs(context, undefined, 0);
   const setMarkup = (markupBasisPoints: number) =>
-    changePresentation(world.channel, dealer.organizationId, dealer.integrationId, { markupBasisPoints });
+    changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, { markupBasisPoints });
   const jobs = async () =>
     (await listJobs(world.db, dealer.organizationId, 10)).map(({ kind, status }) => `${kind} ${status}`);
 
   it('is not asked to render a detached channel anew until it is attached', async () => {
-    await setOrganization(world.db, dealer.integrationId, null);
+    await setOrganization(world.db, TESTER, dealer.integrationId, null);
     await enqueueStaleRenders(moved());
     await run(moved());
     assert.equal(await enqueueStaleRenders(moved()), 0);
     const count = async () =>
       await world.db.query(sql`select id from channel_jobs where integration_id = ${dealer.integrationId}`);
     assert.deepEqual(await count(), []);
-    await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+    await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
     await run(moved());
     assert.equal(await enqueueStaleRenders(moved()), 1);
     await run(moved());

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { observe, readDocuments } from '../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
@@ -34,7 +35,7 @@ describe('mass changes', () => {
 
   const run = (context: ChannelContext = world.channel, signal?: AbortSignal) => runJobs(context, signal, 0);
   const setMarkup = (markupBasisPoints: number) =>
-    changePresentation(world.channel, dealer.organizationId, dealer.integrationId, { markupBasisPoints });
+    changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, { markupBasisPoints });
   const jobs = () => listJobs(world.db, dealer.organizationId, 10);
   const age = (kind = 'refresh') =>
     world.db.query(sql`
@@ -44,9 +45,9 @@ describe('mass changes', () => {
   async function fillStock(count = STOCK): Promise<string[]> {
     const ids: string[] = [];
     for (let index = 0; index < count; index++) {
-      ids.push(await createItem(world.channel, dealer.organizationId, index % 3 === 0 ? part() : watch()));
+      ids.push(await createItem(world.channel, TESTER, dealer.organizationId, index % 3 === 0 ? part() : watch()));
     }
-    await setPublished(world.channel, dealer.organizationId, dealer.integrationId, ids, true);
+    await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, true);
     return ids.sort();
   }
 
@@ -125,7 +126,7 @@ describe('mass changes', () => {
     await setMarkup(500);
     const { context, signal } = stoppingAfter(1);
     await run(context, signal);
-    await changeOrganization(world.channel, dealer.organizationId, { name: 'Renamed' });
+    await changeOrganization(world.channel, TESTER, dealer.organizationId, { name: 'Renamed' });
     assert.partialDeepStrictEqual(await jobs(), [
       { status: 'pending', done: 0, total: STOCK, reasons: ['markupBasisPoints', 'name'] },
     ]);
@@ -157,7 +158,7 @@ describe('mass changes', () => {
     const ids = await fillStock(130);
     const lost = ids.slice(-3);
     const [off = ''] = ids.filter((id) => id.startsWith('prt_'));
-    await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [off], false);
+    await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [off], false);
     await world.db.query(sql`
       delete from channel_documents where integration_id = ${dealer.integrationId} and item_id = any(${lost}::text[])`);
     const seen = await observe(dealer.api, async () => {
@@ -179,7 +180,7 @@ describe('mass changes', () => {
       ...world.db,
       async transaction(...work) {
         const result = await world.db.transaction(...work);
-        await setOrganization(world.db, dealer.integrationId, null);
+        await setOrganization(world.db, TESTER, dealer.integrationId, null);
         return result;
       },
     };
@@ -189,7 +190,7 @@ describe('mass changes', () => {
         select status, done, leased_until from channel_jobs where integration_id = ${dealer.integrationId}`);
       assert.deepEqual(job, { status: 'pending', done: 100, leased_until: null });
       assert.equal(await run(), 0);
-      await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+      await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
       assert.equal(await run(), STOCK);
     });
     assert.equal(seen.types.length, STOCK);
@@ -212,11 +213,11 @@ describe('mass changes', () => {
       while (!isOver) {
         const id = someId();
         const operations = [
-          () => editItem(world.channel, organizationId, id, { priceAmount: 1_000 + dice(1_000) }),
-          () => setHidden(world.channel, organizationId, [id, someId()], dice(2) === 0),
-          () => setPublished(world.channel, organizationId, integrationId, [id, someId()], dice(2) === 0),
-          () => sellUnits(world.channel, organizationId, id, 1),
-          () => (dice(5) === 0 ? deleteItem(world.channel, organizationId, id) : Promise.resolve()),
+          () => editItem(world.channel, TESTER, organizationId, id, { priceAmount: 1_000 + dice(1_000) }),
+          () => setHidden(world.channel, TESTER, organizationId, [id, someId()], dice(2) === 0),
+          () => setPublished(world.channel, TESTER, organizationId, integrationId, [id, someId()], dice(2) === 0),
+          () => sellUnits(world.channel, TESTER, organizationId, id, 1),
+          () => (dice(5) === 0 ? deleteItem(world.channel, TESTER, organizationId, id) : Promise.resolve()),
         ];
         await operations[dice(operations.length)]?.().catch((error) => assert.equal(error.name, 'DomainError', error));
       }
@@ -244,7 +245,7 @@ describe('mass changes', () => {
       await world.db.query(sql`
         insert into photos (id, item_id, organization_id, position, width, height, format)
         values (${newId('photo')}, ${id}, ${dealer.organizationId}, 1, 200, 100, 'png')`);
-      await editItem(world.channel, dealer.organizationId, id, { title: 'With a photo' });
+      await editItem(world.channel, TESTER, dealer.organizationId, id, { title: 'With a photo' });
       return id;
     }
     async function readMoved(id: string) {
@@ -298,7 +299,7 @@ describe('mass changes', () => {
     it('tell of a promotion that ended and nobody was told of yet', async () => {
       const id = await withPhoto();
       const endsAt = new Date(Date.now() + 3_600_000);
-      await startPromotion(world.channel, dealer.organizationId, id, {
+      await startPromotion(world.channel, TESTER, dealer.organizationId, id, {
         priceAmount: 1_000,
         startsAt: new Date(0),
         endsAt,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../test/harness/actor.ts';
 import { observe, readDocuments } from '../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
@@ -36,13 +37,13 @@ describe('rolling an integration to another version', () => {
   after(() => world.stop());
   beforeEach(async () => {
     dealer = await world.dealer();
-    await setRateLimit(world.db, dealer.integrationId, 100_000);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, 100_000);
   });
 
-  const roll = (version = NEXT) => rollVersion(world.channel, dealer.integrationId, version);
+  const roll = (version = NEXT) => rollVersion(world.channel, TESTER, dealer.integrationId, version);
   const run = (context: ChannelContext = world.channel, signal?: AbortSignal) => runJobs(context, signal, 0);
-  const edit = (id: string, changes: Parameters<typeof editItem>[3]) =>
-    editItem(world.channel, dealer.organizationId, id, changes);
+  const edit = (id: string, changes: Parameters<typeof editItem>[4]) =>
+    editItem(world.channel, TESTER, dealer.organizationId, id, changes);
   const storedVersions = async () =>
     (
       await world.db.query<{ api_version: string; count: number }>(sql`
@@ -53,9 +54,9 @@ describe('rolling an integration to another version', () => {
   async function fillStock(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let index = 0; index < count; index++) {
-      ids.push(await createItem(world.channel, dealer.organizationId, index % 3 === 0 ? part() : watch()));
+      ids.push(await createItem(world.channel, TESTER, dealer.organizationId, index % 3 === 0 ? part() : watch()));
     }
-    await setPublished(world.channel, dealer.organizationId, dealer.integrationId, ids, true);
+    await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, true);
     return ids;
   }
   /** Runs the roll's first batch of a hundred and stops. */
@@ -141,8 +142,8 @@ describe('rolling an integration to another version', () => {
     const seen = await observe(dealer.api, async () => {
       await edit(early, { title: 'Early' });
       await edit(late, { title: 'Late' });
-      await deleteItem(world.channel, dealer.organizationId, removed);
-      await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [partId], false);
+      await deleteItem(world.channel, TESTER, dealer.organizationId, removed);
+      await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [partId], false);
       ids.push(await publishNew(world, dealer, watch()));
     });
     assert.equal(seen.types.length, 5);
@@ -178,7 +179,9 @@ describe('rolling an integration to another version', () => {
     await roll();
     await runOneBatch();
     const seen = await observe(dealer.api, async () => {
-      await changePresentation(world.channel, dealer.organizationId, dealer.integrationId, { markupBasisPoints: 700 });
+      await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
+        markupBasisPoints: 700,
+      });
       // The roll goes on although the change was not carried into the documents yet.
       await holdBack('refresh');
       await run();
@@ -197,7 +200,7 @@ describe('rolling an integration to another version', () => {
   it('tells of a promotion that ends in the middle', async () => {
     const [id = ''] = await fillStock(1);
     const endsAt = new Date(Date.now() + 3_600_000);
-    await startPromotion(world.channel, dealer.organizationId, id, {
+    await startPromotion(world.channel, TESTER, dealer.organizationId, id, {
       priceAmount: 1_000,
       startsAt: new Date(0),
       endsAt,
@@ -220,7 +223,9 @@ describe('rolling an integration to another version', () => {
     const before = await readDocuments(dealer.api);
     await roll();
     const seen = await observe(dealer.api, async () => {
-      await changePresentation(world.channel, dealer.organizationId, dealer.integrationId, { markupBasisPoints: 700 });
+      await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
+        markupBasisPoints: 700,
+      });
       await holdBack('refresh');
       await run();
     });
@@ -238,7 +243,7 @@ describe('rolling an integration to another version', () => {
     const ids = await fillStock(5);
     const [id = ''] = ids;
     const endsAt = new Date(Date.now() + 3_600_000);
-    await startPromotion(world.channel, dealer.organizationId, id, {
+    await startPromotion(world.channel, TESTER, dealer.organizationId, id, {
       priceAmount: 1_000,
       startsAt: new Date(0),
       endsAt,
@@ -253,11 +258,11 @@ describe('rolling an integration to another version', () => {
   it('that is asked for while the channel is detached waits until it is attached, and loses nothing', async () => {
     const ids = await fillStock(12);
     const before = await readDocuments(dealer.api);
-    await setOrganization(world.db, dealer.integrationId, null);
+    await setOrganization(world.db, TESTER, dealer.integrationId, null);
     assert.equal(await roll(), true);
     assert.equal(await run(), 0);
     assert.deepEqual(await storedVersions(), [[CURRENT_VERSION, 12]]);
-    await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+    await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
     const seen = await observe(dealer.api, () => run());
     assert.deepEqual([seen.types, seen.changed.length, seen.gone], [[], 12, []]);
     assert.deepEqual([...seen.documents.keys()].sort(), ids.sort());
@@ -270,16 +275,16 @@ describe('rolling an integration to another version', () => {
     const ids = await fillStock(130);
     await roll();
     await runOneBatch();
-    await setOrganization(world.db, dealer.integrationId, null);
+    await setOrganization(world.db, TESTER, dealer.integrationId, null);
     const [early = '', removed = ''] = ids;
     await edit(early, { title: 'Changed meanwhile' });
-    await deleteItem(world.channel, dealer.organizationId, removed);
+    await deleteItem(world.channel, TESTER, dealer.organizationId, removed);
     assert.equal(await run(), 0);
     assert.deepEqual(await storedVersions(), [
       [CURRENT_VERSION, 130],
       [NEXT, 100],
     ]);
-    await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+    await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
     await run();
     assert.deepEqual(await storedVersions(), [[NEXT, 129]]);
     assert.equal((await readDocuments(dealer.api)).get(early).title, 'Changed meanwhile');
@@ -294,7 +299,7 @@ describe('rolling an integration to another version', () => {
     await roll(NEXT);
     await run();
     assert.deepEqual(await storedVersions(), [[NEXT, 120]]);
-    await deleteItem(world.channel, dealer.organizationId, removed);
+    await deleteItem(world.channel, TESTER, dealer.organizationId, removed);
     await roll(OTHER);
     await run();
     assert.deepEqual(await storedVersions(), [[OTHER, 119]]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../test/harness/actor.ts';
 import { readDocuments, readEvents } from '../../test/harness/observe.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
@@ -46,7 +47,7 @@ describe('the channel’s worker', () => {
   const types = async (dealer: Dealer) => (await readEvents(dealer.api)).map((event) => event.type);
   async function promoted(dealer: Dealer, startsAt: Date, endsAt: Date | null): Promise<string> {
     const id = await publishNew(world, dealer, watch());
-    await startPromotion(world.channel, dealer.organizationId, id, { priceAmount: 1_000, startsAt, endsAt });
+    await startPromotion(world.channel, TESTER, dealer.organizationId, id, { priceAmount: 1_000, startsAt, endsAt });
     return id;
   }
 
@@ -83,7 +84,9 @@ describe('the channel’s worker', () => {
     const dealer = await world.dealer();
     const id = await publishNew(world, dealer, watch());
     start();
-    await changePresentation(world.channel, dealer.organizationId, dealer.integrationId, { markupBasisPoints: 1_000 });
+    await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
+      markupBasisPoints: 1_000,
+    });
     await eventually('the change', async () => (await types(dealer)).length === 2);
     assert.equal((await readDocuments(dealer.api)).get(id).price.amount, 1_428_900);
   });
@@ -91,7 +94,9 @@ describe('the channel’s worker', () => {
   it('ends promotions on time while a mass change takes long', async () => {
     const [slow, other] = [await world.dealer(), await world.dealer()];
     await publishNew(world, slow, watch());
-    await changePresentation(world.channel, slow.organizationId, slow.integrationId, { markupBasisPoints: 1_000 });
+    await changePresentation(world.channel, TESTER, slow.organizationId, slow.integrationId, {
+      markupBasisPoints: 1_000,
+    });
     await promoted(other, new Date(0), new Date(Date.now() + 500));
     await world.db.transaction(async (tx) => {
       // The mass change waits for this clock as long as we hold it.
@@ -123,10 +128,10 @@ describe('the channel’s worker', () => {
     const dealer = await world.dealer();
     const end = new Date(Date.now() + 60_000);
     await promoted(dealer, new Date(0), end);
-    await setOrganization(world.db, dealer.integrationId, null);
+    await setOrganization(world.db, TESTER, dealer.integrationId, null);
     world.setTime(end);
     assert.equal(await refreshDue(world.channel), 0);
-    await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+    await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
     assert.equal(await refreshDue(world.channel), 1);
     world.setTime(null);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
@@ -26,7 +27,7 @@ describe('commands that change channels', () => {
   after(() => world.stop());
 
   it('"rates" makes a channel in another currency readable, and unreadable again', async () => {
-    const { id: integrationId, apiKey } = await createIntegration(world.db, {
+    const { id: integrationId, apiKey } = await createIntegration(world.db, TESTER, {
       organizationId: dealer.organizationId,
       userId: null,
       name: 'Abroad',
@@ -152,7 +153,7 @@ describe('commands that change channels', () => {
       ...world.channel,
       versions: [...VERSIONS, { date: next, present: (document: Record<string, unknown>) => document }],
     };
-    await rollVersion(context, dealer.integrationId, next);
+    await rollVersion(context, TESTER, dealer.integrationId, next);
     const list = async () => (await run('jobs', 'list', '--organization', dealer.organizationId)).out;
     assert.match(await list(), /\njob_\w+ +int_\w+ +roll +pending +0 of 2 \(0 %\) +version 2030-01-01\n$/);
     await runJobs(context);

@@ -23,6 +23,7 @@ export const ID_PREFIXES = {
   location: 'loc',
   promotion: 'prm',
   job: 'job',
+  audit: 'aud',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

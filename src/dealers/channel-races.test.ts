@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { holdCommits, untilBlocked } from '../../test/harness/hold.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
@@ -18,19 +19,21 @@ import { changeOrganization } from './organization-settings.ts';
 type Scene = Shop & { unitId: string; locationId: string };
 type Act = (context: ChannelContext, scene: Scene) => Promise<unknown>;
 
-const newRate: Act = (context) => setRate(context, 'USD', 'EUR', '0.5');
-const noRate: Act = (context) => removeRate(context, 'USD', 'EUR');
+const newRate: Act = (context) => setRate(context, TESTER, 'USD', 'EUR', '0.5');
+const noRate: Act = (context) => removeRate(context, TESTER, 'USD', 'EUR');
 const channelInEuro: Act = (context, { organizationId, integrationId }) =>
-  changePresentation(context, organizationId, integrationId, { currency: 'EUR' });
+  changePresentation(context, TESTER, organizationId, integrationId, { currency: 'EUR' });
 const dealerInEuro: Act = (context, { organizationId }) =>
-  changeOrganization(context, organizationId, { currency: 'EUR' });
-const rename: Act = (context, { organizationId }) => changeOrganization(context, organizationId, { name: 'Renamed' });
+  changeOrganization(context, TESTER, organizationId, { currency: 'EUR' });
+const rename: Act = (context, { organizationId }) =>
+  changeOrganization(context, TESTER, organizationId, { name: 'Renamed' });
 const renameItsLocation: Act = (context, { organizationId, locationId }) =>
-  renameLocation(context, organizationId, locationId, 'Safe');
+  renameLocation(context, TESTER, organizationId, locationId, 'Safe');
 const renameItsUnit: Act = (context, { organizationId, unitId }) =>
-  renameBusinessUnit(context, organizationId, unitId, 'Genève');
-const attach: Act = ({ db }, { integrationId, organizationId }) => setOrganization(db, integrationId, organizationId);
-const detach: Act = ({ db }, { integrationId }) => setOrganization(db, integrationId, null);
+  renameBusinessUnit(context, TESTER, organizationId, unitId, 'Genève');
+const attach: Act = ({ db }, { integrationId, organizationId }) =>
+  setOrganization(db, TESTER, integrationId, organizationId);
+const detach: Act = ({ db }, { integrationId }) => setOrganization(db, TESTER, integrationId, null);
 
 /** What comes at once with what, and what was before. */
 const PAIRS: [string, Act, string, Act, Act[]][] = [
@@ -55,10 +58,10 @@ describe('two settings that change at once both reach the documents', () => {
   const run = () => runJobs(world.channel, undefined, 0);
 
   async function openScene(): Promise<Scene> {
-    await setRate(world.channel, 'USD', 'EUR', '0.9');
+    await setRate(world.channel, TESTER, 'USD', 'EUR', '0.9');
     const shop = await openShop(world);
-    const unitId = await createBusinessUnit(world.db, shop.organizationId, 'Geneva');
-    const locationId = await createLocation(world.db, shop.organizationId, unitId, 'Showroom');
+    const unitId = await createBusinessUnit(world.db, TESTER, shop.organizationId, 'Geneva');
+    const locationId = await createLocation(world.db, TESTER, shop.organizationId, unitId, 'Showroom');
     await publishNew(world, shop, watch({ locationId }));
     return { ...shop, unitId, locationId };
   }

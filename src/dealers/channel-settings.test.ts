@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
@@ -49,26 +50,26 @@ describe('settings of a channel', () => {
   async function openShop(): Promise<Shop> {
     const dealer = await world.dealer();
     const second = await secondChannel(world, dealer);
-    const unitId = await createBusinessUnit(world.db, dealer.organizationId, 'Geneva');
-    const locationId = await createLocation(world.db, dealer.organizationId, unitId, 'Showroom');
+    const unitId = await createBusinessUnit(world.db, TESTER, dealer.organizationId, 'Geneva');
+    const locationId = await createLocation(world.db, TESTER, dealer.organizationId, unitId, 'Showroom');
     const plain = await publishNew(world, dealer, watch({ locationId }));
     await world.db.query(sql`
       insert into photos (id, item_id, organization_id, position, width, height, format)
       values (${newId('photo')}, ${plain}, ${dealer.organizationId}, 1, 2000, 1500, 'png')`);
     const onRequest = await publishNew(world, dealer, watch({ priceAmount: null, taxTreatment: 'tax_free' }));
     const sold = await publishNew(world, dealer, watch({ taxTreatment: 'tax_free' }));
-    await sellUnits(world.channel, dealer.organizationId, sold, 1);
+    await sellUnits(world.channel, TESTER, dealer.organizationId, sold, 1);
     const shown = await publishNew(world, dealer, part({ taxTreatment: null }));
-    await setPublished(world.channel, dealer.organizationId, second.integrationId, [plain, onRequest], true);
+    await setPublished(world.channel, TESTER, dealer.organizationId, second.integrationId, [plain, onRequest], true);
     // The photo was put there behind the projection's back.
-    await editItem(world.channel, dealer.organizationId, plain, { title: 'With a photo' });
+    await editItem(world.channel, TESTER, dealer.organizationId, plain, { title: 'With a photo' });
     return { dealer, second, unitId, locationId, plain, onRequest, sold, part: shown };
   }
 
   const present = (changes: Partial<PresentationSettings>) =>
-    changePresentation(world.channel, shop.dealer.organizationId, shop.dealer.integrationId, changes);
+    changePresentation(world.channel, TESTER, shop.dealer.organizationId, shop.dealer.integrationId, changes);
   const organize = (changes: Partial<OrganizationSettings>) =>
-    changeOrganization(world.channel, shop.dealer.organizationId, changes);
+    changeOrganization(world.channel, TESTER, shop.dealer.organizationId, changes);
   /** Does something and all jobs that follow from it, and says what both clients saw. */
   const observeJobs = (act: () => Promise<unknown>) =>
     observeAll([shop.dealer.api, shop.second.api], async () => {
@@ -96,7 +97,7 @@ describe('settings of a channel', () => {
     [
       'currency of the channel',
       async () => {
-        await setRate(world.channel, 'USD', 'JPY', '150');
+        await setRate(world.channel, TESTER, 'USD', 'JPY', '150');
         await present({ currency: 'JPY' });
       },
       ['plain', 'sold', 'part'],
@@ -106,7 +107,7 @@ describe('settings of a channel', () => {
     [
       'currency of the organization',
       async () => {
-        await setRate(world.channel, 'CHF', 'USD', '1.25');
+        await setRate(world.channel, TESTER, 'CHF', 'USD', '1.25');
         await organize({ currency: 'CHF' });
       },
       ['plain', 'sold', 'part'],
@@ -130,14 +131,14 @@ describe('settings of a channel', () => {
     ],
     [
       'location name',
-      () => renameLocation(world.channel, shop.dealer.organizationId, shop.locationId, 'Safe'),
+      () => renameLocation(world.channel, TESTER, shop.dealer.organizationId, shop.locationId, 'Safe'),
       ['plain'],
       ['plain'],
       { location: { business_unit: 'Geneva', name: 'Safe' } },
     ],
     [
       'business unit name',
-      () => renameBusinessUnit(world.channel, shop.dealer.organizationId, shop.unitId, 'Genève'),
+      () => renameBusinessUnit(world.channel, TESTER, shop.dealer.organizationId, shop.unitId, 'Genève'),
       ['plain'],
       ['plain'],
       { location: { business_unit: 'Genève', name: 'Showroom' } },
@@ -166,9 +167,9 @@ describe('settings of a channel', () => {
 
   it('a rate that changes is told; one that is missing makes reads fail until it is there', async () => {
     const { api } = shop.dealer;
-    await setRate(world.channel, 'USD', 'GBP', '0.8');
+    await setRate(world.channel, TESTER, 'USD', 'GBP', '0.8');
     await observeJobs(() => present({ currency: 'GBP' }));
-    const [first, second] = await observeJobs(() => setRate(world.channel, 'GBP', 'USD', '2'));
+    const [first, second] = await observeJobs(() => setRate(world.channel, TESTER, 'GBP', 'USD', '2'));
     assert.equal(first.documents.get(shop.plain).price.amount, 649_500);
     assert.deepEqual(first.types.sort(), ['listing.updated', 'part.updated']);
     assert.deepEqual(second.types, []);
@@ -177,8 +178,8 @@ describe('settings of a channel', () => {
       [{ base: 'GBP', quote: 'USD', rate: '2' }],
     );
 
-    assert.equal(await removeRate(world.channel, 'GBP', 'USD'), true);
-    assert.equal(await removeRate(world.channel, 'GBP', 'USD'), false);
+    assert.equal(await removeRate(world.channel, TESTER, 'GBP', 'USD'), true);
+    assert.equal(await removeRate(world.channel, TESTER, 'GBP', 'USD'), false);
     await runJobs(world.channel, undefined, 0);
     for (const path of [`/v1/listings/${shop.plain}`, '/v1/listings', '/v1/parts', `/v1/parts/${shop.part}`]) {
       const { status, body } = await api.get(path);
@@ -187,19 +188,19 @@ describe('settings of a channel', () => {
     assert.equal((await api.get(`/v1/listings/${shop.onRequest}`)).status, 200);
     assert.equal((await shop.second.api.get('/v1/listings')).status, 200);
 
-    await setRate(world.channel, 'USD', 'GBP', '0.5');
+    await setRate(world.channel, TESTER, 'USD', 'GBP', '0.5');
     await runJobs(world.channel, undefined, 0);
     const { status, body } = await api.get(`/v1/listings/${shop.plain}`);
     assert.deepEqual([status, body.price.amount], [200, 649_500]);
   });
 
   it('a currency is taken in small letters as well, wherever the dealer or the operator types it', async () => {
-    await setRate(world.channel, 'usd', ' nok ', '10');
+    await setRate(world.channel, TESTER, 'usd', ' nok ', '10');
     const [first] = await observeJobs(() => present({ currency: 'nok' }));
     assert.deepEqual(first.documents.get(shop.plain).price.currency, 'NOK');
     const [second] = await observeJobs(() => organize({ currency: 'nok' }));
     assert.equal(second.documents.get(shop.plain).price.amount, 1_299_000);
-    assert.equal(await removeRate(world.channel, 'usd', 'nok'), true);
+    assert.equal(await removeRate(world.channel, TESTER, 'usd', 'nok'), true);
   });
 
   it('an item that can’t be priced and becomes one on request is readable again, with a new stamp and an event', async () => {
@@ -209,7 +210,7 @@ describe('settings of a channel', () => {
     assert.equal((await dealer.api.get(`/v1/listings/${plain}`)).status, 500);
     const eventsBefore = (await dealer.api.get('/v1/events')).body.data;
     for (const id of [plain, part]) {
-      await editItem(world.channel, dealer.organizationId, id, { priceAmount: null });
+      await editItem(world.channel, TESTER, dealer.organizationId, id, { priceAmount: null });
     }
     const events = (await dealer.api.get('/v1/events')).body.data.slice(0, -eventsBefore.length);
     assert.deepEqual(
@@ -225,9 +226,9 @@ describe('settings of a channel', () => {
 
   it('opposite rates that come at once leave one of them', async () => {
     await Promise.all([
-      setRate(world.channel, 'SEK', 'NOK', '1.1'),
-      setRate(world.channel, 'NOK', 'SEK', '0.9'),
-      setRate(world.channel, 'SEK', 'NOK', '1.2'),
+      setRate(world.channel, TESTER, 'SEK', 'NOK', '1.1'),
+      setRate(world.channel, TESTER, 'NOK', 'SEK', '0.9'),
+      setRate(world.channel, TESTER, 'SEK', 'NOK', '1.2'),
     ]);
     assert.equal((await listRates(world.db)).filter((rate) => rate.base === 'SEK' || rate.quote === 'SEK').length, 1);
   });
@@ -257,15 +258,23 @@ describe('settings of a channel', () => {
       'invalid_input',
       'address.line1',
     );
-    await assertRefused(renameLocation(world.channel, organizationId, shop.locationId, ' '), 'invalid_input', 'name');
-    await assertRefused(renameBusinessUnit(world.channel, organizationId, shop.unitId, ''), 'invalid_input', 'name');
+    await assertRefused(
+      renameLocation(world.channel, TESTER, organizationId, shop.locationId, ' '),
+      'invalid_input',
+      'name',
+    );
+    await assertRefused(
+      renameBusinessUnit(world.channel, TESTER, organizationId, shop.unitId, ''),
+      'invalid_input',
+      'name',
+    );
     for (const rate of ['0', '-1', '1e5', '', '1.12345678901', 'abc', '0.0']) {
-      await assertRefused(setRate(world.channel, 'USD', 'EUR', rate), 'invalid_input', 'rate');
+      await assertRefused(setRate(world.channel, TESTER, 'USD', 'EUR', rate), 'invalid_input', 'rate');
     }
-    await assertRefused(setRate(world.channel, 'USD', 'USD', '1'), 'invalid_input', 'quote');
-    await assertRefused(setRate(world.channel, 'usd', 'USD', '1'), 'invalid_input', 'quote');
-    await assertRefused(setRate(world.channel, 'XYZ', 'EUR', '1'), 'invalid_input', 'base');
-    await assertRefused(setRate(world.channel, 'EUR', 'XYZ', '1'), 'invalid_input', 'quote');
+    await assertRefused(setRate(world.channel, TESTER, 'USD', 'USD', '1'), 'invalid_input', 'quote');
+    await assertRefused(setRate(world.channel, TESTER, 'usd', 'USD', '1'), 'invalid_input', 'quote');
+    await assertRefused(setRate(world.channel, TESTER, 'XYZ', 'EUR', '1'), 'invalid_input', 'base');
+    await assertRefused(setRate(world.channel, TESTER, 'EUR', 'XYZ', '1'), 'invalid_input', 'quote');
     await present({});
     await organize({});
     assert.equal(await count(), jobsBefore);
@@ -275,21 +284,25 @@ describe('settings of a channel', () => {
     const { organizationId } = await world.dealer();
     const { integrationId } = shop.dealer;
     const markup = { markupBasisPoints: 100 };
-    await assertRefused(changePresentation(world.channel, organizationId, integrationId, markup), 'not_found');
-    await assertRefused(changeOrganization(world.channel, newId('organization'), { name: 'x' }), 'not_found');
-    await assertRefused(renameLocation(world.channel, organizationId, shop.locationId, 'x'), 'not_found');
-    await assertRefused(renameBusinessUnit(world.channel, organizationId, shop.unitId, 'x'), 'not_found');
-    await assertRefused(createLocation(world.db, organizationId, shop.unitId, 'x'), 'not_found', 'businessUnitId');
-    await assertRefused(createBusinessUnit(world.db, newId('organization'), 'x'), 'not_found');
+    await assertRefused(changePresentation(world.channel, TESTER, organizationId, integrationId, markup), 'not_found');
+    await assertRefused(changeOrganization(world.channel, TESTER, newId('organization'), { name: 'x' }), 'not_found');
+    await assertRefused(renameLocation(world.channel, TESTER, organizationId, shop.locationId, 'x'), 'not_found');
+    await assertRefused(renameBusinessUnit(world.channel, TESTER, organizationId, shop.unitId, 'x'), 'not_found');
+    await assertRefused(
+      createLocation(world.db, TESTER, organizationId, shop.unitId, 'x'),
+      'not_found',
+      'businessUnitId',
+    );
+    await assertRefused(createBusinessUnit(world.db, TESTER, newId('organization'), 'x'), 'not_found');
   });
 
   it('a channel that was detached makes up for what it missed when it is attached again', async () => {
     const { dealer, plain, onRequest } = shop;
     const [seen] = await observeAll([dealer.api], async () => {
-      await setOrganization(world.db, dealer.integrationId, null);
-      await editItem(world.channel, dealer.organizationId, plain, { title: 'Changed meanwhile' });
-      await deleteItem(world.channel, dealer.organizationId, onRequest);
-      await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
+      await setOrganization(world.db, TESTER, dealer.integrationId, null);
+      await editItem(world.channel, TESTER, dealer.organizationId, plain, { title: 'Changed meanwhile' });
+      await deleteItem(world.channel, TESTER, dealer.organizationId, onRequest);
+      await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
       await runJobs(world.channel, undefined, 0);
     });
     assert.deepEqual(seen.changed, [plain]);
@@ -303,8 +316,12 @@ describe('settings of a channel', () => {
   it('a channel that has shown one dealer’s stock can’t be attached to another dealer', async () => {
     const other = await world.dealer();
     const { integrationId, organizationId } = shop.dealer;
-    await setOrganization(world.db, integrationId, null);
-    await assertRefused(setOrganization(world.db, integrationId, other.organizationId), 'wrong_status', 'organization');
-    assert.equal(await setOrganization(world.db, integrationId, organizationId), true);
+    await setOrganization(world.db, TESTER, integrationId, null);
+    await assertRefused(
+      setOrganization(world.db, TESTER, integrationId, other.organizationId),
+      'wrong_status',
+      'organization',
+    );
+    assert.equal(await setOrganization(world.db, TESTER, integrationId, organizationId), true);
   });
 });

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { DomainError } from '../contract/domain-error.ts';
@@ -12,6 +14,7 @@ export type ExchangeRate = { base: string; quote: string; rate: string };
 /** Sets how many units of `quote` one unit of `base` buys. The pair serves both directions. */
 export async function setRate(
   context: ChannelContext,
+  actor: Actor,
   baseText: string,
   quoteText: string,
   rate: string,
@@ -24,23 +27,45 @@ export async function setRate(
   await context.db.transaction(async (tx) => {
     // The opposite pair would contradict the new one; nobody may add it meanwhile.
     await lockRates(tx);
-    await tx.query(sql`delete from exchange_rates where base = ${quote} and quote = ${base}`);
+    const [opposite] = await tx.query<{ rate: string }>(sql`
+      delete from exchange_rates where base = ${quote} and quote = ${base} returning trim_scale(rate)::text as rate`);
+    const [old] = await tx.query<{ rate: string }>(sql`
+      select trim_scale(rate)::text as rate from exchange_rates where base = ${base} and quote = ${quote}`);
     await tx.query(sql`
       insert into exchange_rates (base, quote, rate) values (${base}, ${quote}, ${rate}::numeric)
       on conflict (base, quote) do update set rate = excluded.rate, updated_at = now()`);
     await refreshPair(tx, base, quote);
+    await recordAudit(tx, actor, {
+      organizationId: null,
+      action: 'rate.set',
+      object: { kind: 'exchange_rate', id: `${base}/${quote}` },
+      old: { rate: old?.rate ?? null, opposite: opposite?.rate ?? null },
+      new: { rate, opposite: null },
+    });
   });
 }
 
 /** Takes a rate away; what needs it can no longer be priced, and its reads say so. */
-export async function removeRate(context: ChannelContext, baseText: string, quoteText: string): Promise<boolean> {
+export async function removeRate(
+  context: ChannelContext,
+  actor: Actor,
+  baseText: string,
+  quoteText: string,
+): Promise<boolean> {
   const [base, quote] = checkedPair(baseText, quoteText);
   return await context.db.transaction(async (tx) => {
     await lockRates(tx);
-    const rows = await tx.query(sql`
-      delete from exchange_rates where base = ${base} and quote = ${quote} returning base`);
-    if (rows.length > 0) await refreshPair(tx, base, quote);
-    return rows.length > 0;
+    const [old] = await tx.query<{ rate: string }>(sql`
+      delete from exchange_rates where base = ${base} and quote = ${quote} returning trim_scale(rate)::text as rate`);
+    if (old === undefined) return false;
+    await refreshPair(tx, base, quote);
+    await recordAudit(tx, actor, {
+      organizationId: null,
+      action: 'rate.removed',
+      object: { kind: 'exchange_rate', id: `${base}/${quote}` },
+      old,
+    });
+    return true;
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import type { ImageFormat } from '../channel/documents.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
@@ -33,6 +35,7 @@ export async function findPresentation(db: Queryable, integrationId: string): Pr
 /** Changes how a channel shows every item; a job carries it into the documents. */
 export async function changePresentation(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   integrationId: string,
   changes: Partial<PresentationSettings>,
@@ -41,14 +44,25 @@ export async function changePresentation(
   const currency = changes.currency === undefined ? null : checkedCurrency(changes.currency);
   await context.db.transaction(async (tx) => {
     if (currency !== null) await holdRates(tx);
-    const rows = await tx.query(sql`
+    const [old] = await tx.query<PresentationSettings>(sql`
+      select currency, markup_basis_points as "markupBasisPoints", rounding, image_format as "imageFormat"
+      from integrations where id = ${integrationId} and organization_id = ${organizationId} for no key update`);
+    if (old === undefined) throw new DomainError('not_found', 'There is no such integration.');
+    await tx.query(sql`
       update integrations set
         currency = coalesce(${currency}, currency),
         markup_basis_points = coalesce(${changes.markupBasisPoints ?? null}, markup_basis_points),
         rounding = coalesce(${changes.rounding ?? null}, rounding),
         image_format = coalesce(${changes.imageFormat ?? null}, image_format)
-      where id = ${integrationId} and organization_id = ${organizationId} returning id`);
-    if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
+      where id = ${integrationId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'integration.presentation_changed',
+      object: { kind: 'integration', id: integrationId },
+      old,
+      new: { ...changes, currency: currency ?? old.currency },
+      undo: { operation: 'change_presentation' },
+    });
     const changed = Object.keys(changes);
     if (changed.length > 0) await enqueueJob(tx, 'refresh', [integrationId], changed.join(', '));
   });

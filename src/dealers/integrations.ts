@@ -1,5 +1,8 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
+import type { AuditAction } from '../contract/audit-actions.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION } from '../contract/versions.ts';
@@ -11,7 +14,7 @@ import {
   type Transaction,
   UNIQUE_VIOLATION,
 } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
 import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency, checkedId, checkedName, checkedRateLimit, notFound } from './input-rules.ts';
@@ -39,9 +42,13 @@ export type IntegrationSummary = {
   rateLimitOverride: number | null;
 };
 
+const SUMMARY = sql`id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
+  is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride"`;
+
 /** Makes an integration, pinned to the current version, and returns its key: the only time the key is seen. */
 export async function createIntegration(
   db: Database | Transaction,
+  actor: Actor,
   input: NewIntegration,
 ): Promise<{ id: string; apiKey: string }> {
   const id = newId('integration');
@@ -61,53 +68,108 @@ export async function createIntegration(
       .catch(refuseTakenKey);
     await tx.query(sql`insert into webhook_endpoints (integration_id) values (${id})`);
     await tx.query(sql`insert into channel_clocks (integration_id, stamp) values (${id}, now())`);
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'integration.created',
+      object: { kind: 'integration', id },
+      new: { name, currency, isTestMode: input.isTestMode, keyHint: hintOf(apiKey) },
+    });
   });
   return { id, apiKey };
 }
 
 export async function listIntegrations(db: Queryable, page: ListPage): Promise<IntegrationSummary[]> {
   return await db.query<IntegrationSummary>(sql`
-    select id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
-      is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride"
+    select ${SUMMARY}
     from integrations where id > ${page.after ?? ''} order by id limit ${page.limit}`);
 }
 
 export async function findIntegration(db: Queryable, integrationId: string): Promise<IntegrationSummary | null> {
   const [row] = await db.query<IntegrationSummary>(sql`
-    select id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
-      is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride"
+    select ${SUMMARY}
     from integrations where id = ${integrationId}`);
   return row ?? null;
 }
 
 /** The new key, or null if there is no such integration. The old key is unknown from the next request on. */
-export async function regenerateKey(db: Queryable, integrationId: string): Promise<string | null> {
+export async function regenerateKey(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+): Promise<string | null> {
   const apiKey = newApiKey();
-  return (await setKey(db, integrationId, apiKey)) ? apiKey : null;
+  return (await setKey(db, actor, integrationId, apiKey)) ? apiKey : null;
 }
 
 /** Gives an integration a key that somebody else chose. */
-export async function setKey(db: Queryable, integrationId: string, apiKey: string): Promise<boolean> {
-  const rows = await db
-    .query(sql`
-      update integrations set key_hash = ${hashApiKey(apiKey)}, key_hint = ${hintOf(apiKey)}
-      where id = ${integrationId} returning id`)
-    .catch(refuseTakenKey);
-  return rows.length === 1;
+export async function setKey(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  apiKey: string,
+): Promise<boolean> {
+  const keyHint = hintOf(apiKey);
+  const assignment = sql`key_hash = ${hashApiKey(apiKey)}, key_hint = ${keyHint}`;
+  const change = { action: 'integration.key_regenerated', assignment, values: { keyHint } } as const;
+  return await changeSetting(db, actor, integrationId, change).catch(refuseTakenKey);
 }
 
-export async function setEnabled(db: Queryable, integrationId: string, isEnabled: boolean): Promise<boolean> {
-  const rows = await db.query(sql`
-    update integrations set is_enabled = ${isEnabled} where id = ${integrationId} returning id`);
-  return rows.length === 1;
+export async function setEnabled(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  isEnabled: boolean,
+): Promise<boolean> {
+  const assignment = sql`is_enabled = ${isEnabled}`;
+  const change = { action: 'integration.enabled_changed', assignment, values: { isEnabled } } as const;
+  return await changeSetting(db, actor, integrationId, change);
 }
 
 /** Null takes the override away. */
-export async function setRateLimit(db: Queryable, integrationId: string, limit: number | null): Promise<boolean> {
+export async function setRateLimit(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  limit: number | null,
+): Promise<boolean> {
   if (limit !== null) checkedRateLimit(limit);
-  const rows = await db.query(sql`
-    update integrations set rate_limit_override = ${limit} where id = ${integrationId} returning id`);
-  return rows.length === 1;
+  const assignment = sql`rate_limit_override = ${limit}`;
+  const values = { rateLimitOverride: limit };
+  return await changeSetting(db, actor, integrationId, {
+    action: 'integration.rate_limit_changed',
+    assignment,
+    values,
+  });
+}
+
+type SettingChange = { action: AuditAction; assignment: Sql; values: Partial<IntegrationSummary> };
+
+/** False if there is no such integration. */
+async function changeSetting(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  { action, assignment, values }: SettingChange,
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    const old = await lockIntegration(tx, integrationId);
+    if (old === null) return false;
+    await tx.query(sql`update integrations set ${assignment} where id = ${integrationId}`);
+    await recordAudit(tx, actor, {
+      organizationId: { ofIntegration: integrationId },
+      action,
+      object: { kind: 'integration', id: integrationId },
+      // A new key may begin like the old one; the change is recorded all the same.
+      ...(action === 'integration.key_regenerated' ? { new: values } : { old, new: values }),
+    });
+    return true;
+  });
+}
+
+async function lockIntegration(tx: Transaction, integrationId: string): Promise<IntegrationSummary | null> {
+  const [row] = await tx.query<IntegrationSummary>(sql`
+    select ${SUMMARY} from integrations where id = ${integrationId} for no key update`);
+  return row ?? null;
 }
 
 /**
@@ -118,6 +180,7 @@ export async function setRateLimit(db: Queryable, integrationId: string, limit: 
  */
 export async function setOrganization(
   db: Database | Transaction,
+  actor: Actor,
   integrationId: string,
   organizationId: string | null,
 ): Promise<boolean> {
@@ -132,7 +195,9 @@ export async function setOrganization(
       await tx.query(sql`select id from integrations where id = ${integrationId} for update`);
       await assertNoForeignData(tx, integrationId, organizationId);
     }
-    const rows = await tx.query(sql`
+    const old = await lockIntegration(tx, integrationId);
+    if (old === null) return false;
+    await tx.query(sql`
       update integrations i set
         organization_id = ${organizationId},
         data_organization_id = coalesce(${organizationId}, i.data_organization_id),
@@ -140,19 +205,40 @@ export async function setOrganization(
           when ${organizationId}::text is null then i.user_id
           else (select u.id from users u where u.id = i.user_id and u.organization_id = ${organizationId})
         end
-      where i.id = ${integrationId} returning i.id`);
-    const isFound = rows.length === 1;
-    if (isFound && organizationId !== null) await enqueueJob(tx, 'refresh', [integrationId], 'organization');
-    return isFound;
+      where i.id = ${integrationId}`);
+    if (organizationId !== null) await enqueueJob(tx, 'refresh', [integrationId], 'organization');
+    await recordAudit(tx, actor, {
+      organizationId: organizationId ?? old.organizationId,
+      action: 'integration.attachment_changed',
+      object: { kind: 'integration', id: integrationId },
+      old,
+      new: { organizationId },
+    });
+    return true;
   });
 }
 
-export async function deleteIntegration(db: Database | Transaction, integrationId: string): Promise<boolean> {
+export async function deleteIntegration(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     // The clock first, as every change of the channel takes it: the two would wait for each other otherwise.
     await lockClocks(tx, [integrationId]);
-    const rows = await tx.query(sql`delete from integrations where id = ${integrationId} returning id`);
-    return rows.length === 1;
+    const [old] = await tx.query<{ owner: string | null; name: string; keyHint: string; isTestMode: boolean }>(sql`
+      delete from integrations where id = ${integrationId}
+      returning coalesce(organization_id, data_organization_id) as owner, name, key_hint as "keyHint",
+        is_test_mode as "isTestMode"`);
+    if (old === undefined) return false;
+    const { owner, ...values } = old;
+    await recordAudit(tx, actor, {
+      organizationId: owner,
+      action: 'integration.deleted',
+      object: { kind: 'integration', id: integrationId },
+      old: values,
+    });
+    return true;
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { valuesOf } from '../contract/catalogue.ts';
@@ -19,6 +21,7 @@ export type OrganizationSettings = {
 /** Changes what stands in every document of the dealer; a job on each channel carries it into them. */
 export async function changeOrganization(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   changes: Partial<OrganizationSettings>,
 ): Promise<void> {
@@ -32,7 +35,9 @@ export async function changeOrganization(
   const hasAddress = address !== undefined;
   await context.db.transaction(async (tx) => {
     if (currency !== null) await holdRates(tx);
-    const rows = await tx.query(sql`
+    const old = await lockSettings(tx, organizationId);
+    if (old === null) throw new DomainError('not_found', 'There is no such organization.');
+    await tx.query(sql`
       update organizations set
         name = coalesce(${name}, name),
         default_tax_treatment = coalesce(${defaultTaxTreatment ?? null}, default_tax_treatment),
@@ -43,11 +48,26 @@ export async function changeOrganization(
         state = case when ${hasAddress} then ${address?.state ?? null} else state end,
         postal_code = case when ${hasAddress} then ${address?.postal_code ?? null} else postal_code end,
         country = case when ${hasAddress} then ${address?.country ?? null} else country end
-      where id = ${organizationId} returning id`);
-    if (rows.length === 0) throw new DomainError('not_found', 'There is no such organization.');
+      where id = ${organizationId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'organization.changed',
+      object: { kind: 'organization', id: organizationId },
+      old,
+      new: { name: name ?? old.name, address, defaultTaxTreatment, currency: currency ?? old.currency },
+    });
     const changed = Object.keys(changes);
     if (changed.length > 0) await refreshOrganization(tx, organizationId, changed.join(', '));
   });
+}
+
+async function lockSettings(tx: Transaction, organizationId: string): Promise<OrganizationSettings | null> {
+  const [row] = await tx.query<OrganizationSettings>(sql`
+    select name, default_tax_treatment as "defaultTaxTreatment", currency,
+      json_build_object('line1', address_line1, 'line2', address_line2, 'city', city, 'state', state,
+        'postal_code', postal_code, 'country', country) as address
+    from organizations where id = ${organizationId} for no key update`);
+  return row ?? null;
 }
 
 function assertAddress(address: Address): void {

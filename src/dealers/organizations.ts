@@ -1,5 +1,7 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { newId } from '../contract/ids.ts';
-import type { Queryable } from '../db/database.ts';
+import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { checkedId, checkedName, notFound } from './input-rules.ts';
 
@@ -14,13 +16,22 @@ export type Organization = {
 export type ListPage = { limit: number; after?: string };
 
 export async function createOrganization(
-  db: Queryable,
+  db: Database | Transaction,
+  actor: Actor,
   input: { name: string; hasPlan: boolean },
 ): Promise<Organization> {
   const id = newId('organization');
   const name = checkedName(input.name);
-  await db.query(sql`
-    insert into organizations (id, name, has_integration_plan) values (${id}, ${name}, ${input.hasPlan})`);
+  await inTransaction(db, async (tx) => {
+    await tx.query(sql`
+      insert into organizations (id, name, has_integration_plan) values (${id}, ${name}, ${input.hasPlan})`);
+    await recordAudit(tx, actor, {
+      organizationId: id,
+      action: 'organization.created',
+      object: { kind: 'organization', id },
+      new: { name, hasPlan: input.hasPlan },
+    });
+  });
   return { id, name, isProvisioned: true, hasIntegrationPlan: input.hasPlan };
 }
 
@@ -38,17 +49,49 @@ export async function findOrganization(db: Queryable, organizationId: string): P
 }
 
 /** False if there is no such organization. Holds from the next request on. */
-export async function setPlan(db: Queryable, organizationId: string, hasPlan: boolean): Promise<boolean> {
-  const rows = await db.query(sql`
-    update organizations set has_integration_plan = ${hasPlan} where id = ${organizationId} returning id`);
-  return rows.length === 1;
+export async function setPlan(
+  db: Database | Transaction,
+  actor: Actor,
+  organizationId: string,
+  hasPlan: boolean,
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    const [old] = await tx.query<{ hasPlan: boolean }>(sql`
+      select has_integration_plan as "hasPlan" from organizations where id = ${organizationId} for no key update`);
+    if (old === undefined) return false;
+    await tx.query(sql`update organizations set has_integration_plan = ${hasPlan} where id = ${organizationId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'organization.plan_changed',
+      object: { kind: 'organization', id: organizationId },
+      old,
+      new: { hasPlan },
+    });
+    return true;
+  });
 }
 
 /** False if there is no such organization. Its integrations answer integration_not_provisioned while it is off. */
-export async function setProvisioned(db: Queryable, organizationId: string, isProvisioned: boolean): Promise<boolean> {
-  const rows = await db.query(sql`
-    update organizations set is_provisioned = ${isProvisioned} where id = ${organizationId} returning id`);
-  return rows.length === 1;
+export async function setProvisioned(
+  db: Database | Transaction,
+  actor: Actor,
+  organizationId: string,
+  isProvisioned: boolean,
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    const [old] = await tx.query<{ isProvisioned: boolean }>(sql`
+      select is_provisioned as "isProvisioned" from organizations where id = ${organizationId} for no key update`);
+    if (old === undefined) return false;
+    await tx.query(sql`update organizations set is_provisioned = ${isProvisioned} where id = ${organizationId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'organization.provisioning_changed',
+      object: { kind: 'organization', id: organizationId },
+      old,
+      new: { isProvisioned },
+    });
+    return true;
+  });
 }
 
 /** Refuses an id that names no organization; the row stays, and stays as it is, until the caller's transaction ends. */

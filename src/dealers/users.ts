@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hashPassword } from 'better-auth/crypto';
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { type Database, inTransaction, sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
@@ -12,6 +14,7 @@ export type NewUser = { organizationId: string; name: string; email: string; pas
 /** Makes a user with a password, in the rows that the sign-in library reads. */
 export async function createUser(
   db: Database | Transaction,
+  actor: Actor,
   input: NewUser,
 ): Promise<{ id: string; name: string; email: string }> {
   const id = newId('user');
@@ -31,6 +34,12 @@ export async function createUser(
     await tx.query(sql`
       insert into accounts (id, user_id, account_id, provider_id, password)
       values (${randomUUID()}, ${id}, ${id}, 'credential', ${password})`);
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'user.created',
+      object: { kind: 'user', id },
+      personal: ['name', 'email'],
+    });
   });
   return { id, name, email };
 }

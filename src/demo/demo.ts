@@ -8,6 +8,7 @@ import { hashApiKey } from '../dealers/api-keys.ts';
 import { setKey } from '../dealers/integrations.ts';
 import { listOrganizations } from '../dealers/organizations.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
+import { DEMO } from './demo-actor.ts';
 import { DEMO_EMAIL, type DemoFile, LIVE_NAME, readDemoFile, writeDemoFile } from './demo-file.ts';
 
 /** One dealer to try things on, as far as what we know of it still holds: null where a key was changed since. */
@@ -74,7 +75,7 @@ async function revisit(db: Database, options: DemoOptions): Promise<Demo | null>
 
 async function giveLiveKey(db: Database, liveId: string | null, liveKey: string, options: DemoOptions): Promise<void> {
   if (liveId === null) options.onNotice('DEMO_API_KEY has no effect: this database has no demo integration.');
-  else await setKey(db, liveId, liveKey);
+  else await setKey(db, DEMO, liveId, liveKey);
 }
 
 /** By the id that was noted, else (the note may be lost) by the demo user and the name that we gave it. */

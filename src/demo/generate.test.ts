@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { refreshItems } from '../channel/project-items.ts';
 import { sql } from '../db/sql.ts';
@@ -50,7 +51,7 @@ describe('generated listings', () => {
       refreshItems(tx, world.channel, { itemIds, integrationIds: null }),
     );
     assert.equal(changed, 0, 'projecting them by the normal path changes nothing');
-    await editItem(world.channel, organizationId, itemIds[0] ?? '', { title: 'Another title' });
+    await editItem(world.channel, TESTER, organizationId, itemIds[0] ?? '', { title: 'Another title' });
     assert.equal((await dealer.api.get(`/v1/listings/${itemIds[0]}`)).body.title, 'Another title');
   });
 

@@ -6,6 +6,7 @@ import { createIntegration } from '../dealers/integrations.ts';
 import { createOrganization, listOrganizations } from '../dealers/organizations.ts';
 import { createUser } from '../dealers/users.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
+import { DEMO } from './demo-actor.ts';
 import { DEMO_EMAIL, type DemoFile, LIVE_NAME, writeDemoFile } from './demo-file.ts';
 import { planPhotos, writeDrawings } from './plan.ts';
 import { ORGANIZATION_CURRENCY, STAGING_CURRENCY, stockDemo } from './stock.ts';
@@ -42,18 +43,18 @@ async function makeDealer(
   tx: Transaction,
   liveKey: string | null,
 ): Promise<{ made: DemoFile; organizationId: string }> {
-  const { id: organizationId } = await createOrganization(tx, { name: 'Aurum & Escapement', hasPlan: true });
+  const { id: organizationId } = await createOrganization(tx, DEMO, { name: 'Aurum & Escapement', hasPlan: true });
   const password = `demo-${randomBase62(12)}`;
-  const user = await createUser(tx, { organizationId, name: 'Dana Demo', email: DEMO_EMAIL, password });
+  const user = await createUser(tx, DEMO, { organizationId, name: 'Dana Demo', email: DEMO_EMAIL, password });
   const owner = { organizationId, userId: user.id };
-  const live = await createIntegration(tx, {
+  const live = await createIntegration(tx, DEMO, {
     ...owner,
     name: LIVE_NAME,
     currency: ORGANIZATION_CURRENCY,
     isTestMode: false,
     ...(liveKey === null ? {} : { apiKey: liveKey }),
   });
-  const test = await createIntegration(tx, {
+  const test = await createIntegration(tx, DEMO, {
     ...owner,
     name: 'Staging website',
     currency: STAGING_CURRENCY,

@@ -11,6 +11,7 @@ import { reserveUnits } from '../inventory/movements.ts';
 import { startPromotion } from '../inventory/promotions.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { sellUnits } from '../sales/sell.ts';
+import { DEMO } from './demo-actor.ts';
 import { DEMO_PARTS } from './parts.ts';
 import {
   DRAWING_SIDE_PX,
@@ -73,7 +74,7 @@ function at(context: ChannelContext, daysAgo: number): ChannelContext {
 }
 
 async function presentDealer(context: ChannelContext, { organizationId, liveId, testId }: DemoDealer): Promise<void> {
-  await changeOrganization(context, organizationId, {
+  await changeOrganization(context, DEMO, organizationId, {
     currency: ORGANIZATION_CURRENCY,
     defaultTaxTreatment: 'margin_scheme',
     address: {
@@ -85,21 +86,21 @@ async function presentDealer(context: ChannelContext, { organizationId, liveId, 
       country: 'CH',
     },
   });
-  await setRate(context, ORGANIZATION_CURRENCY, STAGING_CURRENCY, '1.2418');
-  await changePresentation(context, organizationId, liveId, { markupBasisPoints: 250, rounding: 'to_10' });
-  await changePresentation(context, organizationId, testId, { imageFormat: 'webp' });
+  await setRate(context, DEMO, ORGANIZATION_CURRENCY, STAGING_CURRENCY, '1.2418');
+  await changePresentation(context, DEMO, organizationId, liveId, { markupBasisPoints: 250, rounding: 'to_10' });
+  await changePresentation(context, DEMO, organizationId, testId, { imageFormat: 'webp' });
 }
 
 type Locations = { showroom: string; workshop: string; boutique: string; vault: string };
 
 async function makeLocations({ db }: ChannelContext, organizationId: string): Promise<Locations> {
-  const geneva = await createBusinessUnit(db, organizationId, 'Geneva');
-  const zurich = await createBusinessUnit(db, organizationId, 'Zurich');
+  const geneva = await createBusinessUnit(db, DEMO, organizationId, 'Geneva');
+  const zurich = await createBusinessUnit(db, DEMO, organizationId, 'Zurich');
   return {
-    showroom: await createLocation(db, organizationId, geneva, 'Showroom Rue du Rhône'),
-    workshop: await createLocation(db, organizationId, geneva, 'Workshop'),
-    boutique: await createLocation(db, organizationId, zurich, 'Boutique Bahnhofstrasse'),
-    vault: await createLocation(db, organizationId, zurich, 'Vault'),
+    showroom: await createLocation(db, DEMO, organizationId, geneva, 'Showroom Rue du Rhône'),
+    workshop: await createLocation(db, DEMO, organizationId, geneva, 'Workshop'),
+    boutique: await createLocation(db, DEMO, organizationId, zurich, 'Boutique Bahnhofstrasse'),
+    vault: await createLocation(db, DEMO, organizationId, zurich, 'Vault'),
   };
 }
 
@@ -151,7 +152,7 @@ async function takeIn(
   const stock: StockItem[] = [];
   for (const [index, { item, reference, photos }] of [...watches, ...parts].entries()) {
     const delivery = index % DELIVERIES;
-    const id = await createItem(at(context, deliveredDaysAgo(delivery)), organizationId, item);
+    const id = await createItem(at(context, deliveredDaysAgo(delivery)), DEMO, organizationId, item);
     stock.push({ id, reference, priceAmount: item.priceAmount, delivery, photos });
   }
   return stock;
@@ -179,9 +180,9 @@ async function publish(context: ChannelContext, dealer: DemoDealer, stock: Stock
     const items = stock.filter((item) => item.delivery === delivery && !NEVER_PUBLISHED.includes(item.reference));
     const then = at(context, deliveredDaysAgo(delivery) - 2);
     const ids = (those: StockItem[]) => those.map((item) => item.id);
-    await setPublished(then, dealer.organizationId, dealer.liveId, ids(items), true);
+    await setPublished(then, DEMO, dealer.organizationId, dealer.liveId, ids(items), true);
     const both = items.filter((item) => !LIVE_ONLY.includes(item.reference));
-    await setPublished(then, dealer.organizationId, dealer.testId, ids(both), true);
+    await setPublished(then, DEMO, dealer.organizationId, dealer.testId, ids(both), true);
   }
 }
 
@@ -190,18 +191,18 @@ async function live(context: ChannelContext, dealer: DemoDealer, stock: StockIte
   const { organizationId } = dealer;
   const named = (references: readonly string[]) => stock.filter((item) => references.includes(item.reference));
   for (const [index, item] of named(SOLD).entries()) {
-    await sellUnits(at(context, 3 + index * 4), organizationId, item.id, 1);
+    await sellUnits(at(context, 3 + index * 4), DEMO, organizationId, item.id, 1);
   }
-  for (const item of named(RESERVED)) await reserveUnits(context, organizationId, item.id, 1);
+  for (const item of named(RESERVED)) await reserveUnits(context, DEMO, organizationId, item.id, 1);
   const hidden = named(HIDDEN).map((item) => item.id);
-  await setHidden(context, organizationId, hidden.sort(), true);
+  await setHidden(context, DEMO, organizationId, hidden.sort(), true);
   const off = named(TAKEN_OFF).map((item) => item.id);
   for (const channel of [dealer.liveId, dealer.testId]) {
-    await setPublished(context, organizationId, channel, off, false);
+    await setPublished(context, DEMO, organizationId, channel, off, false);
   }
   for (const { of, percentOff, fromDay, untilDay } of PROMOTIONS) {
     for (const item of named([of])) {
-      await startPromotion(context, organizationId, item.id, {
+      await startPromotion(context, DEMO, organizationId, item.id, {
         priceAmount: Math.round((item.priceAmount * (100 - percentOff)) / 100 / MINOR_UNITS) * MINOR_UNITS,
         startsAt: inDays(fromDay),
         endsAt: untilDay === null ? null : inDays(untilDay),

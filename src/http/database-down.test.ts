@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../test/harness/actor.ts';
 import type { ApiResponse } from '../../test/harness/api-client.ts';
 import { type OwnServer, startOwnServer } from '../../test/harness/own-server.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
@@ -39,7 +40,7 @@ describe('with the database down', () => {
       rateLimits: postgresStore(db),
     });
     dealer = await world.dealer();
-    await setRateLimit(db, dealer.integrationId, 1_000_000);
+    await setRateLimit(db, TESTER, dealer.integrationId, 1_000_000);
   });
   after(async () => {
     await world.stop();

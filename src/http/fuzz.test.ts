@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { TESTER } from '../../test/harness/actor.ts';
 import { exchange } from '../../test/harness/api-client.ts';
 import { sendRaw } from '../../test/harness/raw-socket.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
@@ -17,7 +18,7 @@ describe('random input', () => {
   before(async () => {
     world = await startWorld();
     dealer = await world.dealer();
-    await setRateLimit(world.db, dealer.integrationId, 1_000_000);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, 1_000_000);
   });
   after(() => world.stop());
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../test/harness/actor.ts';
 import { exchange } from '../../test/harness/api-client.ts';
 import { rawSocket, sendRaw } from '../../test/harness/raw-socket.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
@@ -92,15 +93,15 @@ describe('the log', () => {
       const line = await logged(method, path, withKey());
       assert.deepEqual([line.integrationId, line.code, line.level], [dealer.integrationId, code, 'info']);
     }
-    await setEnabled(world.db, dealer.integrationId, false);
+    await setEnabled(world.db, TESTER, dealer.integrationId, false);
     assert.equal((await logged('GET', '/api/v1/me', withKey())).integrationId, dealer.integrationId);
-    await setEnabled(world.db, dealer.integrationId, true);
-    await setRateLimit(world.db, dealer.integrationId, 10);
+    await setEnabled(world.db, TESTER, dealer.integrationId, true);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, 10);
     let line: Line;
     do line = await logged('GET', '/api/v1/me', withKey());
     while (line.status !== 429);
     assert.deepEqual([line.integrationId, line.code], [dealer.integrationId, 'too_many_requests']);
-    await setRateLimit(world.db, dealer.integrationId, 10_000);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, 10_000);
   });
 
   it('names nobody where no key was known, and keeps the key that was tried to itself', async () => {

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { type AuditChange, type AuditedObject, addAuditObjects, recordAudit } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { type RefreshRequest, refreshItems } from '../channel/project-items.ts';
@@ -40,30 +42,59 @@ export async function changeItem<Result>(
   });
 }
 
+/** How a change of many items is recorded: one row for all of them, and what became of each beside it. */
+export type BulkAudit = { actor: Actor } & Pick<AuditChange, 'action' | 'new' | 'undo'>;
+
 /**
- * Changes any number of items, in batches of a transaction each. What is missing, as when a colleague has just deleted
+ * Changes any number of items, in batches of a transaction each. `work` answers which of them it really changed, and how. What is missing, as when a colleague has just deleted
  * it, does not keep the others from being changed: it is refused by name when they are done. A fault leaves the batches
  * before it in place, and repeating the call completes them.
  */
 export async function changeItems(
   context: ChannelContext,
   request: ChangeRequest,
-  work: (tx: Transaction, itemIds: string[]) => Promise<unknown>,
+  audit: BulkAudit,
+  work: (tx: Transaction, itemIds: string[]) => Promise<AuditedObject[]>,
   onProgress: (done: number) => void = () => {},
 ): Promise<void> {
   const ids = [...new Set(request.itemIds)].sort();
   const missing: string[] = [];
+  let auditId: string | null = null;
   for (let start = 0; start < ids.length; start += BATCH_LIMIT) {
     const itemIds = ids.slice(start, start + BATCH_LIMIT);
-    const found = await changeFound(context, { ...request, itemIds }, async (tx, items) => {
+    const earlierId: string | null = auditId;
+    const { found, recordedId } = await changeFound(context, { ...request, itemIds }, async (tx, items) => {
       const foundIds = items.map((item) => item.id);
-      await work(tx, foundIds);
-      return new Set(foundIds);
+      const changed = await work(tx, foundIds);
+      const recordedId = await recordMany(tx, request.organizationId, audit, ids, earlierId, changed);
+      return { found: new Set(foundIds), recordedId };
     });
+    auditId = recordedId;
     missing.push(...itemIds.filter((id) => !found.has(id)));
     onProgress(start + itemIds.length);
   }
   if (missing.length > 0) throw missingItems(missing);
+}
+
+/** A change of one item is a row of its own; one of several is one row, made by the first batch that changes anything. */
+async function recordMany(
+  tx: Transaction,
+  organizationId: string,
+  { actor, ...audit }: BulkAudit,
+  asked: string[],
+  earlierId: string | null,
+  changed: AuditedObject[],
+): Promise<string | null> {
+  const [first] = changed;
+  if (first === undefined) return earlierId;
+  if (asked.length === 1) {
+    const object = { kind: 'item', id: first.id } as const;
+    return await recordAudit(tx, actor, { ...audit, organizationId, object, old: first.old, new: first.new });
+  }
+  const object = { kind: 'item', id: null } as const;
+  const id = earlierId ?? (await recordAudit(tx, actor, { ...audit, organizationId, object }));
+  if (id !== null) await addAuditObjects(tx, organizationId, id, changed);
+  return id;
 }
 
 /** Locks those of the items that the dealer has, in the order of their ids as every transaction does. */

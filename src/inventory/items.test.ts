@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import type { ApiClient } from '../../test/harness/api-client.ts';
 import { observe, observeAll, readDocuments, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
@@ -24,12 +25,13 @@ describe('the dealer’s items', () => {
   });
   after(() => world.stop());
 
-  const create = (item: NewItem) => createItem(world.channel, dealer.organizationId, item);
-  const edit = (id: string, changes: ItemChanges) => editItem(world.channel, dealer.organizationId, id, changes);
+  const create = (item: NewItem) => createItem(world.channel, TESTER, dealer.organizationId, item);
+  const edit = (id: string, changes: ItemChanges) =>
+    editItem(world.channel, TESTER, dealer.organizationId, id, changes);
   /** Publishes on both channels. */
   async function publishBoth(item: NewItem): Promise<string> {
     const id = await publishNew(world, dealer, item);
-    await setPublished(world.channel, dealer.organizationId, second.integrationId, [id], true);
+    await setPublished(world.channel, TESTER, dealer.organizationId, second.integrationId, [id], true);
     return id;
   }
   const both = (): [ApiClient, ApiClient] => [dealer.api, second.api];
@@ -43,7 +45,7 @@ describe('the dealer’s items', () => {
       const other = await world.dealer();
       await create(watch({ stockNumber: 'TWICE' }));
       await assertRefused(create(part({ stockNumber: 'TWICE' })), 'stock_number_taken', 'stockNumber');
-      await createItem(world.channel, other.organizationId, watch({ stockNumber: 'TWICE' }));
+      await createItem(world.channel, TESTER, other.organizationId, watch({ stockNumber: 'TWICE' }));
     });
     it('lets one of two that come at once have the stock number', async () => {
       const outcomes = await Promise.allSettled([
@@ -54,14 +56,14 @@ describe('the dealer’s items', () => {
     });
     it('refuses a location of another dealer, and an unknown one', async () => {
       const other = await world.dealer();
-      const unit = await createBusinessUnit(world.db, other.organizationId, 'Theirs');
-      const theirs = await createLocation(world.db, other.organizationId, unit, 'Safe');
+      const unit = await createBusinessUnit(world.db, TESTER, other.organizationId, 'Theirs');
+      const theirs = await createLocation(world.db, TESTER, other.organizationId, unit, 'Safe');
       for (const locationId of [theirs, newId('location'), 'nowhere']) {
         await assertRefused(create(watch({ locationId })), 'not_found', 'locationId');
       }
     });
     it('refuses an organization that is not there', async () => {
-      await assertRefused(createItem(world.channel, newId('organization'), watch()), 'not_found');
+      await assertRefused(createItem(world.channel, TESTER, newId('organization'), watch()), 'not_found');
     });
 
     const { attributes } = watch();
@@ -151,7 +153,7 @@ describe('the dealer’s items', () => {
     it('of a sold or unpublished listing gives a new stamp without an event', async () => {
       const sold = await publishNew(world, dealer, watch({ units: 0 }));
       const off = await publishNew(world, dealer, watch());
-      await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [off], false);
+      await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [off], false);
       const seen = await observe(dealer.api, async () => {
         await edit(sold, { title: 'Sold long ago' });
         await edit(off, { title: 'Off the channel' });
@@ -190,7 +192,7 @@ describe('the dealer’s items', () => {
 
     it('counts the units that are free to sell: what is held back stays so', async () => {
       const id = await publishNew(world, dealer, part({ units: 5 }));
-      await reserveUnits(world.channel, dealer.organizationId, id, 2);
+      await reserveUnits(world.channel, TESTER, dealer.organizationId, id, 2);
       const seen = await observe(dealer.api, () => edit(id, { units: 10 }));
       assert.equal(seen.documents.get(id).quantity, 10);
       await assertRefused(edit(id, { units: 999_999 }), 'invalid_input', 'units');
@@ -232,7 +234,8 @@ describe('the dealer’s items', () => {
   });
 
   describe('hiding', () => {
-    const hide = (ids: string[], isHidden: boolean) => setHidden(world.channel, dealer.organizationId, ids, isHidden);
+    const hide = (ids: string[], isHidden: boolean) =>
+      setHidden(world.channel, TESTER, dealer.organizationId, ids, isHidden);
 
     it('takes a listing off every channel, and showing brings it back', async () => {
       const id = await publishBoth(watch());
@@ -255,7 +258,7 @@ describe('the dealer’s items', () => {
     });
     it('of many goes in batches, so that orders do not wait for all of it', async () => {
       const ids = await Promise.all(Array.from({ length: 230 }, () => create(watch())));
-      await setPublished(world.channel, dealer.organizationId, dealer.integrationId, ids, true);
+      await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, true);
       const gone = newId('listing');
       const seen = await observe(dealer.api, () => assertRefused(hide([...ids, gone, ...ids], true), 'not_found'));
       assert.equal(seen.types.length, 230);
@@ -286,7 +289,7 @@ describe('the dealer’s items', () => {
   });
 
   describe('deleting for ever', () => {
-    const remove = (id: string) => deleteItem(world.channel, dealer.organizationId, id);
+    const remove = (id: string) => deleteItem(world.channel, TESTER, dealer.organizationId, id);
 
     for (const [kind, item] of [
       ['listing', watch],
@@ -305,7 +308,7 @@ describe('the dealer’s items', () => {
     }
     it('tells channels that had it once', async () => {
       const id = await publishNew(world, dealer, watch());
-      await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [id], false);
+      await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [id], false);
       const seen = await observe(dealer.api, () => remove(id));
       assert.deepEqual(seen.types, ['listing.unpublished']);
       assert.equal(seen.events[0]?.data.object.deleted, true);
@@ -313,7 +316,7 @@ describe('the dealer’s items', () => {
     it('tells nobody of what was never published, or of a part that is off already', async () => {
       const never = await create(watch());
       const off = await publishNew(world, dealer, part());
-      await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [off], false);
+      await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [off], false);
       const seen = await observe(dealer.api, () => Promise.all([remove(never), remove(off)]));
       assert.deepEqual([seen.types, seen.changed, seen.gone], [[], [], []]);
     });
@@ -341,13 +344,13 @@ describe('the dealer’s items', () => {
       for (let run = 0; run < 5; run++) {
         const id = await publishBoth(run % 2 === 0 ? watch() : part());
         const toggle = (isOn: boolean) =>
-          setPublished(world.channel, dealer.organizationId, second.integrationId, [id], isOn);
+          setPublished(world.channel, TESTER, dealer.organizationId, second.integrationId, [id], isOn);
         const seen = await observe(second.api, () =>
           Promise.allSettled([
             edit(id, { title: 'Racing' }),
             toggle(false),
             remove(id),
-            setHidden(world.channel, dealer.organizationId, [id], true),
+            setHidden(world.channel, TESTER, dealer.organizationId, [id], true),
             toggle(true),
             edit(id, { units: 7 }),
           ]),

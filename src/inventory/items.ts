@@ -1,17 +1,24 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { integrationsOf, refreshItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { changeItem, changeItems } from './change.ts';
+import { type BulkAudit, changeItem, changeItems, type LockedItem, missingItems } from './change.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
 import { assertAbovePromotions } from './promotions.ts';
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Takes a watch or a part into stock. Nobody can read it until it is published on a channel. */
-export async function createItem(context: ChannelContext, organizationId: string, input: NewItem): Promise<string> {
+export async function createItem(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  input: NewItem,
+): Promise<string> {
   assertNewItem(input);
   const id = newId(input.kind);
   await naming(input.stockNumber, () =>
@@ -23,6 +30,14 @@ export async function createItem(context: ChannelContext, organizationId: string
         values (${id}, ${organizationId}, ${input.kind}, ${input.stockNumber}, ${input.title}, ${input.description},
           ${input.priceAmount}, ${input.units}, ${input.taxTreatment}, ${input.locationId},
           ${JSON.stringify(input.attributes)}::jsonb, coalesce(${context.now()}::timestamptz, now()))`);
+      const { stockNumber, title, priceAmount, units } = input;
+      await recordAudit(tx, actor, {
+        organizationId,
+        action: 'item.created',
+        object: { kind: 'item', id },
+        new: { kind: input.kind, stockNumber, title, priceAmount, units },
+        at: context.now(),
+      });
     }),
   );
   return id;
@@ -31,6 +46,7 @@ export async function createItem(context: ChannelContext, organizationId: string
 /** Changes what the dealer edited and leaves the rest. `units` sets the units that can be sold. */
 export async function editItem(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   changes: ItemChanges,
@@ -43,6 +59,7 @@ export async function editItem(
       if (typeof changes.priceAmount === 'number') {
         await assertAbovePromotions(tx, context, itemId, changes.priceAmount);
       }
+      const old = await readEditable(tx, item);
       const has = (field: keyof ItemChanges) => changes[field] !== undefined;
       // What orders hold stays held: the dealer counts what is free to sell.
       const units = changes.units === undefined ? item.units : changes.units + item.reservedUnits;
@@ -58,20 +75,57 @@ export async function editItem(
           units = ${units},
           attributes = attributes || ${JSON.stringify(changes.attributes ?? {})}::jsonb
         where id = ${itemId}`);
+      await recordAudit(tx, actor, {
+        organizationId,
+        action: 'item.edited',
+        object: { kind: 'item', id: itemId },
+        old: { ...old, attributes: attributesOf(old.attributes, changes) },
+        new: changes,
+        undo: { operation: 'edit_item' },
+        at: context.now(),
+      });
     }),
   );
+}
+
+type Editable = Omit<Required<ItemChanges>, 'attributes'> & { attributes: Record<string, unknown> };
+
+/** What the dealer can edit, as it stands; the item's row is locked. */
+async function readEditable(tx: Transaction, item: LockedItem): Promise<Editable> {
+  const [row] = await tx.query<Omit<Editable, 'units'>>(sql`
+    select stock_number as "stockNumber", title, description, price_amount as "priceAmount",
+      tax_treatment as "taxTreatment", location_id as "locationId", attributes
+    from items where id = ${item.id}`);
+  if (row === undefined) throw missingItems([item.id]);
+  return { ...row, units: item.units - item.reservedUnits };
+}
+
+/** The attributes that are edited, as they were. */
+function attributesOf(attributes: Record<string, unknown>, changes: ItemChanges): Record<string, unknown> {
+  const names = Object.keys(changes.attributes ?? {});
+  return Object.fromEntries(names.map((name) => [name, attributes[name] ?? null]));
 }
 
 /** Hides items on every channel without touching the toggles, or shows them again. */
 export async function setHidden(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemIds: string[],
   isHidden: boolean,
 ): Promise<void> {
-  await changeItems(context, { organizationId, itemIds }, (tx, ids) =>
-    tx.query(sql`update items set is_hidden = ${isHidden} where id = any(${ids}::text[])`),
-  );
+  const audit: BulkAudit = {
+    actor,
+    action: 'item.visibility_changed',
+    new: { isHidden },
+    undo: { operation: 'set_hidden' },
+  };
+  await changeItems(context, { organizationId, itemIds }, audit, async (tx, ids) => {
+    const rows = await tx.query<{ id: string }>(sql`
+      update items set is_hidden = ${isHidden}
+      where id = any(${ids}::text[]) and is_hidden <> ${isHidden} returning id`);
+    return rows.map(({ id }) => ({ id, old: { isHidden: !isHidden }, new: { isHidden } }));
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import type { ApiClient } from '../../test/harness/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
@@ -24,12 +25,12 @@ describe('movements of stock', () => {
   after(() => world.stop());
 
   const move = (id: string, movement: Movement, units: number) =>
-    moveUnits(world.channel, dealer.organizationId, id, movement, units);
-  const reserve = (id: string, units: number) => reserveUnits(world.channel, dealer.organizationId, id, units);
-  const release = (id: string, units: number) => releaseUnits(world.channel, dealer.organizationId, id, units);
+    moveUnits(world.channel, TESTER, dealer.organizationId, id, movement, units);
+  const reserve = (id: string, units: number) => reserveUnits(world.channel, TESTER, dealer.organizationId, id, units);
+  const release = (id: string, units: number) => releaseUnits(world.channel, TESTER, dealer.organizationId, id, units);
   async function publishBoth(item: NewItem): Promise<string> {
     const id = await publishNew(world, dealer, item);
-    await setPublished(world.channel, dealer.organizationId, second.integrationId, [id], true);
+    await setPublished(world.channel, TESTER, dealer.organizationId, second.integrationId, [id], true);
     return id;
   }
   const both = (): [ApiClient, ApiClient] => [dealer.api, second.api];
@@ -94,7 +95,7 @@ describe('movements of stock', () => {
   });
 
   it('on no channel is told to nobody', async () => {
-    const id = await createItem(world.channel, dealer.organizationId, part({ units: 5 }));
+    const id = await createItem(world.channel, TESTER, dealer.organizationId, part({ units: 5 }));
     const seen = await observe(dealer.api, async () => {
       await move(id, 'fit', 1);
       await reserve(id, 4);
@@ -131,18 +132,18 @@ describe('movements of stock', () => {
 
   it('lets go of what the dealer holds, and not of what an order does', async () => {
     const shop = await openShop(world);
-    const id = await createItem(world.channel, shop.organizationId, part({ units: 3 }));
-    await setPublished(world.channel, shop.organizationId, shop.integrationId, [id], true);
+    const id = await createItem(world.channel, TESTER, shop.organizationId, part({ units: 3 }));
+    await setPublished(world.channel, TESTER, shop.organizationId, shop.integrationId, [id], true);
     const quantity = async () => (await shop.api.get(`/v1/parts/${id}`)).body.quantity;
     const { body: order } = await shop.post('/v1/orders', {
       channel_order_id: 'SO-1',
       lines: [{ part_id: id, quantity: 1 }],
     });
-    await reserveUnits(world.channel, shop.organizationId, id, 1);
+    await reserveUnits(world.channel, TESTER, shop.organizationId, id, 1);
     assert.equal(await quantity(), 1);
-    await assertRefused(releaseUnits(world.channel, shop.organizationId, id, 2), 'not_enough_units', 'units');
-    await releaseUnits(world.channel, shop.organizationId, id, 1);
-    await assertRefused(releaseUnits(world.channel, shop.organizationId, id, 1), 'not_enough_units', 'units');
+    await assertRefused(releaseUnits(world.channel, TESTER, shop.organizationId, id, 2), 'not_enough_units', 'units');
+    await releaseUnits(world.channel, TESTER, shop.organizationId, id, 1);
+    await assertRefused(releaseUnits(world.channel, TESTER, shop.organizationId, id, 1), 'not_enough_units', 'units');
     assert.equal(await quantity(), 2);
     assert.equal((await shop.post(`/v1/orders/${order.id}/cancel`)).status, 200);
     assert.equal(await quantity(), 3);

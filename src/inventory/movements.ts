@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
@@ -20,6 +22,7 @@ const SIGN: Record<Movement, 1 | -1> = { restock: 1, return: 1, fit: -1, remove:
 
 export async function moveUnits(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   movement: Movement,
@@ -28,13 +31,23 @@ export async function moveUnits(
   assertUnits(units);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
     if (movement === 'fit' && item.kind !== 'part') throw new DomainError('wrong_kind', 'Only parts are fitted.');
-    await changeUnits(tx, item, SIGN[movement] * units);
+    const difference = SIGN[movement] * units;
+    await changeUnits(tx, item, difference);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'item.units_moved',
+      object: { kind: 'item', id: itemId },
+      old: { units: item.units },
+      new: { units: item.units + difference, movement },
+      at: context.now(),
+    });
   });
 }
 
 /** Holds units back, as for a customer who asked in the shop. A listing whose last unit is held reads `reserved`. */
 export async function reserveUnits(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   units: number,
@@ -42,12 +55,21 @@ export async function reserveUnits(
   assertUnits(units);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
     await changeReserved(tx, item, units);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'item.units_reserved',
+      object: { kind: 'item', id: itemId },
+      old: { reservedUnits: item.reservedUnits },
+      new: { reservedUnits: item.reservedUnits + units },
+      at: context.now(),
+    });
   });
 }
 
 /** Lets go of units that the dealer held back. What orders hold only they give back, when they are cancelled. */
 export async function releaseUnits(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   units: number,
@@ -61,6 +83,14 @@ export async function releaseUnits(
       throw new DomainError('not_enough_units', `Only ${releasable} units are reserved by hand.`, 'units');
     }
     await changeReserved(tx, item, -units);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'item.units_released',
+      object: { kind: 'item', id: itemId },
+      old: { reservedUnits: item.reservedUnits },
+      new: { reservedUnits: item.reservedUnits - units },
+      at: context.now(),
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import type { ApiClient } from '../../test/harness/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
@@ -28,15 +29,15 @@ describe('promotions', () => {
   after(() => world.stop());
 
   const promote = (id: string, input: PromotionInput) =>
-    startPromotion(world.channel, dealer.organizationId, id, input);
+    startPromotion(world.channel, TESTER, dealer.organizationId, id, input);
   const change = (id: string, input: PromotionInput) =>
-    changePromotion(world.channel, dealer.organizationId, id, input);
-  const end = (id: string) => endPromotion(world.channel, dealer.organizationId, id);
+    changePromotion(world.channel, TESTER, dealer.organizationId, id, input);
+  const end = (id: string) => endPromotion(world.channel, TESTER, dealer.organizationId, id);
   const running: PromotionInput = { priceAmount: 1_199_000, startsAt: at(-1), endsAt: null };
   const both = (): [ApiClient, ApiClient] => [dealer.api, second.api];
   async function publishBoth(item: Parameters<typeof publishNew>[2]): Promise<string> {
     const id = await publishNew(world, dealer, item);
-    await setPublished(world.channel, dealer.organizationId, second.integrationId, [id], true);
+    await setPublished(world.channel, TESTER, dealer.organizationId, second.integrationId, [id], true);
     return id;
   }
 
@@ -134,7 +135,7 @@ describe('promotions', () => {
     const id = await publishNew(world, dealer, watch());
     await promote(id, running);
     const seen = await observe(dealer.api, () =>
-      editItem(world.channel, dealer.organizationId, id, { priceAmount: null }),
+      editItem(world.channel, TESTER, dealer.organizationId, id, { priceAmount: null }),
     );
     const { price, promotion } = seen.documents.get(id);
     assert.deepEqual([price, promotion], [null, null]);
@@ -204,7 +205,7 @@ describe('promotions', () => {
   it('keep the price above them: an edit to less is refused until they are changed, ended or over', async () => {
     const id = await publishNew(world, dealer, watch({ priceAmount: 10_000 }));
     const price = (priceAmount: number | null) =>
-      editItem(world.channel, dealer.organizationId, id, { priceAmount, title: 'Edited' });
+      editItem(world.channel, TESTER, dealer.organizationId, id, { priceAmount, title: 'Edited' });
     const runningId = await promote(id, { priceAmount: 8_000, startsAt: at(-1), endsAt: at(1) });
     const plannedId = await promote(id, { priceAmount: 6_000, startsAt: at(2), endsAt: at(3) });
     const refused = await observe(dealer.api, async () => {
@@ -233,7 +234,7 @@ describe('promotions', () => {
       const id = await publishNew(world, dealer, watch({ priceAmount: 10_000 }));
       await Promise.allSettled([
         promote(id, { ...running, priceAmount: 5_000 }),
-        editItem(world.channel, dealer.organizationId, id, { priceAmount: 4_000 }),
+        editItem(world.channel, TESTER, dealer.organizationId, id, { priceAmount: 4_000 }),
       ]);
       const { price, promotion } = (await dealer.api.get(`/v1/listings/${id}`)).body;
       if (promotion !== null) assert.ok(price.amount < promotion.regular_amount);
@@ -243,7 +244,7 @@ describe('promotions', () => {
   it('of another dealer, unknown or gone are refused', async () => {
     const other = await world.dealer();
     const theirs = await publishNew(world, other, watch());
-    const promotionId = await startPromotion(world.channel, other.organizationId, theirs, running);
+    const promotionId = await startPromotion(world.channel, TESTER, other.organizationId, theirs, running);
     await assertRefused(promote(theirs, running), 'not_found');
     for (const id of [promotionId, newId('promotion'), 'nonsense']) {
       await assertRefused(change(id, running), 'not_found');
@@ -253,7 +254,7 @@ describe('promotions', () => {
     const gone = await promote(id, running);
     const outcomes = await Promise.allSettled([end(gone), end(gone)]);
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
-    await deleteItem(world.channel, dealer.organizationId, id);
+    await deleteItem(world.channel, TESTER, dealer.organizationId, id);
     await assertRefused(end(gone), 'not_found');
   });
 });

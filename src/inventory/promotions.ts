@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
@@ -17,6 +19,7 @@ export type PromotionInput = {
 /** Plans or starts a promotion. It begins and ends on time by itself. */
 export async function startPromotion(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   input: PromotionInput,
@@ -30,12 +33,20 @@ export async function startPromotion(
     await tx.query(sql`
       insert into promotions (id, item_id, organization_id, price_amount, starts_at, ends_at)
       values (${id}, ${itemId}, ${organizationId}, ${input.priceAmount}, ${input.startsAt}, ${input.endsAt})`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'promotion.started',
+      object: { kind: 'item', id: itemId },
+      new: { promotionId: id, ...input },
+      at: context.now(),
+    });
   });
   return id;
 }
 
 export async function changePromotion(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   promotionId: string,
   input: PromotionInput,
@@ -43,23 +54,44 @@ export async function changePromotion(
   const itemId = await itemOf(context, organizationId, promotionId);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
     await assertPromotion(tx, item, promotionId, input);
-    const rows = await tx.query(sql`
+    const [old] = await tx.query<PromotionInput>(sql`
+      select price_amount as "priceAmount", starts_at as "startsAt", ends_at as "endsAt"
+      from promotions where id = ${promotionId}`);
+    if (old === undefined) throw missing();
+    await tx.query(sql`
       update promotions set price_amount = ${input.priceAmount}, starts_at = ${input.startsAt}, ends_at = ${input.endsAt}
-      where id = ${promotionId} returning id`);
-    if (rows.length === 0) throw missing();
+      where id = ${promotionId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'promotion.changed',
+      object: { kind: 'item', id: itemId },
+      old: { promotionId, ...old },
+      new: { promotionId, ...input },
+      at: context.now(),
+    });
   });
 }
 
 /** Ends a promotion now, or cancels one that has not begun. */
 export async function endPromotion(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   promotionId: string,
 ): Promise<void> {
   const itemId = await itemOf(context, organizationId, promotionId);
   await changeItem(context, { organizationId, itemId }, async (tx) => {
-    const rows = await tx.query(sql`delete from promotions where id = ${promotionId} returning id`);
-    if (rows.length === 0) throw missing();
+    const [old] = await tx.query<PromotionInput>(sql`
+      delete from promotions where id = ${promotionId}
+      returning price_amount as "priceAmount", starts_at as "startsAt", ends_at as "endsAt"`);
+    if (old === undefined) throw missing();
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'promotion.ended',
+      object: { kind: 'item', id: itemId },
+      old: { promotionId, ...old },
+      at: context.now(),
+    });
   });
 }
 

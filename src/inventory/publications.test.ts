@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { untilBlocked } from '../../test/harness/hold.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
@@ -25,9 +26,10 @@ describe('publishing', () => {
   });
   after(() => world.stop());
 
-  const create = (item: Parameters<typeof createItem>[2]) => createItem(world.channel, dealer.organizationId, item);
+  const create = (item: Parameters<typeof createItem>[3]) =>
+    createItem(world.channel, TESTER, dealer.organizationId, item);
   const publish = (ids: string[], isOn = true, onProgress?: (done: number) => void) =>
-    setPublished(world.channel, dealer.organizationId, dealer.integrationId, ids, isOn, onProgress);
+    setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, isOn, onProgress);
 
   it('tells the one channel it is for', async () => {
     const id = await create(watch());
@@ -121,7 +123,7 @@ describe('publishing', () => {
     const theirs = await publishNew(world, other, watch());
     const ids = await Promise.all(Array.from({ length: 110 }, () => create(watch())));
     const [first = '', last = ''] = [ids[0], ids.at(-1)];
-    for (const id of [first, last]) await deleteItem(world.channel, dealer.organizationId, id);
+    for (const id of [first, last]) await deleteItem(world.channel, TESTER, dealer.organizationId, id);
     const wanted = [...ids, 'aaa_unknown', theirs];
     const progress: number[] = [];
     const seen = await observe(dealer.api, async () => {
@@ -171,7 +173,10 @@ describe('publishing', () => {
     const ours = await create(watch());
     await assertRefused(publish([theirs]), 'not_found');
     for (const integrationId of [other.integrationId, newId('integration'), 'nonsense']) {
-      await assertRefused(setPublished(world.channel, dealer.organizationId, integrationId, [ours], true), 'not_found');
+      await assertRefused(
+        setPublished(world.channel, TESTER, dealer.organizationId, integrationId, [ours], true),
+        'not_found',
+      );
     }
     assert.equal((await dealer.api.get(`/v1/listings/${theirs}`)).status, 404);
     assert.equal((await other.api.get(`/v1/listings/${ours}`)).status, 404);
@@ -179,30 +184,36 @@ describe('publishing', () => {
 
   it('on a channel that is detached meanwhile is refused', async () => {
     const { organizationId, integrationId } = await world.dealer();
-    const id = await createItem(world.channel, organizationId, watch());
+    const id = await createItem(world.channel, TESTER, organizationId, watch());
     const db: typeof world.db = {
       ...world.db,
       async transaction(...work) {
-        await setOrganization(world.db, integrationId, null);
+        await setOrganization(world.db, TESTER, integrationId, null);
         return await world.db.transaction(...work);
       },
     };
-    await assertRefused(setPublished({ ...world.channel, db }, organizationId, integrationId, [id], true), 'not_found');
+    await assertRefused(
+      setPublished({ ...world.channel, db }, TESTER, organizationId, integrationId, [id], true),
+      'not_found',
+    );
     const rows = await world.db.query(sql`select item_id from publications where integration_id = ${integrationId}`);
     assert.deepEqual(rows, []);
   });
 
   it('on a channel that is deleted meanwhile is refused, and neither waits for the other', async () => {
     const { organizationId, integrationId } = await world.dealer();
-    const id = await createItem(world.channel, organizationId, watch());
+    const id = await createItem(world.channel, TESTER, organizationId, watch());
     let attempts = 0;
     let publishing: Promise<void> = Promise.resolve();
     await world.db.transaction(async (tx) => {
       attempts += 1;
       await lockClocks(tx, [integrationId]);
-      publishing = assertRefused(setPublished(world.channel, organizationId, integrationId, [id], true), 'not_found');
+      publishing = assertRefused(
+        setPublished(world.channel, TESTER, organizationId, integrationId, [id], true),
+        'not_found',
+      );
       await untilBlocked(world.db);
-      await deleteIntegration(tx, integrationId);
+      await deleteIntegration(tx, TESTER, integrationId);
     });
     await publishing;
     assert.equal(attempts, 1, 'a deadlock had to be resolved');

@@ -1,13 +1,15 @@
+import type { Actor } from '../audit/actor.ts';
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { changeItems } from './change.ts';
+import { type BulkAudit, changeItems } from './change.ts';
 
 /** Switches items on or off for one integration. */
 export async function setPublished(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   integrationId: string,
   itemIds: string[],
@@ -15,12 +17,24 @@ export async function setPublished(
   onProgress?: (done: number) => void,
 ): Promise<void> {
   const request = { organizationId, itemIds, integrationIds: [integrationId] };
-  async function toggle(tx: Transaction, ids: string[]): Promise<void> {
-    await lockChannel(tx, organizationId, integrationId);
-    if (isOn) await switchOn(tx, context, integrationId, ids);
-    else await switchOff(tx, integrationId, ids);
-  }
-  await changeItems(context, request, toggle, onProgress);
+  const change = { integrationId, isOn };
+  const audit: BulkAudit = {
+    actor,
+    action: 'item.publication_changed',
+    new: change,
+    undo: { operation: 'set_published' },
+  };
+  await changeItems(
+    context,
+    request,
+    audit,
+    async (tx, ids) => {
+      await lockChannel(tx, organizationId, integrationId);
+      const changed = isOn ? await switchOn(tx, context, integrationId, ids) : await switchOff(tx, integrationId, ids);
+      return changed.map((id) => ({ id, old: { integrationId, isOn: !isOn }, new: change }));
+    },
+    onProgress,
+  );
 }
 
 /**
@@ -43,17 +57,19 @@ async function switchOn(
   context: ChannelContext,
   integrationId: string,
   itemIds: string[],
-): Promise<void> {
-  await tx.query(sql`
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(sql`
     insert into publications (integration_id, item_id, is_on, published_at)
     select ${integrationId}, id, true, coalesce(${context.now()}::timestamptz, date_trunc('milliseconds', now()))
     from unnest(${itemIds}::text[]) as id
     on conflict (integration_id, item_id) do update set is_on = true, published_at = excluded.published_at
-    where not publications.is_on`);
+    where not publications.is_on returning item_id as id`);
+  return rows.map((row) => row.id);
 }
 
-async function switchOff(tx: Transaction, integrationId: string, itemIds: string[]): Promise<void> {
-  await tx.query(sql`
+async function switchOff(tx: Transaction, integrationId: string, itemIds: string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(sql`
     update publications set is_on = false
-    where integration_id = ${integrationId} and item_id = any(${itemIds}::text[])`);
+    where integration_id = ${integrationId} and item_id = any(${itemIds}::text[]) and is_on returning item_id as id`);
+  return rows.map((row) => row.id);
 }

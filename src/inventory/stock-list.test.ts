@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { part, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { createItem, editItem, setHidden } from './items.ts';
@@ -40,11 +41,11 @@ describe('the list of stock', () => {
 
   it('finds an item by any words of its number, title, brand, model and reference, whatever their case and accents', async () => {
     const item = watch({ stockNumber: 'ÉB-77/1042', title: 'Grönefeld 1941 Remontoire' });
-    const id = await createItem(world.channel, dealer.organizationId, {
+    const id = await createItem(world.channel, TESTER, dealer.organizationId, {
       ...item,
       attributes: { ...item.attributes, brand: 'Grönefeld', model: 'Remontoire', reference_number: 'GRO.41-A' },
     });
-    await createItem(world.channel, other.organizationId, watch({ title: 'Grönefeld of another dealer' }));
+    await createItem(world.channel, TESTER, other.organizationId, watch({ title: 'Grönefeld of another dealer' }));
     for (const search of [
       'grone',
       'GRÖNEFELD',
@@ -63,8 +64,8 @@ describe('the list of stock', () => {
   });
 
   it('finds an item by its new words after an edit, and no more by the old', async () => {
-    const id = await createItem(world.channel, dealer.organizationId, watch({ title: 'Zenith Defy' }));
-    await editItem(world.channel, dealer.organizationId, id, { title: 'Zenith Elprimero' });
+    const id = await createItem(world.channel, TESTER, dealer.organizationId, watch({ title: 'Zenith Defy' }));
+    await editItem(world.channel, TESTER, dealer.organizationId, id, { title: 'Zenith Elprimero' });
     assert.deepEqual(await find('elprimero'), [id]);
     assert.deepEqual(await find('defy'), []);
   });
@@ -74,15 +75,15 @@ describe('the list of stock', () => {
     const item = watch();
     const unique = { ...item.attributes, brand: 'Filterbrand' };
     const make = (changes: Parameters<typeof watch>[0]) =>
-      createItem(world.channel, organizationId, watch({ attributes: unique, ...changes }));
+      createItem(world.channel, TESTER, organizationId, watch({ attributes: unique, ...changes }));
     const free = await make({ priceAmount: 100 });
     const held = await make({ priceAmount: 200 });
     const sold = await make({ priceAmount: 300, units: 0 });
     const bare = await make({ priceAmount: null, description: '' });
-    await reserveUnits(world.channel, organizationId, held, 1);
-    await setPublished(world.channel, organizationId, integrationId, [free, held], true);
-    await setPublished(world.channel, organizationId, integrationId, [held], false);
-    await setHidden(world.channel, organizationId, [held], true);
+    await reserveUnits(world.channel, TESTER, organizationId, held, 1);
+    await setPublished(world.channel, TESTER, organizationId, integrationId, [free, held], true);
+    await setPublished(world.channel, TESTER, organizationId, integrationId, [held], false);
+    await setHidden(world.channel, TESTER, organizationId, [held], true);
     const found = async (filter: Partial<StockFilter>) => idsOf(await list({ brand: 'Filterbrand', ...filter })).sort();
     assert.deepEqual(await found({ status: 'in_stock' }), [free, bare].sort());
     assert.deepEqual(await found({ status: 'reserved' }), [held]);
@@ -101,9 +102,9 @@ describe('the list of stock', () => {
 
   it('shows what the site reads on each channel, and the running promotion', async () => {
     const { organizationId, integrationId } = dealer;
-    const id = await createItem(world.channel, organizationId, watch({ stockNumber: 'ONE-CHANNEL' }));
-    await setPublished(world.channel, organizationId, integrationId, [id], true);
-    await startPromotion(world.channel, organizationId, id, {
+    const id = await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'ONE-CHANNEL' }));
+    await setPublished(world.channel, TESTER, organizationId, integrationId, [id], true);
+    await startPromotion(world.channel, TESTER, organizationId, id, {
       priceAmount: 999_000,
       startsAt: new Date(Date.now() - 60_000),
       endsAt: null,
@@ -121,6 +122,7 @@ describe('the list of stock', () => {
     for (let index = 0; index < 17; index++) {
       await createItem(
         world.channel,
+        TESTER,
         organizationId,
         part({ title: `Crown ${index % 3}`, priceAmount: index % 4 === 0 ? null : (index % 5) * 100 }),
       );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { cloneDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { until } from '../../test/harness/hold.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
@@ -46,7 +47,7 @@ describe('all writers at once', () => {
       );
     }
     for (const { integrationId } of [...shops, test]) {
-      await setPublished(world.channel, first.organizationId, integrationId, items, true);
+      await setPublished(world.channel, TESTER, first.organizationId, integrationId, items, true);
     }
   });
   after(() => database.drop());
@@ -73,7 +74,7 @@ describe('all writers at once', () => {
     if (answer.body.customer_id !== null) people.push(answer.body.customer_id);
   }
 
-  const dealer = () => [world.channel, organizationId()] as const;
+  const dealer = () => [world.channel, TESTER, organizationId()] as const;
   const actions: (() => Promise<unknown>)[] = [
     () => report(pick(shops)),
     () => report(pick(shops)),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { observe } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
@@ -44,7 +45,9 @@ describe('assigning a customer to an order', () => {
     const shop = await openShop(world);
     const { order, ben } = await conflicting(shop);
     await read(shop, order.id);
-    const seen = await observe(shop.api, () => assignCustomer(world.channel, shop.organizationId, order.id, ben));
+    const seen = await observe(shop.api, () =>
+      assignCustomer(world.channel, TESTER, shop.organizationId, order.id, ben),
+    );
     assert.deepEqual(seen.types, []);
     const assigned = await read(shop, order.id);
     assert.deepEqual(assigned, { ...order, customer_id: ben, updated_at: assigned.updated_at });
@@ -55,7 +58,7 @@ describe('assigning a customer to an order', () => {
   it('says that it is nobody’s, which also decides the conflict', async () => {
     const shop = await openShop(world);
     const { order } = await conflicting(shop);
-    const decided = await assignCustomer(world.channel, shop.organizationId, order.id, null);
+    const decided = await assignCustomer(world.channel, TESTER, shop.organizationId, order.id, null);
     assert.equal(decided.customer_id, null);
     assert.equal(await hasConflict(order.id), false);
   });
@@ -63,10 +66,10 @@ describe('assigning a customer to an order', () => {
   it('changes an earlier choice, in any status, and the stamp only if it is another one', async () => {
     const shop = await openShop(world);
     const { order, ana, ben } = await conflicting(shop);
-    await dismissOrder(world.channel, shop.organizationId, order.id, null);
-    await assignCustomer(world.channel, shop.organizationId, order.id, ana);
-    const first = await assignCustomer(world.channel, shop.organizationId, order.id, ben);
-    assert.deepEqual(await assignCustomer(world.channel, shop.organizationId, order.id, ben), first);
+    await dismissOrder(world.channel, TESTER, shop.organizationId, order.id, null);
+    await assignCustomer(world.channel, TESTER, shop.organizationId, order.id, ana);
+    const first = await assignCustomer(world.channel, TESTER, shop.organizationId, order.id, ben);
+    assert.deepEqual(await assignCustomer(world.channel, TESTER, shop.organizationId, order.id, ben), first);
     assert.deepEqual(await read(shop, order.id), first);
     assert.deepEqual([first.status, first.customer_id], ['cancelled', ben]);
   });
@@ -75,8 +78,8 @@ describe('assigning a customer to an order', () => {
     const shop = await openShop(world);
     const { order, ana, ben } = await conflicting(shop);
     const third = await customer(shop, { email: 'third@example.ch' });
-    await assignCustomer(world.channel, shop.organizationId, order.id, third);
-    await mergeCustomers(world.channel, shop.organizationId, ana, ben);
+    await assignCustomer(world.channel, TESTER, shop.organizationId, order.id, third);
+    await mergeCustomers(world.channel, TESTER, shop.organizationId, ana, ben);
     assert.equal((await read(shop, order.id)).customer_id, third);
   });
 
@@ -88,7 +91,7 @@ describe('assigning a customer to an order', () => {
     const foreign = await customer(stranger, { email: 'x@example.ch' });
     const ofTest = await customer(test, { email: 'x@example.ch' });
     const assign = (orderId: string, customerId: string, organizationId = shop.organizationId) =>
-      assignCustomer(world.channel, organizationId, orderId, customerId);
+      assignCustomer(world.channel, TESTER, organizationId, orderId, customerId);
     await assertRefused(assign(newId('order'), ana), 'not_found');
     await assertRefused(assign(order.id, newId('customer')), 'not_found', 'customerId');
     await assertRefused(assign(order.id, foreign), 'not_found', 'customerId');
@@ -103,8 +106,8 @@ describe('assigning a customer to an order', () => {
       const shop = await openShop(world);
       const { order, ana, ben } = await conflicting(shop);
       await Promise.all([
-        mergeCustomers(world.channel, shop.organizationId, ana, ben),
-        assignCustomer(world.channel, shop.organizationId, order.id, ben).catch(() => {}),
+        mergeCustomers(world.channel, TESTER, shop.organizationId, ana, ben),
+        assignCustomer(world.channel, TESTER, shop.organizationId, order.id, ben).catch(() => {}),
       ]);
       assert.equal((await read(shop, order.id)).customer_id, ana);
       assert.equal(await hasConflict(order.id), false);

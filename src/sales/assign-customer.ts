@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
@@ -14,6 +16,7 @@ import { changeOrder, missingOrder, type OpenOrder } from './change-order.ts';
  */
 export async function assignCustomer(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   orderId: string,
   customerId: string | null,
@@ -22,9 +25,21 @@ export async function assignCustomer(
     // So the customer can't be merged away under the order.
     await lockCustomers(tx, organizationId);
     const customer = customerId === null ? null : await findCustomer(tx, organizationId, customerId);
-    const alter = (open: OpenOrder) => assign(open, customerId, customer);
+    let formerId: string | null = null;
+    const alter = (open: OpenOrder) => {
+      formerId = open.order.customer_id;
+      return assign(open, customerId, customer);
+    };
     const changed = await changeOrder(tx, context, { organizationId }, orderId, alter);
     if (changed === null) throw missingOrder();
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'order.customer_assigned',
+      object: { kind: 'order', id: orderId },
+      old: { customerId: formerId },
+      new: { customerId },
+      at: context.now(),
+    });
     return changed;
   });
   return order;

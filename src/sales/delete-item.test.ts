@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { changing, untilBlocked } from '../../test/harness/hold.ts';
 import { observe } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
@@ -37,7 +38,7 @@ describe('deleting an item', () => {
       const made = await order(shop, [{ listing_id: gone }, { part_id: stays }]);
       const other = await order(shop, [{ part_id: stays }]);
       await read(shop, made.id);
-      const seen = await observe(shop.api, () => deleteItem(world.channel, shop.organizationId, gone));
+      const seen = await observe(shop.api, () => deleteItem(world.channel, TESTER, shop.organizationId, gone));
       assert.deepEqual(seen.types, ['listing.unpublished']);
 
       const after = await read(shop, made.id);
@@ -46,7 +47,7 @@ describe('deleting an item', () => {
       const changed = await shop.api.get(`/v1/orders?updated_after=${other.updated_at}`);
       assert.deepEqual(changed.body.data, [after]);
 
-      const confirmed = await confirmOrder(world.channel, shop.organizationId, made.id);
+      const confirmed = await confirmOrder(world.channel, TESTER, shop.organizationId, made.id);
       assert.deepEqual(
         confirmed.lines.map((line) => line.match?.id ?? null),
         [null, stays],
@@ -64,12 +65,12 @@ describe('deleting an item', () => {
       await order(shop, [{ part_id: gone }]),
       await order(shop, [{ part_id: gone }]),
     ];
-    await confirmOrder(world.channel, shop.organizationId, matched.id);
-    await confirmOrder(world.channel, shop.organizationId, fulfilled.id);
-    await fulfilOrder(world.channel, shop.organizationId, fulfilled.id);
-    await dismissOrder(world.channel, shop.organizationId, cancelled.id, null);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, matched.id);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, fulfilled.id);
+    await fulfilOrder(world.channel, TESTER, shop.organizationId, fulfilled.id);
+    await dismissOrder(world.channel, TESTER, shop.organizationId, cancelled.id, null);
     const before = (await shop.api.get('/v1/orders')).body.data;
-    await deleteItem(world.channel, shop.organizationId, gone);
+    await deleteItem(world.channel, TESTER, shop.organizationId, gone);
     assert.deepEqual((await shop.api.get('/v1/orders')).body.data, before);
   });
 
@@ -77,13 +78,13 @@ describe('deleting an item', () => {
     const shop = await openShop(world);
     const sibling = await addShop(world, shop);
     const gone = await publishNew(world, shop, part());
-    await setPublished(world.channel, shop.organizationId, sibling.integrationId, [gone], true);
+    await setPublished(world.channel, TESTER, shop.organizationId, sibling.integrationId, [gone], true);
     const orders = [
       { from: shop, made: await order(shop, [{ part_id: gone }]) },
       { from: sibling, made: await order(sibling, [{ part_id: gone }]) },
     ];
     await world.db.query(sql`delete from publications where integration_id = ${sibling.integrationId}`);
-    await deleteItem(world.channel, shop.organizationId, gone);
+    await deleteItem(world.channel, TESTER, shop.organizationId, gone);
     for (const { from, made } of orders) {
       const after = await read(from, made.id);
       assert.equal(after.lines[0].match, null);
@@ -96,7 +97,7 @@ describe('deleting an item', () => {
     const gone = await publishNew(world, shop, part());
     const first = await order(shop, [{ part_id: gone }]);
     const early = await changing(world.db, first.id);
-    const deleted = deleteItem(world.channel, shop.organizationId, gone);
+    const deleted = deleteItem(world.channel, TESTER, shop.organizationId, gone);
     await untilBlocked(world.db);
     const second = await order(shop, [{ part_id: gone }]);
     const late = await changing(world.db, second.id);
@@ -115,9 +116,9 @@ describe('deleting an item', () => {
       const gone = await publishNew(world, shop, part({ units: 100 }));
       const early = await Promise.all([1, 2, 3].map(() => order(shop, [{ part_id: gone }])));
       const [, ...late] = await Promise.all([
-        deleteItem(world.channel, shop.organizationId, gone),
+        deleteItem(world.channel, TESTER, shop.organizationId, gone),
         ...[1, 2, 3].map(() => order(shop, [{ part_id: gone }])),
-        ...early.map(({ id }) => dismissOrder(world.channel, shop.organizationId, id, null)),
+        ...early.map(({ id }) => dismissOrder(world.channel, TESTER, shop.organizationId, id, null)),
       ]);
       for (const { id } of late.slice(0, 3)) assert.equal((await read(shop, id)).lines[0].match, null);
     }
@@ -128,8 +129,8 @@ describe('deleting an item', () => {
     const stranger = await openShop(world);
     const foreign = await publishNew(world, stranger, watch());
     const made = await order(stranger, [{ listing_id: foreign }]);
-    await assertRefused(deleteItem(world.channel, shop.organizationId, newId('listing')), 'not_found');
-    await assertRefused(deleteItem(world.channel, shop.organizationId, foreign), 'not_found');
+    await assertRefused(deleteItem(world.channel, TESTER, shop.organizationId, newId('listing')), 'not_found');
+    await assertRefused(deleteItem(world.channel, TESTER, shop.organizationId, foreign), 'not_found');
     assert.deepEqual(await read(stranger, made.id), made);
   });
 });

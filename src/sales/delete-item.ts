@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit, type Values } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Order } from '../contract/resources/order.ts';
@@ -13,13 +15,28 @@ import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
  * for it are matched to nothing again, for the dealer to match them otherwise; sales, fulfilled and cancelled orders are
  * history and keep naming it.
  */
-export async function deleteItem(context: ChannelContext, organizationId: string, itemId: string): Promise<void> {
+export async function deleteItem(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  itemId: string,
+): Promise<void> {
   const { photoIds } = await commitAndWake(context, async (tx) => {
     const orders = await lockWaitingOrders(tx, organizationId, itemId);
     const changed = await letGo(tx, orders, itemId);
     const integrationIds = [...new Set(changed.map((order) => order.integrationId))];
+    const [old] = await tx.query<Values>(sql`
+      select kind, stock_number as "stockNumber", title, price_amount as "priceAmount", units
+      from items where id = ${itemId}`);
     const removed = await removeItem(tx, context, itemId, integrationIds);
     await rewriteOrders(tx, changed, removed.stamps);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'item.deleted',
+      object: { kind: 'item', id: itemId },
+      old: old ?? {},
+      at: context.now(),
+    });
     return { touched: [...removed.stamps.keys()], photoIds: removed.photoIds };
   });
   if (photoIds.length > 0) context.onPhotosRemoved?.(photoIds);

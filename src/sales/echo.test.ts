@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
@@ -34,7 +35,7 @@ async function report(lines: object[], channelOrderId?: string): Promise<string>
   const { body } = await reporter.post('/v1/orders', { channel_order_id: channelOrderId ?? `SO-${ordersMade}`, lines });
   return body.id;
 }
-const dealer = () => [world.channel, reporter.organizationId] as const;
+const dealer = () => [world.channel, TESTER, reporter.organizationId] as const;
 const confirm = ({ orderId }: Scene) => confirmOrder(...dealer(), orderId);
 const fulfil = ({ orderId }: Scene) => fulfilOrder(...dealer(), orderId);
 
@@ -207,7 +208,7 @@ async function heardBy(shop: Shop, known: Set<string>): Promise<Required<Heard>>
 async function setScene({ order, earlier = [] }: Cause): Promise<Scene> {
   const listingId = await publishNew(world, reporter, watch());
   const partId = await publishNew(world, reporter, part({ units: 5 }));
-  await setPublished(world.channel, other.organizationId, other.integrationId, [listingId, partId], true);
+  await setPublished(world.channel, TESTER, other.organizationId, other.integrationId, [listingId, partId], true);
   const scene = { listingId, partId, orderId: '' };
   if (order !== undefined) scene.orderId = await report(order(scene));
   for (const step of earlier) await step(scene);
@@ -235,7 +236,7 @@ describe('echo suppression', () => {
     const known = await Promise.all(shops.map(async (shop) => new Set((await eventsOf(shop)).keys())));
     // The mass change that would tell of the new prices has not come to these two items yet.
     for (const { organizationId, integrationId } of shops) {
-      await changePresentation(world.channel, organizationId, integrationId, { markupBasisPoints: 1_000 });
+      await changePresentation(world.channel, TESTER, organizationId, integrationId, { markupBasisPoints: 1_000 });
     }
     await report([...ofListing(scene), ...ofPart(scene)]);
     assert.deepEqual(await heardBy(reporter, known[0] ?? new Set()), {
@@ -251,12 +252,12 @@ describe('echo suppression', () => {
   it('withholds nothing of a test order, because it does nothing', async () => {
     const scene = await setScene({ what: '', act: async () => {}, reporter: {}, other: {} });
     const test = await addShop(world, reporter, { isTestMode: true });
-    await setPublished(world.channel, test.organizationId, test.integrationId, [scene.listingId], true);
+    await setPublished(world.channel, TESTER, test.organizationId, test.integrationId, [scene.listingId], true);
     const shops = [reporter, other, test];
     const known = await Promise.all(shops.map(async (shop) => new Set((await eventsOf(shop)).keys())));
     const { body } = await test.post('/v1/orders', { channel_order_id: 'SO-1', lines: ofListing(scene) });
-    await confirmOrder(world.channel, test.organizationId, body.id);
-    await cancelSale(world.channel, test.organizationId, body.id);
+    await confirmOrder(world.channel, TESTER, test.organizationId, body.id);
+    await cancelSale(world.channel, TESTER, test.organizationId, body.id);
     for (const [index, shop] of shops.entries()) {
       assert.deepEqual(await heardBy(shop, known[index] ?? new Set()), { told: [], withheld: [] });
     }

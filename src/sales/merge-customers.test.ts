@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, faultOf, openShop, type Shop } from '../../test/harness/shop.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
@@ -33,7 +34,7 @@ describe('merging two customers', () => {
     const merged = await customer(shop, { external_id: 'c2', phone: '+41227300000' });
     const request = { external_id: 'c2', email: 'ana@example.ch', phone: '+41227300000' };
     assert.equal(faultOf(await shop.post('/v1/customers', request)).code, 'customer_contact_conflict');
-    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    await mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged);
     const { status, body } = await shop.post('/v1/customers', request);
     assert.equal(status, 200);
     assert.equal(body.id, kept);
@@ -52,7 +53,7 @@ describe('merging two customers', () => {
       last_name: 'Berger',
       address,
     });
-    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    await mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged);
     const { body } = await shop.post('/v1/customers', { email: 'KEPT@example.ch' });
     assert.deepEqual(body, {
       id: kept,
@@ -86,7 +87,7 @@ describe('merging two customers', () => {
     }
     const merged = orders[0]?.before.customer_id;
     assert.equal(orders[1]?.before.customer_id, merged);
-    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    await mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged);
     for (const { shop: one, before } of orders) {
       const order = (await one.api.get(`/v1/orders/${before.id}`)).body;
       assert.deepEqual(order, { ...before, customer_id: kept, updated_at: order.updated_at });
@@ -118,7 +119,7 @@ describe('merging two customers', () => {
     for (const before of others) assert.equal(before.customer_id, null);
     assert.equal((await conflicts(shop)).length, 5);
 
-    await mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    await mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged);
     for (const { shop: one, before } of resolved) {
       const order = (await one.api.get(`/v1/orders/${before.id}`)).body;
       assert.deepEqual(order, { ...before, customer_id: kept, updated_at: order.updated_at });
@@ -136,7 +137,8 @@ describe('merging two customers', () => {
     const own = await customer(shop, { email: 'a@b.ch' });
     const foreign = await customer(stranger, { email: 'a@b.ch' });
     const ofTest = await customer(test, { email: 'a@b.ch' });
-    const merge = (kept: string, merged: string) => mergeCustomers(world.channel, shop.organizationId, kept, merged);
+    const merge = (kept: string, merged: string) =>
+      mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged);
     await assertRefused(merge(own, own), 'invalid_input', 'mergedId');
     await assertRefused(merge(own, newId('customer')), 'not_found');
     await assertRefused(merge(newId('customer'), own), 'not_found');
@@ -158,7 +160,11 @@ describe('merging two customers', () => {
       }),
     );
     const upserts = Array.from({ length: 10 }, () => shop.post('/v1/customers', { phone: '+41227300000' }));
-    await Promise.all([...writes, ...upserts, mergeCustomers(world.channel, shop.organizationId, kept, merged)]);
+    await Promise.all([
+      ...writes,
+      ...upserts,
+      mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged),
+    ]);
     const { data } = (await shop.api.get('/v1/orders')).body;
     assert.equal(data.length, 20);
     for (const order of data) assert.equal(order.customer_id, kept);

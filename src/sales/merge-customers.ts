@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
@@ -20,6 +22,7 @@ type Pair = { organizationId: string; keptId: string; mergedId: string; isTest: 
  */
 export async function mergeCustomers(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   keptId: string,
   mergedId: string,
@@ -35,6 +38,14 @@ export async function mergeCustomers(
     await joinRows(tx, pair, now);
     const resolved = await resolvedBy(tx, pair, conflicting, now);
     await giveToKept(tx, keptId, moved, resolved, now);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'customer.merged',
+      object: { kind: 'customer', id: keptId },
+      new: { mergedId, movedOrders: moved.length, resolvedOrders: resolved.length },
+      personal: ['email', 'phone', 'firstName', 'lastName', 'company', 'address'],
+      at: context.now(),
+    });
   });
 }
 

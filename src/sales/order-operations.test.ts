@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { observe } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
@@ -43,11 +44,14 @@ async function salesOf(organizationId: string): Promise<Sale[]> {
 /** Each operation on an order, as the dealer calls it. */
 const operations = {
   match: (id: string, organizationId = shop.organizationId) =>
-    matchLine(world.channel, organizationId, id, { lineId: null, itemId: newId('listing'), units: 1 }),
-  confirm: (id: string, organizationId = shop.organizationId) => confirmOrder(world.channel, organizationId, id),
-  fulfil: (id: string, organizationId = shop.organizationId) => fulfilOrder(world.channel, organizationId, id),
-  dismiss: (id: string, organizationId = shop.organizationId) => dismissOrder(world.channel, organizationId, id, null),
-  cancelSale: (id: string, organizationId = shop.organizationId) => cancelSale(world.channel, organizationId, id),
+    matchLine(world.channel, TESTER, organizationId, id, { lineId: null, itemId: newId('listing'), units: 1 }),
+  confirm: (id: string, organizationId = shop.organizationId) =>
+    confirmOrder(world.channel, TESTER, organizationId, id),
+  fulfil: (id: string, organizationId = shop.organizationId) => fulfilOrder(world.channel, TESTER, organizationId, id),
+  dismiss: (id: string, organizationId = shop.organizationId) =>
+    dismissOrder(world.channel, TESTER, organizationId, id, null),
+  cancelSale: (id: string, organizationId = shop.organizationId) =>
+    cancelSale(world.channel, TESTER, organizationId, id),
 };
 type Operation = keyof typeof operations;
 const NAMES = Object.keys(operations) as Operation[];
@@ -58,7 +62,7 @@ describe('confirming an order', () => {
     const listingId = await publishNew(world, own, watch());
     const partId = await publishNew(world, own, part({ units: 5 }));
     const { id } = await order([{ listing_id: listingId }, { part_id: partId, quantity: 2 }, { title: 'Gift' }], own);
-    const confirmed = await confirmOrder(world.channel, own.organizationId, id);
+    const confirmed = await confirmOrder(world.channel, TESTER, own.organizationId, id);
     assert.equal(confirmed.status, 'matched');
     assert.deepEqual(confirmed, await read(id, own));
     assert.deepEqual(
@@ -87,7 +91,7 @@ describe('confirming an order', () => {
     await assertRefused(operations.confirm(id), 'nothing_matched');
     const listingId = await publishNew(world, shop, watch());
     const other = await order([{ listing_id: listingId }]);
-    await deleteItem(world.channel, shop.organizationId, listingId);
+    await deleteItem(world.channel, TESTER, shop.organizationId, listingId);
     await assertRefused(operations.confirm(other.id), 'nothing_matched');
   });
 
@@ -95,13 +99,13 @@ describe('confirming an order', () => {
     const own = await openShop(world, { isTestMode: true });
     const listingId = await publishNew(world, own, watch());
     const { id } = await order([{ listing_id: listingId }], own);
-    const seen = await observe(own.api, () => confirmOrder(world.channel, own.organizationId, id));
+    const seen = await observe(own.api, () => confirmOrder(world.channel, TESTER, own.organizationId, id));
     assert.deepEqual([seen.types, seen.changed], [[], []]);
     assert.equal((await read(id, own)).status, 'matched');
     assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     const [sale] = await salesOf(own.organizationId);
     assert.equal(sale?.is_test, true);
-    await cancelSale(world.channel, own.organizationId, id);
+    await cancelSale(world.channel, TESTER, own.organizationId, id);
     assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     const [voided] = await salesOf(own.organizationId);
     assert.equal(voided?.status, 'voided');
@@ -135,11 +139,11 @@ describe('fulfilling an order', () => {
     const listingId = await publishNew(world, own, watch());
     const first = await order([{ listing_id: listingId }], own);
     const second = await order([{ listing_id: listingId }], own);
-    await confirmOrder(world.channel, own.organizationId, first.id);
+    await confirmOrder(world.channel, TESTER, own.organizationId, first.id);
     await world.db.query(sql`update integrations set is_test_mode = false where id = ${own.integrationId}`);
     const seen = await observe(own.api, async () => {
-      await fulfilOrder(world.channel, own.organizationId, first.id);
-      await dismissOrder(world.channel, own.organizationId, second.id, null);
+      await fulfilOrder(world.channel, TESTER, own.organizationId, first.id);
+      await dismissOrder(world.channel, TESTER, own.organizationId, second.id, null);
     });
     assert.deepEqual(
       seen.events.map((event) => [event.type, event.livemode, event.data.object.is_test]),
@@ -156,7 +160,7 @@ describe('dismissing an order', () => {
     const listingId = await publishNew(world, shop, watch());
     const { id } = await order([{ listing_id: listingId }]);
     const seen = await observe(shop.api, () =>
-      dismissOrder(world.channel, shop.organizationId, id, 'The watch is in repair.'),
+      dismissOrder(world.channel, TESTER, shop.organizationId, id, 'The watch is in repair.'),
     );
     const dismissed = await read(id);
     assert.equal(dismissed.status, 'cancelled');
@@ -194,9 +198,9 @@ describe('cancelling the sale of an order', () => {
       const listingId = await publishNew(world, own, watch());
       const partId = await publishNew(world, own, part({ units: 5 }));
       const { id } = await order([{ listing_id: listingId }, { part_id: partId, quantity: 5 }, {}], own);
-      await confirmOrder(world.channel, own.organizationId, id);
-      if (isFulfilled) await fulfilOrder(world.channel, own.organizationId, id);
-      const seen = await observe(own.api, () => cancelSale(world.channel, own.organizationId, id));
+      await confirmOrder(world.channel, TESTER, own.organizationId, id);
+      if (isFulfilled) await fulfilOrder(world.channel, TESTER, own.organizationId, id);
+      const seen = await observe(own.api, () => cancelSale(world.channel, TESTER, own.organizationId, id));
       assert.deepEqual(seen.types, ['listing.in_stock', 'part.in_stock']);
       assert.deepEqual(seen.events[1]?.data, {
         object: { id: partId, object: 'part', quantity: 5 },
@@ -221,23 +225,25 @@ describe('cancelling the sale of an order', () => {
     const own = await openShop(world);
     const listingId = await publishNew(world, own, watch());
     const { id } = await order([{ listing_id: listingId }], own);
-    await confirmOrder(world.channel, own.organizationId, id);
+    await confirmOrder(world.channel, TESTER, own.organizationId, id);
     const [sale] = await salesOf(own.organizationId);
     const saleId = sale?.id ?? '';
-    const voids = await Promise.allSettled([1, 2, 3].map(() => voidSale(world.channel, own.organizationId, saleId)));
+    const voids = await Promise.allSettled(
+      [1, 2, 3].map(() => voidSale(world.channel, TESTER, own.organizationId, saleId)),
+    );
     assert.deepEqual(voids.map((result) => result.status).sort(), ['fulfilled', 'rejected', 'rejected']);
     assert.equal((await read(id, own)).status, 'received');
     assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
-    await assertRefused(voidSale(world.channel, own.organizationId, saleId), 'already_voided');
+    await assertRefused(voidSale(world.channel, TESTER, own.organizationId, saleId), 'already_voided');
 
     // Sold again, the order has a new sale; the old one's void must not touch it.
-    await matchLine(world.channel, own.organizationId, id, {
+    await matchLine(world.channel, TESTER, own.organizationId, id, {
       lineId: (await read(id, own)).lines[0].id,
       itemId: listingId,
     });
-    await confirmOrder(world.channel, own.organizationId, id);
-    await assertRefused(cancelSale(world.channel, own.organizationId, id, saleId), 'already_voided');
-    await assertRefused(voidSale(world.channel, own.organizationId, saleId), 'already_voided');
+    await confirmOrder(world.channel, TESTER, own.organizationId, id);
+    await assertRefused(cancelSale(world.channel, TESTER, own.organizationId, id, saleId), 'already_voided');
+    await assertRefused(voidSale(world.channel, TESTER, own.organizationId, saleId), 'already_voided');
     assert.equal((await read(id, own)).status, 'matched');
     assert.deepEqual(await stockOf(world, listingId), { units: 0, held: 0 });
   });
@@ -246,7 +252,7 @@ describe('cancelling the sale of an order', () => {
     const listingId = await publishNew(world, shop, watch());
     const { id } = await order([{ listing_id: listingId }]);
     await operations.confirm(id);
-    await deleteItem(world.channel, shop.organizationId, listingId);
+    await deleteItem(world.channel, TESTER, shop.organizationId, listingId);
     const returned = await operations.cancelSale(id);
     assert.equal(returned.status, 'received');
     assert.equal(returned.lines[0]?.match, null);
@@ -256,10 +262,10 @@ describe('cancelling the sale of an order', () => {
     const own = await openShop(world, { isTestMode: true });
     const listingId = await publishNew(world, own, watch());
     const { id } = await order([{ listing_id: listingId }], own);
-    await confirmOrder(world.channel, own.organizationId, id);
+    await confirmOrder(world.channel, TESTER, own.organizationId, id);
     await world.db.query(sql`delete from integrations where id = ${own.integrationId}`);
     const [sale] = await salesOf(own.organizationId);
-    await voidSale(world.channel, own.organizationId, sale?.id ?? '');
+    await voidSale(world.channel, TESTER, own.organizationId, sale?.id ?? '');
     assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
   });
 });
@@ -269,7 +275,7 @@ describe('matching a line by hand', () => {
     const partId = await publishNew(world, shop, part({ units: 5 }));
     const { id, lines } = await order([{ part_id: 'unknown', quantity: 3, unit_amount: 7 }]);
     const seen = await observe(shop.api, () =>
-      matchLine(world.channel, shop.organizationId, id, { lineId: lines[0].id, itemId: partId }),
+      matchLine(world.channel, TESTER, shop.organizationId, id, { lineId: lines[0].id, itemId: partId }),
     );
     const matched = await read(id);
     assert.deepEqual(matched.lines, [{ ...lines[0], match: { object: 'part', id: partId, remaining_quantity: 2 } }]);
@@ -282,7 +288,7 @@ describe('matching a line by hand', () => {
     const [first, second] = [await publishNew(world, shop, watch()), await publishNew(world, shop, watch())];
     const { id, lines } = await order([{ listing_id: first }]);
     const choose = (itemId: string) =>
-      matchLine(world.channel, shop.organizationId, id, { lineId: lines[0].id, itemId });
+      matchLine(world.channel, TESTER, shop.organizationId, id, { lineId: lines[0].id, itemId });
     await choose(first);
     assert.deepEqual(await stockOf(world, first), { units: 1, held: 1 });
     await choose(second);
@@ -297,9 +303,9 @@ describe('matching a line by hand', () => {
   });
 
   it('adds a line to an order that named nothing; nobody knows its price, so the sums are unknown', async () => {
-    const listingId = await createItem(world.channel, shop.organizationId, watch({ title: 'From the safe' }));
+    const listingId = await createItem(world.channel, TESTER, shop.organizationId, watch({ title: 'From the safe' }));
     const { id } = await order();
-    const matched = await matchLine(world.channel, shop.organizationId, id, {
+    const matched = await matchLine(world.channel, TESTER, shop.organizationId, id, {
       lineId: null,
       itemId: listingId,
       units: 1,
@@ -326,7 +332,7 @@ describe('matching a line by hand', () => {
     const own = await openShop(world, { isTestMode: true });
     const listingId = await publishNew(world, own, watch());
     const { id } = await order([], own);
-    await matchLine(world.channel, own.organizationId, id, { lineId: null, itemId: listingId, units: 1 });
+    await matchLine(world.channel, TESTER, own.organizationId, id, { lineId: null, itemId: listingId, units: 1 });
     assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
     assert.equal((await read(id, own)).lines[0].match.remaining_quantity, 0, 'as it would be in live mode');
   });
@@ -337,8 +343,8 @@ describe('matching a line by hand', () => {
     const listingId = await publishNew(world, shop, watch());
     const { id, lines } = await order([{ quantity: 2 }]);
     const other = await order([{}]);
-    const match = (choice: Parameters<typeof matchLine>[3]) =>
-      matchLine(world.channel, shop.organizationId, id, choice);
+    const match = (choice: Parameters<typeof matchLine>[4]) =>
+      matchLine(world.channel, TESTER, shop.organizationId, id, choice);
     await assertRefused(match({ lineId: lines[0].id, itemId: listingId }), 'not_enough_units', 'units');
     for (const units of [0, -1, 1.5, Number.NaN]) {
       await assertRefused(match({ lineId: null, itemId: listingId, units }), 'invalid_input', 'units');
@@ -408,9 +414,9 @@ describe('an operation on an order', () => {
     const own = await openShop(world);
     const { id } = await order([], own);
     await read(id, own);
-    await setOrganization(world.db, own.integrationId, null);
-    await dismissOrder(world.channel, own.organizationId, id, null);
-    await setOrganization(world.db, own.integrationId, own.organizationId);
+    await setOrganization(world.db, TESTER, own.integrationId, null);
+    await dismissOrder(world.channel, TESTER, own.organizationId, id, null);
+    await setOrganization(world.db, TESTER, own.integrationId, own.organizationId);
     assert.equal((await read(id, own)).status, 'cancelled');
   });
 });

@@ -1,5 +1,8 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit, type Values } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import type { AuditAction } from '../contract/audit-actions.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { textOrNull } from '../contract/resources/customer.ts';
@@ -16,6 +19,7 @@ export type LineChoice = { itemId: string } & ({ lineId: string } | { lineId: nu
 /** Matches a line to an item of the stock by hand; with no line, a new one is added for it. Holds the units. */
 export async function matchLine(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   orderId: string,
   choice: LineChoice,
@@ -23,6 +27,7 @@ export async function matchLine(
   if (choice.lineId === null) assertUnits(choice.units);
   return await asDealer(
     context,
+    { actor, action: 'order.line_matched' },
     organizationId,
     orderId,
     (open) => {
@@ -49,9 +54,15 @@ export async function matchLine(
 }
 
 /** Confirms that the order was sold: what it holds becomes a completed sale. */
-export async function confirmOrder(context: ChannelContext, organizationId: string, orderId: string): Promise<Order> {
+export async function confirmOrder(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  orderId: string,
+): Promise<Order> {
   return await asDealer(
     context,
+    { actor, action: 'order.confirmed' },
     organizationId,
     orderId,
     (open) => {
@@ -77,8 +88,13 @@ export async function confirmOrder(context: ChannelContext, organizationId: stri
   );
 }
 
-export async function fulfilOrder(context: ChannelContext, organizationId: string, orderId: string): Promise<Order> {
-  return await asDealer(context, organizationId, orderId, (open) => {
+export async function fulfilOrder(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  orderId: string,
+): Promise<Order> {
+  return await asDealer(context, { actor, action: 'order.fulfilled' }, organizationId, orderId, (open) => {
     assertStatus(open.order, ['matched'], 'fulfilled');
     open.tell('order.fulfilled', { status: open.order.status });
     open.order.status = 'fulfilled';
@@ -90,11 +106,12 @@ export async function fulfilOrder(context: ChannelContext, organizationId: strin
 /** The dealer will not serve the order: it is cancelled, its stock is free again, and the client is told. */
 export async function dismissOrder(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   orderId: string,
   reason: string | null,
 ): Promise<Order> {
-  return await asDealer(context, organizationId, orderId, (open) => {
+  return await asDealer(context, { actor, action: 'order.dismissed' }, organizationId, orderId, (open) => {
     assertStatus(open.order, ['received'], 'dismissed');
     cancel(open, 'dealer', reason);
     open.tell('order.cancelled', {});
@@ -108,11 +125,12 @@ export async function dismissOrder(
  */
 export async function cancelSale(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   orderId: string,
   saleId?: string,
 ): Promise<Order> {
-  return await asDealer(context, organizationId, orderId, (open) => {
+  return await asDealer(context, { actor, action: 'order.sale_cancelled' }, organizationId, orderId, (open) => {
     if (saleId !== undefined && !open.lines.some((line) => line.saleId === saleId)) throw alreadyVoided();
     assertStatus(open.order, ['matched', 'fulfilled'], 'returned to the queue');
     for (const line of open.lines) {
@@ -144,17 +162,37 @@ export function cancel(open: OpenOrder, by: 'api' | 'dealer', reason: string | n
 
 async function asDealer(
   context: ChannelContext,
+  { actor, action }: { actor: Actor; action: AuditAction },
   organizationId: string,
   orderId: string,
   alter: (open: OpenOrder) => boolean,
   options: OrderChangeOptions = {},
 ): Promise<Order> {
   const { order } = await commitAndWake(context, async (tx) => {
-    const changed = await changeOrder(tx, context, { organizationId }, orderId, alter, options);
+    let old: Values = {};
+    const recording = (open: OpenOrder) => {
+      old = auditedValues(open.order);
+      return alter(open);
+    };
+    const changed = await changeOrder(tx, context, { organizationId }, orderId, recording, options);
     if (changed === null) throw missingOrder();
+    await recordAudit(tx, actor, {
+      organizationId,
+      action,
+      object: { kind: 'order', id: orderId },
+      old,
+      new: auditedValues(changed.order),
+      at: context.now(),
+    });
     return changed;
   });
   return order;
+}
+
+/** What the dealer can change of an order. The reason of a cancellation stands in the order: it may be about a person. */
+export function auditedValues(order: Order): Values {
+  const matches = order.lines.map((line) => [line.id, line.match?.id ?? null]);
+  return { status: order.status, customerId: order.customer_id, matches: Object.fromEntries(matches) };
 }
 
 /** Lets go of what a line holds; its match stays visible. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { hold, untilBlocked } from '../../test/harness/hold.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../test/harness/stock.ts';
@@ -76,7 +77,7 @@ describe('the stock of a live order', () => {
     const partId = await publishNew(world, shop, part({ units: 5 }));
     for (const end of [
       (id: string) => shop.post(`/v1/orders/${id}/cancel`),
-      (id: string) => dismissOrder(world.channel, shop.organizationId, id, null),
+      (id: string) => dismissOrder(world.channel, TESTER, shop.organizationId, id, null),
     ]) {
       const { id } = await order(shop, [{ listing_id: listingId }, { part_id: partId, quantity: 2 }]);
       assert.deepEqual(
@@ -106,11 +107,11 @@ describe('the stock of a live order', () => {
     const sibling = await addShop(world, shop);
     const foreign = await publishNew(world, stranger, watch());
     const onSiblingOnly = await publishNew(world, { ...shop, integrationId: sibling.integrationId }, watch());
-    const offChannel = await createItem(world.channel, shop.organizationId, watch());
+    const offChannel = await createItem(world.channel, TESTER, shop.organizationId, watch());
     const held = await publishNew(world, shop, watch());
-    await reserveUnits(world.channel, shop.organizationId, held, 1);
+    await reserveUnits(world.channel, TESTER, shop.organizationId, held, 1);
     const deleted = await publishNew(world, shop, watch());
-    await deleteItem(world.channel, shop.organizationId, deleted);
+    await deleteItem(world.channel, TESTER, shop.organizationId, deleted);
     const partId = await publishNew(world, shop, part());
     const listingId = await publishNew(world, shop, watch());
     const made = await order(shop, [
@@ -136,7 +137,7 @@ describe('the stock of a live order', () => {
   it('is there for what was on the channel before: that sale may have happened meanwhile', async () => {
     const shop = await openShop(world);
     const id = await publishNew(world, shop, watch());
-    await setPublished(world.channel, shop.organizationId, shop.integrationId, [id], false);
+    await setPublished(world.channel, TESTER, shop.organizationId, shop.integrationId, [id], false);
     const made = await order(shop, [{ listing_id: id }]);
     assert.equal(made.lines[0].match.id, id);
     assert.equal((await shop.api.get(`/v1/listings/${id}`)).body.status, 'unpublished');
@@ -147,8 +148,8 @@ describe('the stock of a live order', () => {
       const shop = await openShop(world, { isTestMode });
       const id = await publishNew(world, shop, part({ units: 3 }));
       const hidden = await publishNew(world, shop, part({ units: 3 }));
-      await setPublished(world.channel, shop.organizationId, shop.integrationId, [id], false);
-      await setHidden(world.channel, shop.organizationId, [hidden], true);
+      await setPublished(world.channel, TESTER, shop.organizationId, shop.integrationId, [id], false);
+      await setHidden(world.channel, TESTER, shop.organizationId, [hidden], true);
       assert.equal((await shop.api.get(`/v1/parts/${id}`)).status, 404);
       const made = await order(shop, [{ part_id: id }, { part_id: hidden }]);
       assert.equal(made.lines[0].match, null);
@@ -175,7 +176,7 @@ describe('the stock of a live order', () => {
     const shop = await openShop(world);
     const id = await publishNew(world, shop, watch());
     const made = await order(shop, [{ listing_id: id }]);
-    await deleteItem(world.channel, shop.organizationId, id);
+    await deleteItem(world.channel, TESTER, shop.organizationId, id);
     assert.equal((await shop.post(`/v1/orders/${made.id}/cancel`)).status, 200);
   });
 
@@ -186,7 +187,7 @@ describe('the stock of a live order', () => {
       const made = await order(shop, [{ listing_id: id }]);
       const [cancelled] = await Promise.all([
         shop.post(`/v1/orders/${made.id}/cancel`),
-        deleteItem(world.channel, shop.organizationId, id),
+        deleteItem(world.channel, TESTER, shop.organizationId, id),
       ]);
       assert.equal(cancelled.status, 200, cancelled.text);
       assert.equal((await shop.api.get(`/v1/listings/${id}`)).status, 404);
@@ -200,7 +201,7 @@ describe('a race for the last unit', () => {
     const sibling = await addShop(world, shop);
     for (let round = 0; round < 6; round++) {
       const id = await publishNew(world, shop, watch());
-      await setPublished(world.channel, shop.organizationId, sibling.integrationId, [id], true);
+      await setPublished(world.channel, TESTER, shop.organizationId, sibling.integrationId, [id], true);
       const orders = await Promise.all([shop, sibling, shop, sibling].map((one) => order(one, [{ listing_id: id }])));
       const matches = orders.map((made) => made.lines[0].match).filter((match) => match !== null);
       assert.deepEqual(matches, [{ object: 'listing', id, remaining_quantity: 0 }]);
@@ -214,7 +215,7 @@ describe('a race for the last unit', () => {
     const ids: string[] = [];
     for (let item = 0; item < 4; item++) {
       const id = await publishNew(world, shop, part({ units: 1_000 }));
-      await setPublished(world.channel, shop.organizationId, sibling.integrationId, [id], true);
+      await setPublished(world.channel, TESTER, shop.organizationId, sibling.integrationId, [id], true);
       ids.push(id);
     }
     const lines = ids.map((id) => ({ part_id: id }));
@@ -243,7 +244,7 @@ describe('a test order', () => {
     const test = await addShop(world, live, { isTestMode: true });
     const listingId = await publishNew(world, live, watch());
     const partId = await publishNew(world, live, part({ units: 5 }));
-    await setPublished(world.channel, live.organizationId, test.integrationId, [listingId, partId], true);
+    await setPublished(world.channel, TESTER, live.organizationId, test.integrationId, [listingId, partId], true);
     const before = (await test.api.get(`/v1/listings/${listingId}`)).body;
     const lines = [{ listing_id: listingId }, { part_id: partId, quantity: 2 }, { part_id: partId, quantity: 4 }];
     const [made, again] = await Promise.all([order(test, lines), order(test, lines)]);

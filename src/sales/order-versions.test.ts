@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { freshKey, openShop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
@@ -32,8 +33,8 @@ describe('orders in the version that an integration is pinned to', () => {
     assert.equal(first.body.shape, 'old');
     assert.deepEqual((await shop.api.get(`/v1/orders/${id}`)).body, first.body);
     assert.deepEqual((await shop.api.get('/v1/orders')).body.data, [first.body]);
-    await confirmOrder(world.channel, shop.organizationId, id);
-    await fulfilOrder(world.channel, shop.organizationId, id);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, id);
+    await fulfilOrder(world.channel, TESTER, shop.organizationId, id);
     const events = await shop.api.get('/v1/events?type=order.fulfilled');
     assert.deepEqual(events.body.data[0].data.object, (await shop.api.get(`/v1/orders/${id}`)).body);
     assert.equal(events.body.data[0].data.object.shape, 'old');

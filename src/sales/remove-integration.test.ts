@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { changing, hold, untilBlocked } from '../../test/harness/hold.ts';
 import { addShop, openShop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
@@ -25,17 +26,24 @@ describe('removing an integration', () => {
     const listingId = await publishNew(world, shop, watch());
     const partId = await publishNew(world, shop, part({ units: 10 }));
     const soldId = await publishNew(world, shop, watch());
-    await setPublished(world.channel, shop.organizationId, sibling.integrationId, [listingId, partId, soldId], true);
-    await reserveUnits(world.channel, shop.organizationId, partId, 1);
+    await setPublished(
+      world.channel,
+      TESTER,
+      shop.organizationId,
+      sibling.integrationId,
+      [listingId, partId, soldId],
+      true,
+    );
+    await reserveUnits(world.channel, TESTER, shop.organizationId, partId, 1);
     const lines = [{ listing_id: listingId }, { part_id: partId, quantity: 2 }];
     await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines });
     await shop.post('/v1/orders', { channel_order_id: 'SO-2', lines: [{ part_id: partId, quantity: 3 }] });
     await sibling.post('/v1/orders', { channel_order_id: 'SO-1', lines: [{ part_id: partId }] });
     const sold = await shop.post('/v1/orders', { channel_order_id: 'SO-3', lines: [{ listing_id: soldId }] });
-    await confirmOrder(world.channel, shop.organizationId, sold.body.id);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, sold.body.id);
     assert.equal((await sibling.api.get(`/v1/parts/${partId}`)).body.quantity, 3);
 
-    assert.equal(await removeIntegration(world.db, shop.integrationId), true);
+    assert.equal(await removeIntegration(world.db, TESTER, shop.integrationId), true);
     assert.equal((await shop.api.get('/v1/me')).status, 401);
     await runJobs(world.channel, undefined, 0);
     assert.equal((await sibling.api.get(`/v1/listings/${listingId}`)).body.status, 'active');
@@ -55,7 +63,7 @@ describe('removing an integration', () => {
       shop.post('/v1/orders', { channel_order_id: `SO-${index}`, lines: [{ part_id: ids[index % 2] }] }),
     );
     await orders[0];
-    await removeIntegration(world.db, shop.integrationId);
+    await removeIntegration(world.db, TESTER, shop.integrationId);
     await Promise.all(orders);
     const held = await world.db.query(sql`
       select reserved_units from items where id = any(${ids}::text[])`);
@@ -66,7 +74,7 @@ describe('removing an integration', () => {
     const shop = await openShop(world);
     const { body } = await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines: [{ title: 'Holds nothing' }] });
     const change = await changing(world.db, body.id);
-    const removed = removeIntegration(world.db, shop.integrationId);
+    const removed = removeIntegration(world.db, TESTER, shop.integrationId);
     await untilBlocked(world.db);
     await change.takeClock(shop.integrationId);
     await change.end();
@@ -79,7 +87,7 @@ describe('removing an integration', () => {
     const lines = [{ part_id: partId }];
     await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines });
     const stock = await hold(world.db, 'select 1 from items where id = $1 for update', [partId]);
-    const removed = removeIntegration(world.db, shop.integrationId);
+    const removed = removeIntegration(world.db, TESTER, shop.integrationId);
     await untilBlocked(world.db);
     const late = await shop.post('/v1/orders', { channel_order_id: 'SO-2', lines: [{ title: 'Holds nothing' }] });
     const change = await changing(world.db, late.body.id);
@@ -91,6 +99,6 @@ describe('removing an integration', () => {
   });
 
   it('answers false for an unknown one', async () => {
-    assert.equal(await removeIntegration(world.db, newId('integration')), false);
+    assert.equal(await removeIntegration(world.db, TESTER, newId('integration')), false);
   });
 });

@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/actor.ts';
 import { lockClocks } from '../channel/clock.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import { integrationsOf } from '../channel/project-items.ts';
@@ -10,7 +11,11 @@ import { areAllFree, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-o
  * Deletes an integration and its orders. What they held is free again: the dealer's other channels learn of it by a
  * job, since there may be thousands. False if there is no such integration.
  */
-export async function removeIntegration(db: Database | Transaction, integrationId: string): Promise<boolean> {
+export async function removeIntegration(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     await lockEverythingOf(tx, integrationId);
     const freed = await tx.query<{ id: string }>(sql`
@@ -24,7 +29,7 @@ export async function removeIntegration(db: Database | Transaction, integrationI
     );
     const others = channels.filter((id) => id !== integrationId);
     if (others.length > 0) await enqueueJob(tx, 'refresh', others, 'orders of a deleted integration');
-    return await deleteIntegration(tx, integrationId);
+    return await deleteIntegration(tx, actor, integrationId);
   });
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import type { ApiClient } from '../../test/harness/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
@@ -23,12 +24,12 @@ describe('selling over the counter', () => {
   });
   after(() => world.stop());
 
-  const sell = (id: string, units = 1) => sellUnits(world.channel, dealer.organizationId, id, units);
-  const undo = (saleId: string) => voidSale(world.channel, dealer.organizationId, saleId);
+  const sell = (id: string, units = 1) => sellUnits(world.channel, TESTER, dealer.organizationId, id, units);
+  const undo = (saleId: string) => voidSale(world.channel, TESTER, dealer.organizationId, saleId);
   const both = (): [ApiClient, ApiClient] => [dealer.api, second.api];
   async function publishBoth(item: Parameters<typeof publishNew>[2]): Promise<string> {
     const id = await publishNew(world, dealer, item);
-    await setPublished(world.channel, dealer.organizationId, second.integrationId, [id], true);
+    await setPublished(world.channel, TESTER, dealer.organizationId, second.integrationId, [id], true);
     return id;
   }
 
@@ -74,7 +75,7 @@ describe('selling over the counter', () => {
 
   it('refuses more than is free to sell', async () => {
     const id = await publishNew(world, dealer, watch());
-    await reserveUnits(world.channel, dealer.organizationId, id, 1);
+    await reserveUnits(world.channel, TESTER, dealer.organizationId, id, 1);
     const seen = await observe(dealer.api, async () => {
       await assertRefused(sell(id), 'not_enough_units', 'units');
       for (const units of [0, -1, 0.5]) await assertRefused(sell(id, units), 'invalid_input', 'units');
@@ -105,7 +106,7 @@ describe('selling over the counter', () => {
   it('refuses another dealer’s item and sale, and unknown ones', async () => {
     const other = await world.dealer();
     const theirs = await publishNew(world, other, watch());
-    const theirSale = await sellUnits(world.channel, other.organizationId, theirs, 1);
+    const theirSale = await sellUnits(world.channel, TESTER, other.organizationId, theirs, 1);
     for (const id of [theirs, newId('listing'), 'nonsense']) await assertRefused(sell(id), 'not_found');
     for (const id of [theirSale, newId('sale'), 'nonsense']) await assertRefused(undo(id), 'not_found');
   });
@@ -113,7 +114,7 @@ describe('selling over the counter', () => {
   it('keeps the sale of an item that is deleted, and voids it without it', async () => {
     const id = await publishNew(world, dealer, watch());
     const saleId = await sell(id);
-    await deleteItem(world.channel, dealer.organizationId, id);
+    await deleteItem(world.channel, TESTER, dealer.organizationId, id);
     const seen = await observe(dealer.api, () => undo(saleId));
     assert.deepEqual([seen.types, seen.changed], [[], []]);
     await assertRefused(undo(saleId), 'already_voided');
@@ -123,7 +124,7 @@ describe('selling over the counter', () => {
     for (let run = 0; run < 5; run++) {
       const id = await publishNew(world, dealer, part({ units: 1 }));
       const saleId = await sell(id);
-      await Promise.all([undo(saleId), deleteItem(world.channel, dealer.organizationId, id)]);
+      await Promise.all([undo(saleId), deleteItem(world.channel, TESTER, dealer.organizationId, id)]);
       const [sale] = await world.db.query<{ status: string; item_id: string | null }>(sql`
         select status, item_id from sales where id = ${saleId}`);
       assert.deepEqual(sale, { status: 'voided', item_id: null });

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
@@ -9,6 +11,7 @@ import { alreadyVoided, cancelSale } from './order-operations.ts';
 /** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
 export async function sellUnits(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   units: number,
@@ -21,37 +24,62 @@ export async function sellUnits(
       insert into sales (id, organization_id, item_id, title, stock_number, units, created_at)
       values (${id}, ${organizationId}, ${itemId}, ${item.title}, ${item.stockNumber}, ${units},
         coalesce(${context.now()}::timestamptz, now()))`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'sale.made',
+      object: { kind: 'item', id: itemId },
+      old: { units: item.units },
+      new: { units: item.units - units, saleId: id },
+      at: context.now(),
+    });
   });
   return id;
 }
 
 /** Voids a sale: its units return to stock. The sale of a reported order takes the order back to the queue with it. */
-export async function voidSale(context: ChannelContext, organizationId: string, saleId: string): Promise<void> {
+export async function voidSale(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  saleId: string,
+): Promise<void> {
   const [sale] = await context.db.query<{ item_id: string | null; units: number; is_test: boolean }>(sql`
     select item_id, units, is_test from sales where id = ${saleId} and organization_id = ${organizationId}`);
   if (sale === undefined) throw new DomainError('not_found', 'There is no such sale.');
   const [line] = await context.db.query<{ order_id: string }>(sql`
     select order_id from order_lines where sale_id = ${saleId}`);
   if (line !== undefined) {
-    await cancelSale(context, organizationId, line.order_id, saleId);
+    await cancelSale(context, actor, organizationId, line.order_id, saleId);
     return;
   }
   const markVoided = sql`
     update sales set status = 'voided', voided_at = coalesce(${context.now()}::timestamptz, now())
     where id = ${saleId} and status = 'completed' returning id`;
+  const voided = {
+    organizationId,
+    action: 'sale.voided',
+    object: { kind: 'sale', id: saleId },
+    old: { status: 'completed' },
+    new: { status: 'voided', itemId: sale.item_id, units: sale.units },
+    at: context.now(),
+  } as const;
   if (sale.item_id === null || sale.is_test) {
     // The item was deleted meanwhile, or the sale was a test: there is nothing to give back.
-    if ((await context.db.query(markVoided)).length === 0) throw alreadyVoided();
+    await context.db.transaction(async (tx) => {
+      if ((await tx.query(markVoided)).length === 0) throw alreadyVoided();
+      await recordAudit(tx, actor, voided);
+    });
     return;
   }
   try {
     await changeItem(context, { organizationId, itemId: sale.item_id }, async (tx, item) => {
       if ((await tx.query(markVoided)).length === 0) throw alreadyVoided();
       await changeUnits(tx, item, sale.units);
+      await recordAudit(tx, actor, voided);
     });
   } catch (error) {
     // The item was deleted in this very moment; the sale knows it by now.
     if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
-    await voidSale(context, organizationId, saleId);
+    await voidSale(context, actor, organizationId, saleId);
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../test/harness/actor.ts';
 import { changing, untilBlocked } from '../../test/harness/hold.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../test/harness/shop.ts';
@@ -31,15 +32,15 @@ describe('deleting test data', () => {
         lines: [{ listing_id: listingId }],
       });
     const [first, second] = [(await order('SO-1')).body, (await order('SO-2')).body];
-    await confirmOrder(world.channel, shop.organizationId, first.id);
-    await confirmOrder(world.channel, shop.organizationId, second.id);
-    await cancelSale(world.channel, shop.organizationId, second.id);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, first.id);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, second.id);
+    await cancelSale(world.channel, TESTER, shop.organizationId, second.id);
     await goLive(shop);
     const live = (await order('SO-3')).body;
     assert.notEqual(live.customer_id, first.customer_id);
     await shop.api.get('/v1/orders');
 
-    const deleted = await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    const deleted = await deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId);
     assert.deepEqual(deleted, { orders: 2, customers: 1 });
     assert.deepEqual((await shop.api.get('/v1/orders')).body.data, [live]);
     assert.equal((await shop.api.get(`/v1/orders/${first.id}`)).status, 404);
@@ -63,7 +64,7 @@ describe('deleting test data', () => {
     await goLive(shop);
     const key = freshKey();
     const live = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, key);
-    await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    await deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId);
     for (const { path, body, key, answer } of tests) {
       const again = await shop.api.post(path, body, key);
       assert.equal(again.status, answer.status);
@@ -82,7 +83,7 @@ describe('deleting test data', () => {
     const bought = (await sibling.post('/v1/orders', { channel_order_id: 'SO-1', customer: { email: 'x@b.ch' } })).body;
     await shop.post('/v1/customers', { external_id: 'c2', email: 'own@b.ch' });
     await shop.post('/v1/orders', { channel_order_id: 'SO-1', customer: { email: 'shared@b.ch' } });
-    const deleted = await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    const deleted = await deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId);
     assert.deepEqual(deleted, { orders: 1, customers: 1 });
     assert.deepEqual((await sibling.api.get(`/v1/orders/${bought.id}`)).body, bought);
     assert.equal((await sibling.post('/v1/customers', { external_id: 'd1' })).body.id, shared);
@@ -98,9 +99,9 @@ describe('deleting test data', () => {
     await shop.post('/v1/customers', { email: 'own@b.ch' });
     const merged = (await shop.post('/v1/customers', { email: 'merged@b.ch' })).body.id;
     const known = (await sibling.post('/v1/customers', { email: 'known@b.ch' })).body.id;
-    await mergeCustomers(world.channel, shop.organizationId, merged, known);
+    await mergeCustomers(world.channel, TESTER, shop.organizationId, merged, known);
     const remove = ({ organizationId, integrationId }: Shop) =>
-      deleteTestData(world.channel, organizationId, integrationId);
+      deleteTestData(world.channel, TESTER, organizationId, integrationId);
     assert.deepEqual(await remove(shop), { orders: 0, customers: 1 });
     assert.equal((await sibling.post('/v1/customers', { email: 'theirs@b.ch' })).body.id, theirs);
     assert.equal((await sibling.post('/v1/customers', { email: 'shared@b.ch' })).body.id, shared);
@@ -112,7 +113,10 @@ describe('deleting test data', () => {
     const shop = await openShop(world, { isTestMode: true });
     const stranger = await openShop(world, { isTestMode: true });
     await stranger.post('/v1/orders', { channel_order_id: 'SO-1' });
-    await assertRefused(deleteTestData(world.channel, shop.organizationId, stranger.integrationId), 'not_found');
+    await assertRefused(
+      deleteTestData(world.channel, TESTER, shop.organizationId, stranger.integrationId),
+      'not_found',
+    );
     assert.equal((await stranger.api.get('/v1/orders')).body.data.length, 1);
   });
 
@@ -120,7 +124,7 @@ describe('deleting test data', () => {
     const shop = await openShop(world, { isTestMode: true });
     const first = await shop.post('/v1/orders', { channel_order_id: 'SO-1' });
     const early = await changing(world.db, first.body.id);
-    const deleted = deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    const deleted = deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId);
     await untilBlocked(world.db);
     const second = await shop.post('/v1/orders', { channel_order_id: 'SO-2' });
     const late = await changing(world.db, second.body.id);
@@ -137,7 +141,9 @@ describe('deleting test data', () => {
     const reports = Array.from({ length: 30 }, (_, index) =>
       shop.post('/v1/orders', { channel_order_id: `SO-${index}`, customer: { email: `c${index % 3}@b.ch` } }),
     );
-    const deletions = [1, 2, 3].map(() => deleteTestData(world.channel, shop.organizationId, shop.integrationId));
+    const deletions = [1, 2, 3].map(() =>
+      deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId),
+    );
     for (const { status } of await Promise.all(reports)) assert.equal(status, 201);
     const gone = (await Promise.all(deletions)).reduce((sum, deleted) => sum + deleted.orders, 0);
     const { data } = (await shop.api.get('/v1/orders')).body;

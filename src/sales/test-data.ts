@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { refreshItems } from '../channel/project-items.ts';
@@ -15,6 +17,7 @@ export type DeletedTestData = { orders: number; customers: number };
  */
 export async function deleteTestData(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   integrationId: string,
 ): Promise<DeletedTestData> {
@@ -47,7 +50,15 @@ export async function deleteTestData(
         and not exists (select from orders o where o.customer_id = c.id)
       returning c.id`);
     await tx.query(sql`delete from customer_external_ids where integration_id = ${integrationId} and is_test`);
-    return { orders: orders.length, customers: customers.length };
+    const deleted = { orders: orders.length, customers: customers.length };
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'integration.test_data_deleted',
+      object: { kind: 'integration', id: integrationId },
+      new: deleted,
+      at: context.now(),
+    });
+    return deleted;
   });
 }
 

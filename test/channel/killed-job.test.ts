@@ -7,6 +7,7 @@ import { sql } from '../../src/db/sql.ts';
 import { changePresentation } from '../../src/dealers/integration-settings.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
+import { TESTER } from '../harness/actor.ts';
 import { until } from '../harness/hold.ts';
 import { observe } from '../harness/observe.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
@@ -26,9 +27,9 @@ describe('a mass change whose process is killed', () => {
     shop = await openShop(world);
     const ids: string[] = [];
     for (let index = 0; index < STOCK; index++) {
-      ids.push(await createItem(world.channel, shop.organizationId, index % 3 === 0 ? part() : watch()));
+      ids.push(await createItem(world.channel, TESTER, shop.organizationId, index % 3 === 0 ? part() : watch()));
     }
-    await setPublished(world.channel, shop.organizationId, shop.integrationId, ids, true);
+    await setPublished(world.channel, TESTER, shop.organizationId, shop.integrationId, ids, true);
   });
   after(() => world.stop());
 
@@ -51,7 +52,9 @@ describe('a mass change whose process is killed', () => {
   ] as const) {
     it(`${dieAt} of a batch is taken over when the lease runs out, and each document is told once`, async () => {
       const seen = await observe(shop.api, async () => {
-        await changePresentation(world.channel, shop.organizationId, shop.integrationId, { markupBasisPoints: markup });
+        await changePresentation(world.channel, TESTER, shop.organizationId, shop.integrationId, {
+          markupBasisPoints: markup,
+        });
         await runAndDie({ batch: 2, dieAt });
         assert.deepEqual(await readJob(), { status: 'running', done, is_leased: true });
         let projected = 0;

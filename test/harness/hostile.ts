@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setRateLimit } from '../../src/dealers/integrations.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
+import { TESTER } from './actor.ts';
 import { type RawResponse, type RawSocket, rawSocket, sendRaw } from './raw-socket.ts';
 import { type Dealer, PUBLIC_URL, startWorld, type World } from './world.ts';
 
@@ -50,7 +51,7 @@ const LATE_LIMIT = 10;
 export async function startHostileWorld(overrides: Partial<AppOptions> = {}): Promise<HostileWorld> {
   const world = await startWorld(overrides);
   const victim = await world.dealer();
-  await setRateLimit(world.db, victim.integrationId, 100_000);
+  await setRateLimit(world.db, TESTER, victim.integrationId, 100_000);
   const send = (bytes: string | Buffer, options?: { isHead?: boolean }) => sendRaw(world.port, bytes, options);
   const keyed = (line: string, headers = '', body = '') =>
     `${line}\r\nHost: x\r\nAuthorization: Bearer ${victim.apiKey}\r\n${headers}\r\n${body}`;

@@ -1,4 +1,5 @@
 import { createIntegration } from '../../src/dealers/integrations.ts';
+import { TESTER } from './actor.ts';
 import type { ApiClient } from './api-client.ts';
 import type { Dealer, World } from './world.ts';
 
@@ -6,7 +7,7 @@ import type { Dealer, World } from './world.ts';
 export type SecondChannel = { integrationId: string; api: ApiClient };
 
 export async function secondChannel(world: World, dealer: Dealer): Promise<SecondChannel> {
-  const { id, apiKey } = await createIntegration(world.db, {
+  const { id, apiKey } = await createIntegration(world.db, TESTER, {
     organizationId: dealer.organizationId,
     userId: dealer.userId,
     name: 'Second website',

@@ -7,6 +7,7 @@ import { changePromotion, endPromotion, startPromotion } from '../../src/invento
 import { setPublished } from '../../src/inventory/publications.ts';
 import { deleteItem } from '../../src/sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../src/sales/sell.ts';
+import { TESTER } from './actor.ts';
 import { type Dice, dice } from './dice.ts';
 import { openRandomSettings } from './random-settings.ts';
 import type { Shop } from './shop.ts';
@@ -41,12 +42,12 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
   async function create(random: Dice): Promise<string> {
     const common = { locationId: random.roll(3) === 0 ? locationId : null };
     const item = random.roll(2) === 0 ? watch({ ...common, units: 1 + random.roll(2) }) : part(common);
-    const id = await createItem(channel, organizationId, item);
+    const id = await createItem(channel, TESTER, organizationId, item);
     items.push(id);
     return id;
   }
   const publish = (random: Dice, ids: string[], isOn: boolean) =>
-    setPublished(channel, organizationId, random.pick(shops).integrationId, ids, isOn);
+    setPublished(channel, TESTER, organizationId, random.pick(shops).integrationId, ids, isOn);
   const several = (random: Dice) => Array.from({ length: 1 + random.roll(6) }, () => random.pick(items));
   const isOften = (random: Dice) => random.roll(3) > 0;
   function promotion(random: Dice) {
@@ -76,47 +77,55 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
   async function photograph(random: Dice): Promise<void> {
     const context = { ...channel, photoFiles: world.photoFiles };
     const itemId = random.pick(items);
-    photos.push({ itemId, id: await addPhoto(context, organizationId, itemId, picture) });
+    photos.push({ itemId, id: await addPhoto(context, TESTER, organizationId, itemId, picture) });
   }
   async function removeOrTurnPhotos(random: Dice): Promise<void> {
     if (photos.length === 0) return;
     const { itemId, id } = random.pick(photos);
     const ids = photos.filter((photo) => photo.itemId === itemId).map((photo) => photo.id);
-    if (random.roll(2) === 0) await removePhoto(channel, organizationId, itemId, id);
-    else await orderPhotos(channel, organizationId, itemId, ids.reverse());
+    if (random.roll(2) === 0) await removePhoto(channel, TESTER, organizationId, itemId, id);
+    else await orderPhotos(channel, TESTER, organizationId, itemId, ids.reverse());
   }
 
   type Action = (random: Dice) => Promise<unknown>;
   /** Each with how often it comes. */
   const actions: [number, Action][] = [
-    [8, (random) => editItem(channel, organizationId, random.pick(items), { title: `Title ${random.roll(1e6)}` })],
-    [4, (random) => editItem(channel, organizationId, random.pick(items), { priceAmount: random.roll(1e6) })],
-    [2, (random) => editItem(channel, organizationId, random.pick(items), { units: random.roll(4) })],
+    [
+      8,
+      (random) => editItem(channel, TESTER, organizationId, random.pick(items), { title: `Title ${random.roll(1e6)}` }),
+    ],
+    [4, (random) => editItem(channel, TESTER, organizationId, random.pick(items), { priceAmount: random.roll(1e6) })],
+    [2, (random) => editItem(channel, TESTER, organizationId, random.pick(items), { units: random.roll(4) })],
     [3, async (random) => publish(random, [await create(random)], true)],
     [6, (random) => publish(random, several(random), isOften(random))],
     [4, (random) => publish(random, several(random), false)],
-    [3, (random) => setHidden(channel, organizationId, several(random), random.roll(2) === 0)],
-    [2, (random) => deleteItem(channel, organizationId, random.pick(items))],
-    [4, async (random) => sales.push(await sellUnits(channel, organizationId, random.pick(items), 1))],
-    [2, async (random) => sales.length > 0 && voidSale(channel, organizationId, random.pick(sales))],
-    [2, (random) => reserveUnits(channel, organizationId, random.pick(items), 1)],
-    [2, (random) => releaseUnits(channel, organizationId, random.pick(items), 1)],
+    [3, (random) => setHidden(channel, TESTER, organizationId, several(random), random.roll(2) === 0)],
+    [2, (random) => deleteItem(channel, TESTER, organizationId, random.pick(items))],
+    [4, async (random) => sales.push(await sellUnits(channel, TESTER, organizationId, random.pick(items), 1))],
+    [2, async (random) => sales.length > 0 && voidSale(channel, TESTER, organizationId, random.pick(sales))],
+    [2, (random) => reserveUnits(channel, TESTER, organizationId, random.pick(items), 1)],
+    [2, (random) => releaseUnits(channel, TESTER, organizationId, random.pick(items), 1)],
     [
       4,
-      (random) => moveUnits(channel, organizationId, random.pick(items), random.pick(['restock', 'fit', 'remove']), 1),
+      (random) =>
+        moveUnits(channel, TESTER, organizationId, random.pick(items), random.pick(['restock', 'fit', 'remove']), 1),
     ],
     [
       4,
       async (random) =>
-        promotions.push(await startPromotion(channel, organizationId, random.pick(items), promotion(random))),
+        promotions.push(await startPromotion(channel, TESTER, organizationId, random.pick(items), promotion(random))),
     ],
     [
       2,
       async (random) =>
-        promotions.length > 0 && changePromotion(channel, organizationId, random.pick(promotions), promotion(random)),
+        promotions.length > 0 &&
+        changePromotion(channel, TESTER, organizationId, random.pick(promotions), promotion(random)),
     ],
-    [1, async (random) => promotions.length > 0 && endPromotion(channel, organizationId, random.pick(promotions))],
-    [1, (random) => editItem(channel, organizationId, random.pick(items), { priceAmount: null })],
+    [
+      1,
+      async (random) => promotions.length > 0 && endPromotion(channel, TESTER, organizationId, random.pick(promotions)),
+    ],
+    [1, (random) => editItem(channel, TESTER, organizationId, random.pick(items), { priceAmount: null })],
     [2, photograph],
     [1, removeOrTurnPhotos],
     [3, order],
@@ -127,7 +136,7 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
 
   const setUp = dice(1);
   for (let index = 0; index < stock; index++) await create(setUp);
-  for (const shop of shops) await setPublished(channel, organizationId, shop.integrationId, items, true);
+  for (const shop of shops) await setPublished(channel, TESTER, organizationId, shop.integrationId, items, true);
 
   return {
     async act(random) {

@@ -16,6 +16,7 @@ import {
   renameBusinessUnit,
   renameLocation,
 } from '../../src/inventory/locations.ts';
+import { TESTER } from './actor.ts';
 import type { Dice } from './dice.ts';
 import type { Shop } from './shop.ts';
 import type { World } from './world.ts';
@@ -40,19 +41,20 @@ const AWAY_MAX_MS = 60;
 export async function openRandomSettings(world: World, shops: Shop[]): Promise<RandomSettings> {
   const { channel, db } = world;
   const organizationId = shops[0]?.organizationId ?? '';
-  const unitId = await createBusinessUnit(db, organizationId, 'Geneva');
-  const locationId = await createLocation(db, organizationId, unitId, 'Showroom');
-  for (const [base, quote] of PAIRS) await setRate(channel, base, quote, '1.1');
+  const unitId = await createBusinessUnit(db, TESTER, organizationId, 'Geneva');
+  const locationId = await createLocation(db, TESTER, organizationId, unitId, 'Showroom');
+  for (const [base, quote] of PAIRS) await setRate(channel, TESTER, base, quote, '1.1');
 
   const present = (random: Dice, changes: Partial<PresentationSettings>) =>
-    changePresentation(channel, organizationId, random.pick(shops).integrationId, changes);
-  const organize = (changes: Partial<OrganizationSettings>) => changeOrganization(channel, organizationId, changes);
+    changePresentation(channel, TESTER, organizationId, random.pick(shops).integrationId, changes);
+  const organize = (changes: Partial<OrganizationSettings>) =>
+    changeOrganization(channel, TESTER, organizationId, changes);
   const name = (random: Dice) => `Name ${random.roll(1e6)}`;
 
   async function changeRate(random: Dice): Promise<void> {
     const [one, other] = random.pick(PAIRS);
     const [base, quote] = random.roll(2) === 0 ? [one, other] : [other, one];
-    await setRate(channel, base, quote, `${1 + random.roll(2)}.${random.roll(100)}`);
+    await setRate(channel, TESTER, base, quote, `${1 + random.roll(2)}.${random.roll(100)}`);
   }
   async function move(random: Dice): Promise<void> {
     const address = { line1: name(random), line2: null, city: name(random), state: null, postal_code: null };
@@ -61,12 +63,12 @@ export async function openRandomSettings(world: World, shops: Shop[]): Promise<R
   /** Away for a moment; whoever comes last attaches. */
   async function detachAndAttach(random: Dice): Promise<void> {
     const { integrationId } = random.pick(shops);
-    await setOrganization(db, integrationId, null);
+    await setOrganization(db, TESTER, integrationId, null);
     await sleep(random.roll(AWAY_MAX_MS));
-    await setOrganization(db, integrationId, organizationId);
+    await setOrganization(db, TESTER, integrationId, organizationId);
   }
   const roll = (random: Dice) =>
-    rollVersion(channel, random.pick(shops).integrationId, random.pick(channel.versions).date);
+    rollVersion(channel, TESTER, random.pick(shops).integrationId, random.pick(channel.versions).date);
 
   return {
     locationId,
@@ -79,8 +81,8 @@ export async function openRandomSettings(world: World, shops: Shop[]): Promise<R
       [1, (random) => organize({ name: name(random) })],
       [1, (random) => organize({ defaultTaxTreatment: random.pick(valuesOf('tax_treatment')) })],
       [1, move],
-      [1, (random) => renameLocation(channel, organizationId, locationId, name(random))],
-      [1, (random) => renameBusinessUnit(channel, organizationId, unitId, name(random))],
+      [1, (random) => renameLocation(channel, TESTER, organizationId, locationId, name(random))],
+      [1, (random) => renameBusinessUnit(channel, TESTER, organizationId, unitId, name(random))],
       [1, changeRate],
       [1, detachAndAttach],
       [3, roll],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from '../../src/db/sql.ts';
 import { createIntegration, setRateLimit } from '../../src/dealers/integrations.ts';
 import { createOrganization } from '../../src/dealers/organizations.ts';
+import { TESTER } from './actor.ts';
 import type { ApiClient, ApiResponse } from './api-client.ts';
 import type { World } from './world.ts';
 
@@ -23,7 +24,7 @@ let made = 0;
 /** A dealer of its own, without anybody who could sign in: that takes the longest to make. */
 export async function openShop(world: World, options: ShopOptions = {}): Promise<Shop> {
   made += 1;
-  const { id } = await createOrganization(world.db, { name: `Dealer of shop ${made}`, hasPlan: true });
+  const { id } = await createOrganization(world.db, TESTER, { name: `Dealer of shop ${made}`, hasPlan: true });
   if (options.country !== undefined) {
     await world.db.query(sql`update organizations set country = ${options.country} where id = ${id}`);
   }
@@ -37,14 +38,14 @@ export async function addShop(
   options: ShopOptions = {},
 ): Promise<Shop> {
   made += 1;
-  const { id, apiKey } = await createIntegration(world.db, {
+  const { id, apiKey } = await createIntegration(world.db, TESTER, {
     organizationId,
     userId: null,
     name: `Shop ${made}`,
     currency: options.currency ?? 'USD',
     isTestMode: options.isTestMode ?? false,
   });
-  await setRateLimit(world.db, id, RATE_LIMIT);
+  await setRateLimit(world.db, TESTER, id, RATE_LIMIT);
   const api = world.client(apiKey);
   return {
     organizationId,

@@ -3,6 +3,7 @@ import { sql } from '../../src/db/sql.ts';
 import type { NewItem } from '../../src/inventory/item-input.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
+import { TESTER } from './actor.ts';
 import type { Dealer, World } from './world.ts';
 
 type NewListing = Extract<NewItem, { kind: 'listing' }>;
@@ -92,7 +93,7 @@ export async function publishNew(
   dealer: Pick<Dealer, 'organizationId' | 'integrationId'>,
   item: NewItem,
 ): Promise<string> {
-  const id = await createItem(world.channel, dealer.organizationId, item);
-  await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [id], true);
+  const id = await createItem(world.channel, TESTER, dealer.organizationId, item);
+  await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [id], true);
   return id;
 }

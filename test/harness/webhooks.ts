@@ -10,6 +10,7 @@ import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
 import { type DeliveryWorker, startDeliveryWorker } from '../../src/webhooks/worker/delivery-worker.ts';
 import type { Notice } from '../../src/webhooks/worker/maintenance.ts';
 import type { WorkerLimits } from '../../src/webhooks/worker/worker-limits.ts';
+import { TESTER } from './actor.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { Shop } from './shop.ts';
 import { type Dealer, startWorld, type World } from './world.ts';
@@ -128,7 +129,7 @@ export async function connectReceiver(
   { integrationId }: Pick<Dealer, 'integrationId'>,
 ): Promise<ConnectedReceiver> {
   const receiver = await startReceiver();
-  const made = await setUrl(world.db, { guard, encryption }, integrationId, receiver.url);
+  const made = await setUrl(world.db, TESTER, { guard, encryption }, integrationId, receiver.url);
   return Object.assign(receiver, { secret: made?.secret ?? '' });
 }
 

@@ -19,6 +19,7 @@ import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
 import { createPhotoGallery } from '../../src/inventory/photos/photo-gallery.ts';
+import { TESTER } from './actor.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 
@@ -115,14 +116,14 @@ let dealersMade = 0;
 
 async function makeDealer(db: Database, client: (apiKey: string) => ApiClient): Promise<Dealer> {
   dealersMade += 1;
-  const organization = await createOrganization(db, { name: `Dealer ${dealersMade}`, hasPlan: true });
-  const user = await createUser(db, {
+  const organization = await createOrganization(db, TESTER, { name: `Dealer ${dealersMade}`, hasPlan: true });
+  const user = await createUser(db, TESTER, {
     organizationId: organization.id,
     name: 'Test User',
     email: `user${dealersMade}-${process.pid}@dealer.example`,
     password: 'a long test password',
   });
-  const { id, apiKey } = await createIntegration(db, {
+  const { id, apiKey } = await createIntegration(db, TESTER, {
     organizationId: organization.id,
     userId: user.id,
     name: 'Website',

@@ -9,6 +9,7 @@ import { sql } from '../../src/db/sql.ts';
 import { hashApiKey } from '../../src/dealers/api-keys.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
+import { TESTER } from '../harness/actor.ts';
 import { type ApiClient, type ApiResponse, apiClient } from '../harness/api-client.ts';
 import { part } from '../harness/stock.ts';
 import {
@@ -128,10 +129,11 @@ async function prepare(dataDir: string): Promise<string> {
     };
     const id = await createItem(
       channel,
+      TESTER,
       integration.organization_id,
       part({ units: STOCK_UNITS, stockNumber: 'KILL' }),
     );
-    await setPublished(channel, integration.organization_id, integration.id, [id], true);
+    await setPublished(channel, TESTER, integration.organization_id, integration.id, [id], true);
     return id;
   });
 }

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/sql.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
+import { TESTER } from '../harness/actor.ts';
 import { guard } from '../harness/webhooks.ts';
 import { databaseIn, startService, sweep, temporaryFolder } from './service-process.ts';
 
@@ -25,7 +26,7 @@ describe('a start with secret keys that decrypt no signing secret', () => {
     const db = databaseIn(dataDir);
     integrationIds = (await db.query<{ id: string }>(sql`select id from integrations order by id`)).map(({ id }) => id);
     const encryption = createSecretEncryption([oldKey]);
-    for (const id of integrationIds) await setUrl(db, { guard, encryption }, id, 'http://127.0.0.1:9/nobody');
+    for (const id of integrationIds) await setUrl(db, TESTER, { guard, encryption }, id, 'http://127.0.0.1:9/nobody');
     await db.close();
     service.signal('SIGTERM');
     assert.equal(await service.exit(), 0);

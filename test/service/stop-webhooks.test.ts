@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
+import { TESTER } from '../harness/actor.ts';
 import { rawSocket } from '../harness/raw-socket.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { guard, queueEvents } from '../harness/webhooks.ts';
@@ -35,7 +36,7 @@ describe('webhooks when the service is stopped', () => {
     db = databaseIn(dataDir);
     const [first] = await db.query<{ id: string }>(sql`select id from integrations order by id limit 1`);
     const integrationId = first?.id ?? '';
-    await setUrl(db, { guard, encryption: createSecretEncryption([SECRET_KEY]) }, integrationId, receiver.url);
+    await setUrl(db, TESTER, { guard, encryption: createSecretEncryption([SECRET_KEY]) }, integrationId, receiver.url);
     const queue = () =>
       queueEvents({ db, channel: { now: () => null, onEvents: () => {} } }, { integrationId }, 1).then(([id]) => id);
 

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import type { Database } from '../../db/database.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import { createIntegration, findIntegration, setRateLimit } from '../../dealers/integrations.ts';
@@ -72,17 +73,18 @@ async function targetOf(db: Database, { organization, integration }: Options): P
     if (found === null || found.organizationId === null || !isTheirs) throw notFound('integration', integration);
     return { organizationId: found.organizationId, integrationId: integration, apiKey: null };
   }
-  const organizationId = organization ?? (await createOrganization(db, { name: 'Generated', hasPlan: true })).id;
+  const organizationId =
+    organization ?? (await createOrganization(db, COMMAND_LINE, { name: 'Generated', hasPlan: true })).id;
   const currency = await currencyOf(db, organizationId);
   if (currency === null) throw notFound('organization', organizationId);
-  const made = await createIntegration(db, {
+  const made = await createIntegration(db, COMMAND_LINE, {
     organizationId,
     userId: null,
     name: 'Generated',
     currency,
     isTestMode: false,
   });
-  await setRateLimit(db, made.id, RATE_LIMIT);
+  await setRateLimit(db, COMMAND_LINE, made.id, RATE_LIMIT);
   return { organizationId, integrationId: made.id, apiKey: made.apiKey };
 }
 

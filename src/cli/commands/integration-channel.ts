@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import { ROUNDINGS } from '../../channel/pricing.ts';
 import { rollVersion } from '../../channel/roll.ts';
 import { DomainError } from '../../contract/domain-error.ts';
@@ -40,7 +41,7 @@ export function addPresentation(noun: Command, shell: Shell, idHelp: string): vo
       if (before.organizationId === null) {
         throw new DomainError('not_found', 'The integration is attached to no organization.');
       }
-      await changePresentation(context, before.organizationId, id, changes);
+      await changePresentation(context, COMMAND_LINE, before.organizationId, id, changes);
       return answer(`The presentation is changed. ${jobNote}\n`, await presentationOf(context.db, id));
     }),
   );
@@ -61,7 +62,7 @@ export function addRoll(noun: Command, shell: Shell, idHelp: string): void {
     return await shell.withChannel(async ({ context, jobNote }) => {
       const integration = await findIntegration(context.db, id);
       if (integration === null) throw notFound('integration', id);
-      const isRolling = await rollVersion(context, id, version);
+      const isRolling = await rollVersion(context, COMMAND_LINE, id, version);
       const line = isRolling
         ? `The integration rolls from ${integration.apiVersion} to ${version}. ${jobNote}`
         : `The integration is on ${version} already.`;

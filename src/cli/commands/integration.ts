@@ -1,4 +1,5 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_OVERRIDE_MAX } from '../../contract/limits.ts';
 import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
@@ -44,19 +45,19 @@ export function addIntegration(program: Command, shell: Shell): void {
     verb: 'enable',
     description: 'serve its requests again',
     line: 'The integration is enabled.',
-    change: (db, id) => setEnabled(db, id, true),
+    change: (db, id) => setEnabled(db, COMMAND_LINE, id, true),
   });
   addChange(noun, shell, {
     verb: 'disable',
     description: 'pause it: every request answers 403 integration_disabled',
     line: 'The integration is disabled.',
-    change: (db, id) => setEnabled(db, id, false),
+    change: (db, id) => setEnabled(db, COMMAND_LINE, id, false),
   });
   addChange(noun, shell, {
     verb: 'detach',
     description: 'take it away from its dealer: every request answers 403 integration_org_missing',
     line: 'The integration is detached from its organization; its key stays known.',
-    change: (db, id) => setOrganization(db, id, null),
+    change: (db, id) => setOrganization(db, COMMAND_LINE, id, null),
   });
   addChange(noun, shell, {
     verb: 'attach',
@@ -64,7 +65,7 @@ export function addIntegration(program: Command, shell: Shell): void {
     argument: new Argument('<organization>', 'the dealer, org_…'),
     example: 'org_…',
     line: 'The integration is attached.',
-    change: (db, id, organizationId) => setOrganization(db, id, organizationId),
+    change: (db, id, organizationId) => setOrganization(db, COMMAND_LINE, id, organizationId),
   });
   addChange(noun, shell, {
     verb: 'rate-limit',
@@ -72,7 +73,7 @@ export function addIntegration(program: Command, shell: Shell): void {
     argument: new Argument('<limit>', LIMIT_HELP).argParser(parseLimit),
     example: '1200',
     line: 'The rate limit is set.',
-    change: (db, id, limit) => setRateLimit(db, id, limit === 'default' ? null : Number(limit)),
+    change: (db, id, limit) => setRateLimit(db, COMMAND_LINE, id, limit === 'default' ? null : Number(limit)),
   });
   addPresentation(noun, shell, ID_HELP);
   addRoll(noun, shell, ID_HELP);
@@ -97,7 +98,7 @@ function addCreate(noun: Command, shell: Shell): void {
     );
   shell.run(command, async ({ organization: organizationId, name, currency, user, live }: CreateOptions) =>
     shell.withDatabase(async (db) => {
-      const made = await createIntegration(db, {
+      const made = await createIntegration(db, COMMAND_LINE, {
         organizationId,
         name,
         currency,
@@ -163,7 +164,7 @@ function addRegenerateKey(noun: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration regenerate-key int_…');
   shell.run(command, async (id: string) =>
     shell.withDatabase(async (db) => {
-      const apiKey = await regenerateKey(db, id);
+      const apiKey = await regenerateKey(db, COMMAND_LINE, id);
       if (apiKey === null) throw notFound('integration', id);
       return answer('The old key is dead. The new one is shown this once.', await find(db, id), apiKey);
     }),
@@ -179,7 +180,7 @@ function addDelete(noun: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration delete int_… --yes');
   shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
     if (yes !== true) throw new StartError(`this deletes ${id} for good; add --yes if you mean it`);
-    const isDeleted = await shell.withDatabase((db) => removeIntegration(db, id));
+    const isDeleted = await shell.withDatabase((db) => removeIntegration(db, COMMAND_LINE, id));
     if (!isDeleted) throw notFound('integration', id);
     return {
       json: { object: 'integration', id, deleted: true },

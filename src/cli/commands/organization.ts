@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
-import type { Queryable } from '../../db/database.ts';
+import { type Actor, COMMAND_LINE } from '../../audit/actor.ts';
+import type { Database } from '../../db/database.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import {
   createOrganization,
@@ -37,7 +38,9 @@ export function addOrganization(program: Command, shell: Shell): void {
       `\nExample:\n  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"`,
     );
   shell.run(create, async ({ name, plan }: { name: string; plan: boolean }) => {
-    const organization = await shell.withDatabase((db) => createOrganization(db, { name, hasPlan: plan }));
+    const organization = await shell.withDatabase((db) =>
+      createOrganization(db, COMMAND_LINE, { name, hasPlan: plan }),
+    );
     return answer('Organization created.', organization);
   });
 
@@ -72,7 +75,7 @@ export function addOrganization(program: Command, shell: Shell): void {
 type Switch = {
   verb: string;
   description: string;
-  change: (db: Queryable, id: string, isOn: boolean) => Promise<boolean>;
+  change: (db: Database, actor: Actor, id: string, isOn: boolean) => Promise<boolean>;
   done: { on: string; off: string };
 };
 
@@ -85,7 +88,7 @@ function addSwitch(noun: Command, shell: Shell, { verb, description, change, don
     .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- organization ${verb} org_… off`);
   shell.run(command, async (id: string, state: 'on' | 'off') =>
     shell.withDatabase(async (db) => {
-      await change(db, id, state === 'on');
+      await change(db, COMMAND_LINE, id, state === 'on');
       const organization = await findOrganization(db, id);
       if (organization === null) throw notFound('organization', id);
       return answer(done[state], organization);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type ExchangeRate, listRates, removeRate, setRate } from '../../dealers/exchange-rates.ts';
 import { checkedCurrency } from '../../dealers/input-rules.ts';
@@ -31,7 +32,7 @@ export function addRates(program: Command, shell: Shell): void {
   shell.run(set, async (baseText: string, quoteText: string, rate: string) =>
     shell.withChannel(async ({ context, jobNote }) => {
       const [base, quote] = [checkedCurrency(baseText), checkedCurrency(quoteText)];
-      await setRate(context, base, quote, rate);
+      await setRate(context, COMMAND_LINE, base, quote, rate);
       const stored = (await listRates(context.db)).find((found) => found.base === base && found.quote === quote);
       return {
         json: rateJson(stored ?? { base, quote, rate }),
@@ -67,7 +68,7 @@ export function addRates(program: Command, shell: Shell): void {
   shell.run(remove, async (baseText: string, quoteText: string) =>
     shell.withChannel(async ({ context, jobNote }) => {
       const [base, quote] = [checkedCurrency(baseText), checkedCurrency(quoteText)];
-      if (!(await removeRate(context, base, quote))) {
+      if (!(await removeRate(context, COMMAND_LINE, base, quote))) {
         throw new DomainError('not_found', `There is no rate from ${base} to ${quote}.`);
       }
       return {

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { EVENT_TYPES } from '../../contract/events.ts';
 import { parseTimestamp } from '../../contract/timestamps.ts';
@@ -66,7 +67,7 @@ export function addReplays(program: Command, shell: Shell): void {
           text: lines(`${count} deliveries match; add --yes to send them again.`, notSentNote(state)),
         };
       }
-      const job = await startReplay(db, integrationId, filter);
+      const job = await startReplay(db, COMMAND_LINE, integrationId, filter);
       return {
         json: { ...jobJson(job), ...sendingJson(state) },
         text: lines(`${job.id} sends ${job.total} deliveries again, while a worker runs.`, notSentNote(state)),
@@ -100,7 +101,7 @@ export function addReplays(program: Command, shell: Shell): void {
   shell.run(cancel, async (integrationId: string, jobId: string) =>
     shell.withDatabase(async (db) => {
       await endpointOf(db, integrationId);
-      if (!(await cancelReplay(db, integrationId, jobId))) {
+      if (!(await cancelReplay(db, COMMAND_LINE, integrationId, jobId))) {
         const name = JSON.stringify(jobId);
         throw new DomainError('not_found', `There is no running replay ${name} of this integration.`);
       }

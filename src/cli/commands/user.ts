@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import { randomBase62 } from '../../contract/ids.ts';
 import { createUser } from '../../dealers/users.ts';
 import { fields } from '../plain-text.ts';
@@ -34,7 +35,9 @@ export function addUser(program: Command, shell: Shell): void {
     const given = options.passwordStdin ? firstLine(await shell.readInput()) : options.password;
     const password = given ?? randomBase62(GENERATED_PASSWORD_LENGTH);
     const { organization: organizationId, name, email } = options;
-    const user = await shell.withDatabase((db) => createUser(db, { organizationId, name, email, password }));
+    const user = await shell.withDatabase((db) =>
+      createUser(db, COMMAND_LINE, { organizationId, name, email, password }),
+    );
     const isShown = given === undefined;
     return {
       json: {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../webhooks/endpoints/endpoint-settings.ts';
@@ -59,9 +60,11 @@ function addSetUrl(noun: Command, shell: Shell): void {
     shell.withChannel(async ({ context: { db }, config }) => {
       const { isPrivateWebhookAllowed, secretKeys } = config;
       const tools = { guard: createSsrfGuard(isPrivateWebhookAllowed), encryption: createSecretEncryption(secretKeys) };
-      const set = await setUrl(db, tools, integrationId, text === 'none' ? null : text).catch((error: unknown) => {
-        throw isPrivateWebhookAllowed ? error : withAdvice(error, text);
-      });
+      const set = await setUrl(db, COMMAND_LINE, tools, integrationId, text === 'none' ? null : text).catch(
+        (error: unknown) => {
+          throw isPrivateWebhookAllowed ? error : withAdvice(error, text);
+        },
+      );
       if (set === null) throw notFound('integration', integrationId);
       const { url, secret } = set;
       const state = await endpointOf(db, integrationId);
@@ -98,7 +101,7 @@ function addRotateSecret(noun: Command, shell: Shell): void {
     shell.withChannel(async ({ context: { db, now }, config }) => {
       const encryption = createSecretEncryption(config.secretKeys);
       const earlier = (await readSecrets(db, encryption, integrationId)).length;
-      const secret = await rotateSecret(db, encryption, integrationId, graceHours, now());
+      const secret = await rotateSecret(db, COMMAND_LINE, encryption, integrationId, graceHours, now());
       if (secret === null) throw notFound('integration', integrationId);
       const state = await endpointOf(db, integrationId);
       return {
@@ -137,7 +140,7 @@ function addSubscribe(noun: Command, shell: Shell): void {
   shell.run(command, async (integrationId: string, given: string[]) =>
     shell.withDatabase(async (db) => {
       const names = [...new Set(given)];
-      if (!(await subscribe(db, integrationId, names))) throw notFound('integration', integrationId);
+      if (!(await subscribe(db, COMMAND_LINE, integrationId, names))) throw notFound('integration', integrationId);
       const state = await endpointOf(db, integrationId);
       return {
         json: { object: 'webhook', integration_id: integrationId, subscribed_events: names, ...sendingJson(state) },
@@ -156,7 +159,8 @@ function addSwitch(noun: Command, shell: Shell, verb: 'enable' | 'disable', desc
     .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- webhooks ${verb} int_…`);
   shell.run(command, async (integrationId: string) =>
     shell.withDatabase(async (db) => {
-      if (!(await setWebhooksEnabled(db, integrationId, isEnabled))) throw notFound('integration', integrationId);
+      if (!(await setWebhooksEnabled(db, COMMAND_LINE, integrationId, isEnabled)))
+        throw notFound('integration', integrationId);
       const state = await endpointOf(db, integrationId);
       const word = isEnabled ? (state.isSending ? 'on' : 'switched on') : 'off';
       return {

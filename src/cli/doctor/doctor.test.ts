@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { commandLine, settingsFor } from '../../../test/harness/command-line.ts';
 import { startOwnServer } from '../../../test/harness/own-server.ts';
 import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
@@ -139,7 +140,7 @@ describe('the doctor', () => {
     assert.equal((await check('signing secrets')).message, 'none yet');
     const [one, two] = [await world.dealer(), await world.dealer()];
     for (const { integrationId } of [one, two]) {
-      await setUrl(world.db, { guard, encryption }, integrationId, 'https://shop.example/webhooks');
+      await setUrl(world.db, TESTER, { guard, encryption }, integrationId, 'https://shop.example/webhooks');
     }
     assert.equal((await check('signing secrets')).message, 'all 2 can be decrypted');
 
@@ -150,7 +151,7 @@ describe('the doctor', () => {
     assert.match(lost.mend ?? '', /rotate-secret/);
 
     // What it advises helps: the old secret that cannot be decrypted is gone at once.
-    await rotateSecret(world.db, createSecretEncryption([OTHER_KEY]), one.integrationId, 0, null);
+    await rotateSecret(world.db, TESTER, createSecretEncryption([OTHER_KEY]), one.integrationId, 0, null);
     assert.equal(
       (await check('signing secrets')).message,
       `none of the secret keys decrypts those of ${two.integrationId}`,

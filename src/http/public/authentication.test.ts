@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { newApiKey } from '../../dealers/api-keys.ts';
 import { deleteIntegration, regenerateKey, setEnabled, setOrganization } from '../../dealers/integrations.ts';
@@ -58,11 +59,11 @@ describe('authentication', () => {
 
   it('knows a regenerated or deleted key no more from the next request on', async () => {
     const dealer = await world.dealer();
-    const fresh = await regenerateKey(world.db, dealer.integrationId);
+    const fresh = await regenerateKey(world.db, TESTER, dealer.integrationId);
     assert.ok(fresh);
     await assertUncounted(`Bearer ${dealer.apiKey}`, 'invalid_api_key');
     assert.equal((await world.client(fresh).get('/v1/me')).status, 200);
-    await deleteIntegration(world.db, dealer.integrationId);
+    await deleteIntegration(world.db, TESTER, dealer.integrationId);
     await assertUncounted(`Bearer ${fresh}`, 'invalid_api_key');
   });
 
@@ -79,18 +80,18 @@ describe('authentication', () => {
       assert.equal(response.headers['x-ratelimit-limit'], '600');
     }
     await assertAnswer(200, undefined);
-    await setPlan(world.db, dealer.organizationId, false);
+    await setPlan(world.db, TESTER, dealer.organizationId, false);
     await assertAnswer(403, 'subscription_required');
-    await setProvisioned(world.db, dealer.organizationId, false);
+    await setProvisioned(world.db, TESTER, dealer.organizationId, false);
     await assertAnswer(403, 'integration_not_provisioned');
-    await setEnabled(world.db, dealer.integrationId, false);
+    await setEnabled(world.db, TESTER, dealer.integrationId, false);
     await assertAnswer(403, 'integration_disabled');
-    await setOrganization(world.db, dealer.integrationId, null);
+    await setOrganization(world.db, TESTER, dealer.integrationId, null);
     await assertAnswer(403, 'integration_org_missing');
-    await setOrganization(world.db, dealer.integrationId, dealer.organizationId);
-    await setEnabled(world.db, dealer.integrationId, true);
-    await setProvisioned(world.db, dealer.organizationId, true);
-    await setPlan(world.db, dealer.organizationId, true);
+    await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
+    await setEnabled(world.db, TESTER, dealer.integrationId, true);
+    await setProvisioned(world.db, TESTER, dealer.organizationId, true);
+    await setPlan(world.db, TESTER, dealer.organizationId, true);
     await assertAnswer(200, undefined);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { cloneDatabase } from '../../../test/harness/database.ts';
 import { until as untilTrue } from '../../../test/harness/hold.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
@@ -64,7 +65,7 @@ describe('the lookup of keys', () => {
   it('never began before the request arrived: it sees all that was committed by then', async () => {
     const early = request();
     await until(() => lookups.length === 1);
-    await setEnabled(world.db, dealer.integrationId, false);
+    await setEnabled(world.db, TESTER, dealer.integrationId, false);
     const late = request();
     await until(() => arrived === 2);
     isHolding = false;

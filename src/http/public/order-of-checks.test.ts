@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { exchange } from '../../../test/harness/api-client.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_LIMIT } from '../../contract/limits.ts';
@@ -30,11 +31,11 @@ describe('the order of checks', () => {
       const { body } = await send(attempt);
       assert.equal(body.error?.code, code);
     };
-    await setPlan(db, organizationId, false);
-    await setProvisioned(db, organizationId, false);
-    await setEnabled(db, integrationId, false);
-    await setOrganization(db, integrationId, null);
-    await setRateLimit(db, integrationId, 10);
+    await setPlan(db, TESTER, organizationId, false);
+    await setProvisioned(db, TESTER, organizationId, false);
+    await setEnabled(db, TESTER, integrationId, false);
+    await setOrganization(db, TESTER, integrationId, null);
+    await setRateLimit(db, TESTER, integrationId, 10);
     for (let spent = 0; spent < 10; spent++) await dealer.api.get('/v1/me');
 
     await answersWith('missing_authorization');
@@ -44,19 +45,19 @@ describe('the order of checks', () => {
     await answersWith('invalid_api_key');
     attempt.headers.authorization = `Bearer ${apiKey}`;
     await answersWith('too_many_requests');
-    await setRateLimit(db, integrationId, null);
+    await setRateLimit(db, TESTER, integrationId, null);
     await answersWith('route_not_found');
     attempt.path = '/v1/me';
     await answersWith('method_not_allowed');
     attempt.path = '/v1/orders';
     await answersWith('integration_org_missing');
-    await setOrganization(db, integrationId, organizationId);
+    await setOrganization(db, TESTER, integrationId, organizationId);
     await answersWith('integration_disabled');
-    await setEnabled(db, integrationId, true);
+    await setEnabled(db, TESTER, integrationId, true);
     await answersWith('integration_not_provisioned');
-    await setProvisioned(db, organizationId, true);
+    await setProvisioned(db, TESTER, organizationId, true);
     await answersWith('subscription_required');
-    await setPlan(db, organizationId, true);
+    await setPlan(db, TESTER, organizationId, true);
     await answersWith('missing_idempotency_key');
     attempt.headers['idempotency-key'] = 'order-of-checks';
     await answersWith('request_too_large');

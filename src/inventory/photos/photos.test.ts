@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
 import sharp, { type Metadata } from 'sharp';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { exchange } from '../../../test/harness/api-client.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
@@ -31,7 +32,7 @@ describe('photos', () => {
   });
   after(() => world.stop());
 
-  const add = (itemId: string, bytes: Buffer) => addPhoto(context, dealer.organizationId, itemId, bytes);
+  const add = (itemId: string, bytes: Buffer) => addPhoto(context, TESTER, dealer.organizationId, itemId, bytes);
   const photosOf = async (itemId: string): Promise<Photo[]> =>
     (await dealer.api.get(`/v1/listings/${itemId}`)).body.photos;
   const eventsAbout = async (itemId: string): Promise<string[]> => {
@@ -73,7 +74,7 @@ describe('photos', () => {
     const other = await world.dealer();
     const id = await publishNew(world, other, part());
     for (const format of ['jpeg', 'png'] as const) {
-      await addPhoto(context, other.organizationId, id, await picture(format, 30, 30));
+      await addPhoto(context, TESTER, other.organizationId, id, await picture(format, 30, 30));
     }
     const extensions: Record<string, string[]> = {
       original: ['jpg', 'png'],
@@ -81,7 +82,7 @@ describe('photos', () => {
       avif: ['avif', 'avif'],
     };
     for (const [imageFormat, expected] of Object.entries(extensions)) {
-      await changePresentation(world.channel, other.organizationId, other.integrationId, {
+      await changePresentation(world.channel, TESTER, other.organizationId, other.integrationId, {
         imageFormat: imageFormat as 'original',
       });
       await runJobs(world.channel);
@@ -186,22 +187,22 @@ describe('photos', () => {
       await add(id, await picture('jpeg', 10, 10)),
     ];
     const order = async () => (await photosOf(id)).map((photo) => [photo.position, photo.id]);
-    await orderPhotos(context, dealer.organizationId, id, [third, first, second]);
+    await orderPhotos(context, TESTER, dealer.organizationId, id, [third, first, second]);
     assert.deepEqual(await order(), [
       [1, third],
       [2, first],
       [3, second],
     ]);
-    await removePhoto(context, dealer.organizationId, id, first);
+    await removePhoto(context, TESTER, dealer.organizationId, id, first);
     assert.deepEqual(await order(), [
       [1, third],
       [2, second],
     ]);
     for (const wrong of [[third], [third, third], [third, second, first], [third, newId('photo')]]) {
-      await assert.rejects(orderPhotos(context, dealer.organizationId, id, wrong), { code: 'invalid_input' });
+      await assert.rejects(orderPhotos(context, TESTER, dealer.organizationId, id, wrong), { code: 'invalid_input' });
     }
     const told = await eventsAbout(id);
-    await orderPhotos(context, dealer.organizationId, id, [third, second]);
+    await orderPhotos(context, TESTER, dealer.organizationId, id, [third, second]);
     assert.deepEqual(await eventsAbout(id), told, 'the same order is no change');
   });
 
@@ -221,11 +222,11 @@ describe('photos', () => {
     const photoId = await add(id, await picture('jpeg', 10, 10));
     const before = await storedIds(world);
     const missing = { name: 'DomainError', code: 'not_found' };
-    await assert.rejects(addPhoto(context, other.organizationId, id, await picture('jpeg', 10, 10)), missing);
-    await assert.rejects(removePhoto(context, other.organizationId, id, photoId), missing);
-    await assert.rejects(orderPhotos(context, other.organizationId, id, [photoId]), missing);
+    await assert.rejects(addPhoto(context, TESTER, other.organizationId, id, await picture('jpeg', 10, 10)), missing);
+    await assert.rejects(removePhoto(context, TESTER, other.organizationId, id, photoId), missing);
+    await assert.rejects(orderPhotos(context, TESTER, other.organizationId, id, [photoId]), missing);
     const ownItem = await publishNew(world, other, watch());
-    await assert.rejects(removePhoto(context, other.organizationId, ownItem, photoId), missing);
+    await assert.rejects(removePhoto(context, TESTER, other.organizationId, ownItem, photoId), missing);
     assert.deepEqual(await storedIds(world), before);
     assert.equal((await photosOf(id)).length, 1);
   });
@@ -240,8 +241,8 @@ describe('photos', () => {
       assert.equal((await load(world, url)).status, 200);
       assert.equal((await load(world, thumbnail_url)).status, 200);
     }
-    await removePhoto(context, dealer.organizationId, id, first.id);
-    await deleteItem(context, dealer.organizationId, id);
+    await removePhoto(context, TESTER, dealer.organizationId, id, first.id);
+    await deleteItem(context, TESTER, dealer.organizationId, id);
     for (const { url, thumbnail_url } of [first, second]) {
       assert.equal((await load(world, url)).status, 404);
       assert.equal((await load(world, thumbnail_url)).status, 404);

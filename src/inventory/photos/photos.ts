@@ -1,3 +1,5 @@
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { newId } from '../../contract/ids.ts';
@@ -17,6 +19,7 @@ export type PhotoContext = ChannelContext & { photoFiles: PhotoFiles };
  */
 export async function addPhoto(
   context: PhotoContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   upload: Buffer,
@@ -36,6 +39,13 @@ export async function addPhoto(
       await tx.query(sql`
         insert into photos (id, item_id, organization_id, position, width, height, format)
         values (${id}, ${itemId}, ${organizationId}, ${count + 1}, ${width}, ${height}, ${format})`);
+      await recordAudit(tx, actor, {
+        organizationId,
+        action: 'photo.added',
+        object: { kind: 'item', id: itemId },
+        new: { photoId: id, position: count + 1 },
+        at: context.now(),
+      });
     });
   } catch (error) {
     // A fault after the commit was sent leaves it open whether the row is there; then the sweep decides.
@@ -48,6 +58,7 @@ export async function addPhoto(
 /** Takes a photo away; those behind it move up. Its files go after the commit. */
 export async function removePhoto(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   photoId: string,
@@ -58,6 +69,13 @@ export async function removePhoto(
     if (removed === undefined) throw new DomainError('not_found', `There is no photo ${photoId}.`, 'photo');
     await tx.query(sql`
       update photos set position = position - 1 where item_id = ${itemId} and position > ${removed.position}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'photo.removed',
+      object: { kind: 'item', id: itemId },
+      old: { photoId, position: removed.position },
+      at: context.now(),
+    });
   });
   context.onPhotosRemoved?.([photoId]);
 }
@@ -65,12 +83,14 @@ export async function removePhoto(
 /** Puts the photos of an item in another order: the ids of all of them, the main one first. */
 export async function orderPhotos(
   context: ChannelContext,
+  actor: Actor,
   organizationId: string,
   itemId: string,
   photoIds: string[],
 ): Promise<void> {
   await changeItem(context, { organizationId, itemId }, async (tx) => {
-    const rows = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
+    const rows = await tx.query<{ id: string }>(sql`
+      select id from photos where item_id = ${itemId} order by position`);
     const known = new Set(rows.map((row) => row.id));
     const isSame = photoIds.length === known.size && new Set(photoIds).size === known.size;
     if (!isSame || !photoIds.every((id) => known.has(id))) {
@@ -80,5 +100,14 @@ export async function orderPhotos(
       update photos p set position = wanted.position
       from unnest(${photoIds}::text[]) with ordinality as wanted (id, position)
       where p.id = wanted.id and p.item_id = ${itemId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'photo.order_changed',
+      object: { kind: 'item', id: itemId },
+      old: { photoIds: rows.map((row) => row.id) },
+      new: { photoIds },
+      undo: { operation: 'order_photos' },
+      at: context.now(),
+    });
   });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
@@ -41,7 +42,7 @@ describe('a claim', () => {
 
   async function connect(): Promise<Shop> {
     const shop = await openShop(world);
-    await setUrl(world.db, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+    await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
     return shop;
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { until } from '../../../test/harness/hold.ts';
 import { countRefused } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
@@ -36,18 +37,21 @@ describe('deliveries while their receiver is off', () => {
       update organizations set archived_at = case when ${isArchived} then now() end where id = ${shop.organizationId}`);
 
   const switches: [name: string, turn: (shop: Shop, isOn: boolean, url: string) => Promise<unknown>][] = [
-    ['its webhooks are off', (shop, isOn) => setWebhooksEnabled(world.db, shop.integrationId, isOn)],
-    ['the integration is disabled', (shop, isOn) => setEnabled(world.db, shop.integrationId, isOn)],
-    ['the plan is missing', (shop, isOn) => setPlan(world.db, shop.organizationId, isOn)],
-    ['the organization is not provisioned', (shop, isOn) => setProvisioned(world.db, shop.organizationId, isOn)],
+    ['its webhooks are off', (shop, isOn) => setWebhooksEnabled(world.db, TESTER, shop.integrationId, isOn)],
+    ['the integration is disabled', (shop, isOn) => setEnabled(world.db, TESTER, shop.integrationId, isOn)],
+    ['the plan is missing', (shop, isOn) => setPlan(world.db, TESTER, shop.organizationId, isOn)],
+    [
+      'the organization is not provisioned',
+      (shop, isOn) => setProvisioned(world.db, TESTER, shop.organizationId, isOn),
+    ],
     ['the organization is archived', (shop, isOn) => setArchived(shop, !isOn)],
     [
       'the integration is detached',
-      (shop, isOn) => setOrganization(world.db, shop.integrationId, isOn ? shop.organizationId : null),
+      (shop, isOn) => setOrganization(world.db, TESTER, shop.integrationId, isOn ? shop.organizationId : null),
     ],
     [
       'the URL is removed',
-      (shop, isOn, url) => setUrl(world.db, { guard, encryption }, shop.integrationId, isOn ? url : null),
+      (shop, isOn, url) => setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, isOn ? url : null),
     ],
   ];
   for (const [name, turn] of switches) {
@@ -87,9 +91,9 @@ describe('deliveries while their receiver is off', () => {
       const before = receiver.received.length;
 
       await turn(shop, false, receiver.url);
-      await dismissOrder(world.channel, shop.organizationId, dismissed.body.id, null);
-      await confirmOrder(world.channel, shop.organizationId, sold.body.id);
-      await fulfilOrder(world.channel, shop.organizationId, sold.body.id);
+      await dismissOrder(world.channel, TESTER, shop.organizationId, dismissed.body.id, null);
+      await confirmOrder(world.channel, TESTER, shop.organizationId, sold.body.id);
+      await fulfilOrder(world.channel, TESTER, shop.organizationId, sold.body.id);
       await world.worker.settled();
       const held = (await deliveriesOf(world, shop)).filter(({ status }) => status === 'held');
       assert.equal(held.length, 2);
@@ -116,13 +120,13 @@ describe('deliveries while their receiver is off', () => {
   it('are held from their making, and carry their own ids when they are sent', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
-    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     await publishNew(world, shop, watch());
     const [made] = await deliveriesOf(world, shop);
     assert.equal(made?.status, 'held');
     const answer = await shop.post('/v1/test/webhook_ping');
     assert.deepEqual([answer.body.enqueued, answer.body.delivery_id], [false, null]);
-    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, true);
     const [webhook] = await receiver.until(1);
     assert.deepEqual([webhook?.deliveryId, webhook?.attempt], [made?.id, 1]);
   });
@@ -130,10 +134,10 @@ describe('deliveries while their receiver is off', () => {
   it('go to the URL of the moment in which they are sent', async () => {
     const shop = await openShop(world);
     const old = await world.connect(shop);
-    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     await queueEvents(world, shop, 3);
     const moved = await world.connect(shop);
-    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, true);
     await moved.until(3);
     await world.worker.settled();
     assert.deepEqual([old.received.length, moved.received.length], [0, 3]);
@@ -143,13 +147,13 @@ describe('deliveries while their receiver is off', () => {
   it('are all held and all released, however many they are', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
-    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     await queueEvents(world, shop, 2_500);
     await world.db.query(sql`update deliveries set status = 'pending' where integration_id = ${shop.integrationId}`);
     await world.worker.settled();
     const statuses = new Set((await deliveriesOf(world, shop)).map(({ status }) => status));
     assert.deepEqual([...statuses], ['held']);
-    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, true);
     await receiver.until(2_500);
     await world.worker.settled();
     assert.equal(new Set(receiver.received.map(({ eventId }) => eventId)).size, 2_500);
@@ -161,12 +165,12 @@ describe('deliveries while their receiver is off', () => {
     const shops = [await openShop(world), await openShop(world)] as const;
     for (const shop of shops) {
       await world.connect(shop);
-      await setWebhooksEnabled(world.db, shop.integrationId, false);
+      await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     }
     const [first, second] = shops[0].integrationId < shops[1].integrationId ? shops : [shops[1], shops[0]];
     await queueEvents(world, first, 5_000);
     await queueEvents(world, second, 3);
-    for (const shop of [first, second]) await setWebhooksEnabled(world.db, shop.integrationId, true);
+    for (const shop of [first, second]) await setWebhooksEnabled(world.db, TESTER, shop.integrationId, true);
     const { released, isMore } = await holdAndRelease(world.db, START);
     assert.ok(released > 3 && released < 5_003 && isMore, `${released} at once`);
     assert.deepEqual(
@@ -181,7 +185,7 @@ describe('deliveries while their receiver is off', () => {
   it('cost nothing while it stays off', async () => {
     const shop = await openShop(world);
     await world.connect(shop);
-    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     await queueEvents(world, shop, 10);
     await world.worker.settled();
     await until(async () => (await switchesNoted()) === 0, 'the switch is never done with');
@@ -214,7 +218,7 @@ describe('deliveries while their receiver is off', () => {
     };
     await ping(shop);
     await receiver.until(1);
-    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     await sleep(60);
     finish();
     await world.worker.settled();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
@@ -30,7 +31,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
 
   beforeEach(async () => {
     shop = await openShop(world);
-    await setUrl(world.db, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+    await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
     await queueEvents(world, shop, COUNT);
   });
 
@@ -138,10 +139,10 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
   });
 
   it('holds and releases each delivery once, with its counters kept', async () => {
-    await setWebhooksEnabled(world.db, shop.integrationId, false);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     await twice((db) => holdAndRelease(db, null));
     for (const { status } of await deliveries()) assert.equal(status, 'held');
-    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, true);
     await twice((db) => holdAndRelease(db, null));
     for (const { status, attempts } of await deliveries()) assert.deepEqual([status, attempts], ['pending', 0]);
   });
@@ -150,7 +151,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     await world.db.query(sql`
       update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
     const filter = { since: null, until: null, types: null, statuses: ['succeeded' as const] };
-    await startReplay(world.db, shop.integrationId, filter);
+    await startReplay(world.db, TESTER, shop.integrationId, filter);
     await twice((db) => runReplays(db, null));
     const [job] = await listReplays(world.db, shop.integrationId, 1);
     assert.deepEqual([job?.status, job?.done, job?.skipped, job?.total], ['done', COUNT, 0, COUNT]);

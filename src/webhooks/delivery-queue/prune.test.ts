@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
   deliveriesOf,
@@ -52,7 +53,7 @@ describe('pruning', () => {
 
     const paused = await openShop(world);
     await world.connect(paused);
-    await setWebhooksEnabled(world.db, paused.integrationId, false);
+    await setWebhooksEnabled(world.db, TESTER, paused.integrationId, false);
     await queueEvents(world, paused, 4);
 
     await world.worker.settled();
@@ -98,11 +99,11 @@ describe('pruning', () => {
   it('takes secrets that sign no longer, and replays that ended 30 days ago', async () => {
     const shop = await openShop(world);
     await world.connect(shop);
-    await rotateSecret(world.db, encryption, shop.integrationId, 24, START);
+    await rotateSecret(world.db, TESTER, encryption, shop.integrationId, 24, START);
     const statuses: ReplayableStatus[] = ['failed'];
     const filter = { since: null, until: null, types: null, statuses };
-    const job = await startReplay(world.db, shop.integrationId, filter);
-    await cancelReplay(world.db, shop.integrationId, job.id);
+    const job = await startReplay(world.db, TESTER, shop.integrationId, filter);
+    await cancelReplay(world.db, TESTER, shop.integrationId, job.id);
     await world.db.query(sql`update replay_jobs set finished_at = ${START} where id = ${job.id}`);
     const left = async () => [
       (await world.db.query(sql`select id from webhook_secrets where integration_id = ${shop.integrationId}`)).length,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
   deliveriesOf,
@@ -123,7 +124,7 @@ describe('replay', () => {
     receiver.answerWith(200);
     receiver.received.length = 0;
     const filter: ReplayFilter = { since: at(2), until: at(3), types: ['part.updated'], statuses: ['succeeded'] };
-    const job = await startReplay(world.db, shop.integrationId, filter);
+    const job = await startReplay(world.db, TESTER, shop.integrationId, filter);
     assert.deepEqual([job.status, job.done, job.total], ['running', 0, 5]);
     await untilDone(shop);
     assert.deepEqual(
@@ -141,7 +142,7 @@ describe('replay', () => {
     await receiver.until(230);
     await world.worker.settled();
     receiver.received.length = 0;
-    const job = await startReplay(world.db, shop.integrationId, ALL);
+    const job = await startReplay(world.db, TESTER, shop.integrationId, ALL);
     await queueEvents(world, shop, 5);
     await receiver.until(60);
     await world.worker.stop();
@@ -169,12 +170,12 @@ describe('replay', () => {
     await receiver.until(120);
     await world.worker.settled();
     await world.worker.stop();
-    const job = await startReplay(world.db, shop.integrationId, ALL);
+    const job = await startReplay(world.db, TESTER, shop.integrationId, ALL);
     assert.equal(await runReplays(world.db, null), 16);
     const stranger = await openShop(world);
-    assert.equal(await cancelReplay(world.db, stranger.integrationId, job.id), false);
-    assert.equal(await cancelReplay(world.db, shop.integrationId, job.id), true);
-    assert.equal(await cancelReplay(world.db, shop.integrationId, job.id), false, 'it is cancelled already');
+    assert.equal(await cancelReplay(world.db, TESTER, stranger.integrationId, job.id), false);
+    assert.equal(await cancelReplay(world.db, TESTER, shop.integrationId, job.id), true);
+    assert.equal(await cancelReplay(world.db, TESTER, shop.integrationId, job.id), false, 'it is cancelled already');
     assert.equal(await runReplays(world.db, null), 0);
     const { status, done, total } = await jobOf(shop);
     assert.deepEqual([status, done, total], ['cancelled', 16, 120]);
@@ -193,7 +194,7 @@ describe('replay', () => {
     await receiver.until(300);
     await world.worker.settled();
     await world.worker.stop();
-    await startReplay(world.db, shop.integrationId, ALL);
+    await startReplay(world.db, TESTER, shop.integrationId, ALL);
     const steps = [];
     for (let step = 0; step < 4; step++) steps.push(await runReplays(world.db, null));
     assert.deepEqual(steps, [16, 0, 0, 0]);
@@ -226,11 +227,11 @@ describe('replay', () => {
     const shop = await openShop(world);
     await world.connect(shop);
     await queueEvents(world, shop, 3);
-    await startReplay(world.db, shop.integrationId, ALL);
-    await assert.rejects(startReplay(world.db, shop.integrationId, ALL), DomainError);
+    await startReplay(world.db, TESTER, shop.integrationId, ALL);
+    await assert.rejects(startReplay(world.db, TESTER, shop.integrationId, ALL), DomainError);
     await world.worker.restart();
     await untilDone(shop);
-    assert.equal((await startReplay(world.db, shop.integrationId, ALL)).total, 3);
+    assert.equal((await startReplay(world.db, TESTER, shop.integrationId, ALL)).total, 3);
     await untilDone(shop);
   });
 
@@ -239,12 +240,12 @@ describe('replay', () => {
     const stalled: Shop[] = [];
     for (let index = 0; index < 101; index++) {
       const shop = await openShop(world);
-      await setUrl(world.db, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
+      await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
       await queueEvents(world, shop, 40);
       await world.db.query(sql`
         update deliveries set status = 'dead_letter' where integration_id = ${shop.integrationId}
           and id in (select id from deliveries where integration_id = ${shop.integrationId} limit 20)`);
-      await startReplay(world.db, shop.integrationId, { ...ALL, statuses: ['dead_letter'] });
+      await startReplay(world.db, TESTER, shop.integrationId, { ...ALL, statuses: ['dead_letter'] });
       stalled.push(shop);
     }
     const shop = await openShop(world);
@@ -252,7 +253,7 @@ describe('replay', () => {
     await queueEvents(world, shop, 5);
     await world.db.query(sql`
       update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
-    await startReplay(world.db, shop.integrationId, ALL);
+    await startReplay(world.db, TESTER, shop.integrationId, ALL);
     assert.equal(await runReplays(world.db, null), 0);
     assert.equal(await runReplays(world.db, null), 5);
     for (const { integrationId } of stalled) {
@@ -271,7 +272,7 @@ describe('replay', () => {
       update deliveries set status = 'failed', is_waiting = true, due_at = now() + interval '1 hour'
       where integration_id = ${shop.integrationId}`);
     await world.db.query(sql`update deliveries set lease_token = 7 where id = ${ids[2]}`);
-    await startReplay(world.db, shop.integrationId, ALL);
+    await startReplay(world.db, TESTER, shop.integrationId, ALL);
     assert.deepEqual([await runReplays(world.db, null), await runReplays(world.db, null)], [2, 0]);
     await world.db.query(sql`
       update deliveries set status = 'held', lease_token = null, is_waiting = false where id = ${ids[2]}`);
@@ -295,7 +296,7 @@ describe('replay', () => {
     const [last] = (await queueEvents(world, shop, 1, { type: 'part.updated' })).slice(-1);
     await world.db.query(sql`update deliveries set status = 'dead_letter' where id = ${last}`);
     assert.equal(await countReplay(world.db, shop.integrationId, parts), 1);
-    await startReplay(world.db, shop.integrationId, parts);
+    await startReplay(world.db, TESTER, shop.integrationId, parts);
     const steps = [];
     for (let step = 0; step < 3; step++) steps.push(await runReplays(world.db, null));
     assert.deepEqual(steps, [0, 0, 1]);

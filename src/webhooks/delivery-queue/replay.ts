@@ -1,3 +1,5 @@
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { firstIdAt, newId } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
@@ -59,7 +61,12 @@ export async function countReplay(db: Database, integrationId: string, filter: R
  * Starts a mass replay of what matches now; deliveries made later are not part of it. An integration has one at a time:
  * they would only slow each other down.
  */
-export async function startReplay(db: Database, integrationId: string, filter: ReplayFilter): Promise<ReplayJob> {
+export async function startReplay(
+  db: Database,
+  actor: Actor,
+  integrationId: string,
+  filter: ReplayFilter,
+): Promise<ReplayJob> {
   const { since, until, types, statuses } = filter;
   const statement = sql`
     insert into replay_jobs (id, integration_id, since, until, types, statuses, last_id, total)
@@ -67,17 +74,37 @@ export async function startReplay(db: Database, integrationId: string, filter: R
     from ${matching(integrationId, filter)}
     on conflict (integration_id) where status = 'running' do nothing
     returning id, status, done, skipped, total, created_at as "createdAt"`;
-  const [job] = await byIndex<ReplayJob>(db, statement);
-  if (job === undefined)
-    throw new DomainError('already_running', 'A replay is running already; wait until it is done, or cancel it.');
-  return job;
+  const start = async (tx: Transaction): Promise<ReplayJob> => {
+    const [job] = await tx.query<ReplayJob>(statement);
+    if (job === undefined) {
+      throw new DomainError('already_running', 'A replay is running already; wait until it is done, or cancel it.');
+    }
+    const { id: replayId, total } = job;
+    await recordAudit(tx, actor, {
+      organizationId: { ofIntegration: integrationId },
+      action: 'webhooks.replay_started',
+      object: { kind: 'integration', id: integrationId },
+      new: { replayId, ...filter, total },
+    });
+    return job;
+  };
+  return await db.transaction(start, { planning: 'by index' });
 }
 
-export async function cancelReplay(db: Queryable, integrationId: string, jobId: string): Promise<boolean> {
-  const rows = await db.query(sql`
-    update replay_jobs set status = 'cancelled', finished_at = now()
-    where id = ${jobId} and integration_id = ${integrationId} and status = 'running' returning id`);
-  return rows.length === 1;
+export async function cancelReplay(db: Database, actor: Actor, integrationId: string, jobId: string): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      update replay_jobs set status = 'cancelled', finished_at = now()
+      where id = ${jobId} and integration_id = ${integrationId} and status = 'running' returning id`);
+    if (rows.length === 0) return false;
+    await recordAudit(tx, actor, {
+      organizationId: { ofIntegration: integrationId },
+      action: 'webhooks.replay_cancelled',
+      object: { kind: 'integration', id: integrationId },
+      old: { replayId: jobId },
+    });
+    return true;
+  });
 }
 
 export async function listReplays(db: Queryable, integrationId: string, limit: number): Promise<ReplayJob[]> {

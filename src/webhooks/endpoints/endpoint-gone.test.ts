@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import type { Receiver } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
@@ -82,7 +83,7 @@ describe('410 answers', () => {
     await queueEvents(world, shop, 3);
     const moved = await world.connect(shop);
     assert.equal(await isOn(shop), false, 'a new URL alone turns nothing on');
-    await setWebhooksEnabled(world.db, shop.integrationId, true);
+    await setWebhooksEnabled(world.db, TESTER, shop.integrationId, true);
     await moved.until(8);
     await world.worker.settled();
     assert.equal(receiver.received.length, 5);

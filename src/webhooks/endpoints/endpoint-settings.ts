@@ -1,10 +1,13 @@
+import type { Actor } from '../../audit/actor.ts';
+import { type AuditChange, recordAudit } from '../../audit/record-audit.ts';
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { isSubscription } from '../../contract/events.ts';
-import type { Database, Queryable } from '../../db/database.ts';
+import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { SsrfGuard } from '../sending/ssrf-guard.ts';
 import type { SecretEncryption } from './secret-encryption.ts';
-import { lockEndpoint, makeSecret } from './signing-secrets.ts';
+import { makeSecret } from './signing-secrets.ts';
 
 export const SUBSCRIPTION_LIMIT = 100;
 
@@ -17,6 +20,7 @@ export type SetUrl = { url: string | null; secret: string | null };
  */
 export async function setUrl(
   db: Database,
+  actor: Actor,
   { guard, encryption }: { guard: SsrfGuard; encryption: SecretEncryption },
   integrationId: string,
   text: string | null,
@@ -25,26 +29,38 @@ export async function setUrl(
   if (problem !== null) throw new DomainError('invalid_input', `The URL ${problem}.`, 'url');
   const url = text === null ? null : new URL(text).href;
   return await db.transaction(async (tx) => {
-    if (!(await lockEndpoint(tx, integrationId))) return null;
+    const old = await lockSettings(tx, integrationId);
+    if (old === null) return null;
     await tx.query(sql`
       update webhook_endpoints set url = ${url}, consecutive_failures = 0, consecutive_gone = 0
       where integration_id = ${integrationId}`);
     const secrets = await tx.query(sql`
       select id from webhook_secrets where integration_id = ${integrationId} and expires_at is null`);
     const isSecretNeeded = url !== null && secrets.length === 0;
+    await recordAudit(tx, actor, changeOf(integrationId, 'webhooks.url_changed', old, { url }));
     return { url, secret: isSecretNeeded ? await makeSecret(tx, encryption, integrationId) : null };
   });
 }
 
 /** Switching on again forgets the 410 answers that switched it off. */
-export async function setWebhooksEnabled(db: Queryable, integrationId: string, isEnabled: boolean): Promise<boolean> {
-  const rows = await db.query(sql`
-    update webhook_endpoints set is_enabled = ${isEnabled}, consecutive_gone = 0, disabled_reason = null
-    where integration_id = ${integrationId} returning integration_id`);
-  return rows.length === 1;
+export async function setWebhooksEnabled(
+  db: Database,
+  actor: Actor,
+  integrationId: string,
+  isEnabled: boolean,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const old = await lockSettings(tx, integrationId);
+    if (old === null) return false;
+    await tx.query(sql`
+      update webhook_endpoints set is_enabled = ${isEnabled}, consecutive_gone = 0, disabled_reason = null
+      where integration_id = ${integrationId}`);
+    await recordAudit(tx, actor, changeOf(integrationId, 'webhooks.enabled_changed', old, { isEnabled }));
+    return true;
+  });
 }
 
-export async function subscribe(db: Queryable, integrationId: string, names: string[]): Promise<boolean> {
+export async function subscribe(db: Database, actor: Actor, integrationId: string, names: string[]): Promise<boolean> {
   const unknown = names.find((name) => !isSubscription(name));
   if (unknown !== undefined)
     throw new DomainError('invalid_input', `There is no event named ${JSON.stringify(unknown)}.`, 'subscribedEvents');
@@ -54,8 +70,29 @@ export async function subscribe(db: Queryable, integrationId: string, names: str
       `At most ${SUBSCRIPTION_LIMIT} names can be subscribed.`,
       'subscribedEvents',
     );
-  const rows = await db.query(sql`
-    update webhook_endpoints set subscribed_events = ${[...new Set(names)]}::text[]
-    where integration_id = ${integrationId} returning integration_id`);
-  return rows.length === 1;
+  const subscribedEvents = [...new Set(names)];
+  return await db.transaction(async (tx) => {
+    const old = await lockSettings(tx, integrationId);
+    if (old === null) return false;
+    await tx.query(sql`
+      update webhook_endpoints set subscribed_events = ${subscribedEvents}::text[]
+      where integration_id = ${integrationId}`);
+    await recordAudit(tx, actor, changeOf(integrationId, 'webhooks.subscription_changed', old, { subscribedEvents }));
+    return true;
+  });
+}
+
+type Settings = { url: string | null; isEnabled: boolean; subscribedEvents: string[] };
+
+/** Orders changes of one endpoint's settings; null if there is none. */
+async function lockSettings(tx: Transaction, integrationId: string): Promise<Settings | null> {
+  const [row] = await tx.query<Settings>(sql`
+    select url, is_enabled as "isEnabled", subscribed_events as "subscribedEvents"
+    from webhook_endpoints where integration_id = ${integrationId} for update`);
+  return row ?? null;
+}
+
+function changeOf(integrationId: string, action: AuditAction, old: Settings, now: Partial<Settings>): AuditChange {
+  const object = { kind: 'integration', id: integrationId } as const;
+  return { organizationId: { ofIntegration: integrationId }, action, object, old, new: now };
 }

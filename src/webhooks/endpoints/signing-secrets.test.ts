@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../../test/harness/actor.ts';
 import type { Received, Receiver } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted, signersAmong } from '../../../test/harness/verify-signature.ts';
@@ -36,7 +37,7 @@ describe('signing secrets', () => {
   }
 
   async function rotate(shop: Shop, graceHours: number): Promise<string> {
-    const secret = await rotateSecret(world.db, encryption, shop.integrationId, graceHours, time);
+    const secret = await rotateSecret(world.db, TESTER, encryption, shop.integrationId, graceHours, time);
     assert.match(secret ?? '', /^whsec_[A-Za-z0-9]{32}$/);
     return secret ?? '';
   }
@@ -137,14 +138,17 @@ describe('signing secrets', () => {
     const { integrationId } = await openShop(world);
     for (const grace of [-1, 7 * 24 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await assert.rejects(
-        rotateSecret(world.db, encryption, integrationId, grace, time),
+        rotateSecret(world.db, TESTER, encryption, integrationId, grace, time),
         /grace time must be from 0 to 168/,
       );
     }
-    for (let made = 0; made < 5; made++) await rotateSecret(world.db, encryption, integrationId, 24, time);
-    await assert.rejects(rotateSecret(world.db, encryption, integrationId, 24, time), /5 secrets sign along already/);
-    assert.notEqual(await rotateSecret(world.db, encryption, integrationId, 0, time), null);
-    assert.equal(await rotateSecret(world.db, encryption, 'int_none', 0, time), null);
+    for (let made = 0; made < 5; made++) await rotateSecret(world.db, TESTER, encryption, integrationId, 24, time);
+    await assert.rejects(
+      rotateSecret(world.db, TESTER, encryption, integrationId, 24, time),
+      /5 secrets sign along already/,
+    );
+    assert.notEqual(await rotateSecret(world.db, TESTER, encryption, integrationId, 0, time), null);
+    assert.equal(await rotateSecret(world.db, TESTER, encryption, 'int_none', 0, time), null);
   });
 
   it('are one in the end when two rotations race', async () => {
@@ -158,13 +162,13 @@ describe('signing secrets', () => {
 
   it('come with the first URL, and are shown only then', async () => {
     const shop = await openShop(world);
-    const none = await setUrl(world.db, { guard, encryption }, shop.integrationId, null);
+    const none = await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, null);
     assert.deepEqual(none, { url: null, secret: null });
     const receiver = await world.connect(shop);
     assert.match(receiver.secret, /^whsec_/);
-    const again = await setUrl(world.db, { guard, encryption }, shop.integrationId, receiver.url);
+    const again = await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, receiver.url);
     assert.deepEqual(again, { url: receiver.url, secret: null });
-    assert.equal(await setUrl(world.db, { guard, encryption }, 'int_none', receiver.url), null);
+    assert.equal(await setUrl(world.db, TESTER, { guard, encryption }, 'int_none', receiver.url), null);
     await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
   });
 
@@ -261,7 +265,7 @@ describe('signing secrets', () => {
       onFault: assert.ifError,
     });
     await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
-    await rotateSecret(world.db, rotated, shop.integrationId, 0, time);
+    await rotateSecret(world.db, TESTER, rotated, shop.integrationId, 0, time);
     await next.stop();
     const [row] = await world.db.query<{ ciphertext: string }>(sql`
       select ciphertext from webhook_secrets where integration_id = ${shop.integrationId} order by id desc limit 1`);

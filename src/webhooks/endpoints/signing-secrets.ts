@@ -1,3 +1,5 @@
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { randomBase62 } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
@@ -18,6 +20,7 @@ export const GRACE_MAX_HOURS = 7 * 24;
  */
 export async function rotateSecret(
   db: Database,
+  actor: Actor,
   encryption: SecretEncryption,
   integrationId: string,
   graceHours: number,
@@ -43,6 +46,13 @@ export async function rotateSecret(
         `${older.length} secrets sign along already; wait until one expires, or give no grace time.`,
       );
     }
+    await recordAudit(tx, actor, {
+      organizationId: { ofIntegration: integrationId },
+      action: 'webhooks.secret_rotated',
+      object: { kind: 'integration', id: integrationId },
+      new: { graceHours },
+      at: now,
+    });
     return await makeSecret(tx, encryption, integrationId);
   });
 }

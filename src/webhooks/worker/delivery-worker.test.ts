@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../../test/harness/actor.ts';
 import type { Receiver } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted } from '../../../test/harness/verify-signature.ts';
@@ -72,7 +73,7 @@ describe('the worker', () => {
     const shops: Shop[] = [];
     for (let index = 0; index < RECEIVER_LIMIT + 20; index++) shops.push(await openShop(world));
     for (const { integrationId } of shops) {
-      await setUrl(world.db, { guard, encryption }, integrationId, 'http://127.0.0.1:9/nobody');
+      await setUrl(world.db, TESTER, { guard, encryption }, integrationId, 'http://127.0.0.1:9/nobody');
       await queueEvents(world, { integrationId }, 1);
     }
     await world.db.query(sql`

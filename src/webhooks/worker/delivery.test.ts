@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
 import { countRefused, type Received } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
@@ -65,16 +66,16 @@ describe('what a receiver gets', () => {
     const receiver = await world.connect(shop);
     const listing = await publishNew(world, shop, watch());
     const item = await publishNew(world, shop, part());
-    await moveUnits(world.channel, shop.organizationId, item, 'fit', 2);
+    await moveUnits(world.channel, TESTER, shop.organizationId, item, 'fit', 2);
     const order = await shop.post('/v1/orders', {
       channel_order_id: 'Bestellung „Nº 7“ ⌚',
       lines: [{ listing_id: listing, unit_amount: 1_199_000, title: 'Ünïcödé \\ "quoted"' }],
       metadata: { note: 'line\nbreak \u2028 and 日本' },
     });
-    await confirmOrder(world.channel, shop.organizationId, order.body.id);
-    await fulfilOrder(world.channel, shop.organizationId, order.body.id);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, order.body.id);
+    await fulfilOrder(world.channel, TESTER, shop.organizationId, order.body.id);
     const dismissed = await shop.post('/v1/orders', { channel_order_id: 'SO-2' });
-    await dismissOrder(world.channel, shop.organizationId, dismissed.body.id, null);
+    await dismissOrder(world.channel, TESTER, shop.organizationId, dismissed.body.id, null);
 
     const stored = await storedBodies(shop);
     const sent = stored.filter((body) => !/"listing\.(sold|updated)"/.test(body));
@@ -187,10 +188,10 @@ describe('what a receiver gets', () => {
     for (const [names, types] of table) {
       const shop = await openShop(world);
       const receiver = await world.connect(shop);
-      await subscribe(world.db, shop.integrationId, names);
+      await subscribe(world.db, TESTER, shop.integrationId, names);
       await publishNew(world, shop, watch());
       const item = await publishNew(world, shop, part());
-      await moveUnits(world.channel, shop.organizationId, item, 'fit', 1);
+      await moveUnits(world.channel, TESTER, shop.organizationId, item, 'fit', 1);
       await ping(shop);
       await receiver.until(types.length + 1);
       await world.worker.settled();
@@ -213,18 +214,21 @@ describe('what a receiver gets', () => {
       '__proto__',
       'order.',
     ]) {
-      await assert.rejects(subscribe(world.db, integrationId, ['*', name]), /There is no event named/, name);
+      await assert.rejects(subscribe(world.db, TESTER, integrationId, ['*', name]), /There is no event named/, name);
     }
-    await assert.rejects(subscribe(world.db, integrationId, Array(101).fill('*')), /At most 100 names/);
-    assert.equal(await subscribe(world.db, integrationId, ['customer.matched', 'order.received', 'customer.*']), true);
-    assert.equal(await subscribe(world.db, 'int_none', ['*']), false);
+    await assert.rejects(subscribe(world.db, TESTER, integrationId, Array(101).fill('*')), /At most 100 names/);
+    assert.equal(
+      await subscribe(world.db, TESTER, integrationId, ['customer.matched', 'order.received', 'customer.*']),
+      true,
+    );
+    assert.equal(await subscribe(world.db, TESTER, 'int_none', ['*']), false);
   });
 
   it('goes to the URL as it was saved, with path and query', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const url = `${receiver.url}/a%20b/?token=x%2By&z=%C3%A9`;
-    const changed = await setUrl(world.db, { guard, encryption }, shop.integrationId, ` ${url}`);
+    const changed = await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, ` ${url}`);
     assert.deepEqual(changed, { url, secret: null }, 'the secret stays when the URL changes');
     await ping(shop);
     const [webhook] = await receiver.until(1);

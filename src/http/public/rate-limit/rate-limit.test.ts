@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import { cloneDatabase, type TestDatabase } from '../../../../test/harness/database.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
@@ -131,13 +132,13 @@ describe('the rolling window', () => {
   let organizationId: string;
   before(async () => {
     database = await cloneDatabase();
-    organizationId = (await createOrganization(database.db, { name: 'Dealer', hasPlan: true })).id;
+    organizationId = (await createOrganization(database.db, TESTER, { name: 'Dealer', hasPlan: true })).id;
   });
   after(() => database.drop());
 
   async function newIntegration(): Promise<string> {
     const settings = { organizationId, userId: null, name: 'Website', currency: 'USD', isTestMode: false };
-    return (await createIntegration(database.db, settings)).id;
+    return (await createIntegration(database.db, TESTER, settings)).id;
   }
 
   const stores: Record<string, (clock: { ms: number }) => RateLimitStore> = {
@@ -256,9 +257,9 @@ describe('the rate limit on the wire', () => {
     await assertRemaining(597, '/v1/nothing', 'GET', 404);
     await assertRemaining(596, '/v1/me', 'POST', 405);
     await assertRemaining(595, '/v1/health', 'DELETE', 405);
-    await setEnabled(world.db, dealer.integrationId, false);
+    await setEnabled(world.db, TESTER, dealer.integrationId, false);
     await assertRemaining(594, '/v1/me', 'GET', 403);
-    await setEnabled(world.db, dealer.integrationId, true);
+    await setEnabled(world.db, TESTER, dealer.integrationId, true);
     await assertRemaining(593, '/v1/me?anything=else', 'GET', 200);
   });
 
@@ -291,9 +292,9 @@ describe('the rate limit on the wire', () => {
     }
     // An unknown path and a switched-off integration are refused first for their number.
     assert.equal((await dealer.api.get('/v1/nothing')).status, 429);
-    await setEnabled(world.db, dealer.integrationId, false);
+    await setEnabled(world.db, TESTER, dealer.integrationId, false);
     assert.equal((await dealer.api.get('/v1/me')).status, 429);
-    await setEnabled(world.db, dealer.integrationId, true);
+    await setEnabled(world.db, TESTER, dealer.integrationId, true);
 
     clock.ms += 47_999;
     assert.equal((await dealer.api.get('/v1/me')).headers['retry-after'], '1');
@@ -305,23 +306,23 @@ describe('the rate limit on the wire', () => {
 
   it('follows an override from the next request on', async () => {
     dealer = await world.dealer();
-    await setRateLimit(world.db, dealer.integrationId, 10);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, 10);
     for (let spent = 1; spent <= 10; spent++) {
       const { headers } = await dealer.api.get('/v1/me');
       assert.deepEqual([headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']], ['10', String(10 - spent)]);
     }
     assert.equal((await dealer.api.get('/v1/me')).status, 429);
-    await setRateLimit(world.db, dealer.integrationId, 1_000);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, 1_000);
     const raised = await dealer.api.get('/v1/me');
     assert.deepEqual([raised.status, raised.headers['x-ratelimit-remaining']], [200, '989']);
     assert.deepEqual(raised.body.rate_limit, { limit: 1_000 });
-    await setRateLimit(world.db, dealer.integrationId, null);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, null);
     assert.equal((await dealer.api.get('/v1/me')).headers['x-ratelimit-remaining'], '588');
   });
 
   it('never limits the open endpoints, which need no key and ignore one', async () => {
     dealer = await world.dealer();
-    await setRateLimit(world.db, dealer.integrationId, 10);
+    await setRateLimit(world.db, TESTER, dealer.integrationId, 10);
     for (const path of ['/v1/health', '/v1/openapi.json']) {
       for (let sent = 0; sent < 15; sent++) {
         const response = await (sent % 2 === 0 ? world.client(null) : dealer.api).get(path);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import type { ApiClient } from '../../../../test/harness/api-client.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
@@ -28,12 +29,12 @@ describe('the list of events', () => {
     api = dealer.api;
     const { organizationId, integrationId } = dealer;
     listing = await publishNew(world, dealer, watch());
-    await editItem(world.channel, organizationId, listing, { title: 'Changed' });
-    await sellUnits(world.channel, organizationId, listing, 1);
+    await editItem(world.channel, TESTER, organizationId, listing, { title: 'Changed' });
+    await sellUnits(world.channel, TESTER, organizationId, listing, 1);
     shown = await publishNew(world, dealer, part());
-    await moveUnits(world.channel, organizationId, shown, 'fit', 1);
-    await setPublished(world.channel, organizationId, integrationId, [shown], false);
-    await deleteItem(world.channel, organizationId, listing);
+    await moveUnits(world.channel, TESTER, organizationId, shown, 'fit', 1);
+    await setPublished(world.channel, TESTER, organizationId, integrationId, [shown], false);
+    await deleteItem(world.channel, TESTER, organizationId, listing);
   });
   after(() => world.stop());
 
@@ -151,7 +152,7 @@ describe('the list of events', () => {
   it('reaches back 30 days and no further, from the cache as well', async () => {
     const other = await world.dealer();
     const id = await publishNew(world, other, watch());
-    for (const title of ['Second', 'Third']) await editItem(world.channel, other.organizationId, id, { title });
+    for (const title of ['Second', 'Third']) await editItem(world.channel, TESTER, other.organizationId, id, { title });
     const read = async (query: string, etag = '"other"') => {
       const { status, body, headers } = await other.api.get(`/v1/events${query}`, { 'if-none-match': etag });
       return { status, rows: (body?.data ?? []) as EventRow[], hasMore: body?.has_more, etag: headers.etag ?? '' };
@@ -197,9 +198,9 @@ describe('the list of events', () => {
     assert.equal(await isNew(), 'integration.test_event');
     const order = await other.api.post('/v1/orders', { channel_order_id: 'E-1' }, { 'idempotency-key': 'order' });
     assert.equal(await isNew(), false);
-    await dismissOrder(world.channel, other.organizationId, order.body.id, null);
+    await dismissOrder(world.channel, TESTER, other.organizationId, order.body.id, null);
     assert.equal(await isNew(), 'order.cancelled');
-    await deleteItem(world.channel, other.organizationId, id);
+    await deleteItem(world.channel, TESTER, other.organizationId, id);
     assert.equal(await isNew(), 'part.unpublished');
     assert.equal(await isNew(), false);
   });
@@ -250,16 +251,16 @@ describe('the list of events', () => {
     const { organizationId, integrationId } = other;
     const { channel } = world;
     const [sold, gone] = [await publishNew(world, other, watch()), await publishNew(world, other, watch())];
-    await editItem(channel, organizationId, sold, { title: 'Changed' });
-    await voidSale(channel, organizationId, await sellUnits(channel, organizationId, sold, 1));
-    await setPublished(channel, organizationId, integrationId, [gone], false);
-    await deleteItem(channel, organizationId, gone);
+    await editItem(channel, TESTER, organizationId, sold, { title: 'Changed' });
+    await voidSale(channel, TESTER, organizationId, await sellUnits(channel, TESTER, organizationId, sold, 1));
+    await setPublished(channel, TESTER, organizationId, integrationId, [gone], false);
+    await deleteItem(channel, TESTER, organizationId, gone);
     const [left, away] = [await publishNew(world, other, part()), await publishNew(world, other, part())];
-    await editItem(channel, organizationId, left, { title: 'Changed' });
-    await moveUnits(channel, organizationId, left, 'fit', 1);
-    await editItem(channel, organizationId, left, { units: 0 });
-    await setPublished(channel, organizationId, integrationId, [left], false);
-    await deleteItem(channel, organizationId, away);
+    await editItem(channel, TESTER, organizationId, left, { title: 'Changed' });
+    await moveUnits(channel, TESTER, organizationId, left, 'fit', 1);
+    await editItem(channel, TESTER, organizationId, left, { units: 0 });
+    await setPublished(channel, TESTER, organizationId, integrationId, [left], false);
+    await deleteItem(channel, TESTER, organizationId, away);
     await other.api.post('/v1/test/webhook_ping', {}, { 'idempotency-key': 'ping' });
     const report = async (id: string, line: object) => {
       const body = { channel_order_id: id, lines: [line] };
@@ -269,9 +270,9 @@ describe('the list of events', () => {
       await report('O-1', { listing_id: sold, quantity: 1 }),
       await report('O-2', { quantity: 1 }),
     ];
-    await confirmOrder(channel, organizationId, kept);
-    await fulfilOrder(channel, organizationId, kept);
-    await dismissOrder(channel, organizationId, dropped, null);
+    await confirmOrder(channel, TESTER, organizationId, kept);
+    await fulfilOrder(channel, TESTER, organizationId, kept);
+    await dismissOrder(channel, TESTER, organizationId, dropped, null);
 
     const { body } = await other.api.get('/v1/events?limit=250');
     const events: EventRow[] = body.data;

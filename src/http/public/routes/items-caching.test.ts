@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
@@ -24,7 +25,7 @@ describe('answers to reads', () => {
     world.setTime(null);
   });
 
-  const edit = (id: string, title: string) => editItem(world.channel, dealer.organizationId, id, { title });
+  const edit = (id: string, title: string) => editItem(world.channel, TESTER, dealer.organizationId, id, { title });
 
   describe('have an ETag', () => {
     it('that stands while nothing changes, and answers 304 without a body', async () => {
@@ -65,9 +66,9 @@ describe('answers to reads', () => {
       assert.equal(await statusFor(`/v1/listings/${neighbour}`, other), 304);
       assert.equal(await statusFor('/v1/parts', partList), 304);
       const changed = await tagOf(`/v1/listings/${id}`);
-      await setPublished(world.channel, dealer.organizationId, dealer.integrationId, [id], false);
+      await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [id], false);
       assert.equal(await statusFor(`/v1/listings/${id}`, changed), 200);
-      await deleteItem(world.channel, dealer.organizationId, id);
+      await deleteItem(world.channel, TESTER, dealer.organizationId, id);
       assert.equal(await statusFor(`/v1/listings/${id}`, '*'), 404);
     });
 
@@ -176,7 +177,7 @@ describe('answers to reads', () => {
   describe('never show a promotion that has ended', () => {
     const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
     const promote = (id: string, startsAt: Date, endsAt: Date | null) =>
-      startPromotion(world.channel, dealer.organizationId, id, { priceAmount: 1_000, startsAt, endsAt });
+      startPromotion(world.channel, TESTER, dealer.organizationId, id, { priceAmount: 1_000, startsAt, endsAt });
     const read = async (id: string) => {
       const [one, list] = [await dealer.api.get(`/v1/listings/${id}`), await dealer.api.get('/v1/listings')];
       const inList = list.body.data.find((document: { id: string }) => document.id === id);
@@ -230,7 +231,7 @@ describe('answers to reads', () => {
       const id = await publishNew(world, dealer, watch());
       const promotionId = await promote(id, at(5), at(10));
       await read(id);
-      await changePromotion(world.channel, dealer.organizationId, promotionId, {
+      await changePromotion(world.channel, TESTER, dealer.organizationId, promotionId, {
         priceAmount: 2_000,
         startsAt: at(2),
         endsAt: at(3),
@@ -241,21 +242,21 @@ describe('answers to reads', () => {
       world.setTime(at(3.5));
       assert.equal((await read(id)).amount, 1_299_000);
       world.setTime(null);
-      await endPromotion(world.channel, dealer.organizationId, promotionId);
+      await endPromotion(world.channel, TESTER, dealer.organizationId, promotionId);
       assert.equal((await read(id)).amount, 1_299_000);
     });
 
     it('on any page, when those of the whole stock end at once', async () => {
       const ids: string[] = [];
       for (let index = 0; index < 330; index++) {
-        ids.push(await createItem(world.channel, dealer.organizationId, watch()));
+        ids.push(await createItem(world.channel, TESTER, dealer.organizationId, watch()));
       }
       const ends = at(1);
       await world.db.query(sql`
         insert into promotions (id, item_id, organization_id, price_amount, starts_at, ends_at)
         select 'prm_' || substr(id, 5), id, organization_id, 1000, now() - interval '1 hour', ${ends}
         from items where organization_id = ${dealer.organizationId}`);
-      await setPublished(world.channel, dealer.organizationId, dealer.integrationId, ids, true);
+      await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, true);
       const first = await dealer.api.get('/v1/listings?limit=10');
       assert.equal(first.body.data[0].price.amount, 1_000);
       world.setTime(ends);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import type { ApiClient } from '../../../../test/harness/api-client.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
@@ -22,20 +23,20 @@ describe('lists of listings and parts', () => {
     api = dealer.api;
     const { organizationId, integrationId } = dealer;
     const tied: string[] = [];
-    for (let index = 0; index < 5; index++) tied.push(await createItem(world.channel, organizationId, watch()));
-    await setPublished(world.channel, organizationId, integrationId, tied, true);
+    for (let index = 0; index < 5; index++) tied.push(await createItem(world.channel, TESTER, organizationId, watch()));
+    await setPublished(world.channel, TESTER, organizationId, integrationId, tied, true);
     ids.active = await publishNew(world, dealer, watch());
     ids.newest = await publishNew(world, dealer, watch());
     ids.reserved = await publishNew(world, dealer, watch());
-    await reserveUnits(world.channel, organizationId, ids.reserved, 1);
+    await reserveUnits(world.channel, TESTER, organizationId, ids.reserved, 1);
     ids.sold = await publishNew(world, dealer, watch());
-    await sellUnits(world.channel, organizationId, ids.sold, 1);
+    await sellUnits(world.channel, TESTER, organizationId, ids.sold, 1);
     ids.unpublished = await publishNew(world, dealer, watch());
-    await setPublished(world.channel, organizationId, integrationId, [ids.unpublished], false);
+    await setPublished(world.channel, TESTER, organizationId, integrationId, [ids.unpublished], false);
     ids.part = await publishNew(world, dealer, part());
     ids.soldOut = await publishNew(world, dealer, part({ units: 0 }));
     ids.hiddenPart = await publishNew(world, dealer, part());
-    await setHidden(world.channel, organizationId, [ids.hiddenPart], true);
+    await setHidden(world.channel, TESTER, organizationId, [ids.hiddenPart], true);
   });
   after(() => world.stop());
 
@@ -83,8 +84,9 @@ describe('lists of listings and parts', () => {
   it('hold 50 unless limit says otherwise', async () => {
     const other = await world.dealer();
     const many = [];
-    for (let index = 0; index < 53; index++) many.push(await createItem(world.channel, other.organizationId, watch()));
-    await setPublished(world.channel, other.organizationId, other.integrationId, many, true);
+    for (let index = 0; index < 53; index++)
+      many.push(await createItem(world.channel, TESTER, other.organizationId, watch()));
+    await setPublished(world.channel, TESTER, other.organizationId, other.integrationId, many, true);
     const { body } = await other.api.get('/v1/listings');
     assert.equal(body.data.length, 50);
     assert.equal(body.has_more, true);
@@ -146,8 +148,8 @@ describe('lists of listings and parts', () => {
       for (let index = 0; index < 4; index++) listed.push(await publishNew(world, other, watch()));
       const [first, , third, fourth] = listed as [string, string, string, string];
       const { body } = await other.api.get('/v1/listings?limit=2');
-      await editItem(world.channel, other.organizationId, third, { title: 'To the top' });
-      await setPublished(world.channel, other.organizationId, other.integrationId, [fourth], false);
+      await editItem(world.channel, TESTER, other.organizationId, third, { title: 'To the top' });
+      await setPublished(world.channel, TESTER, other.organizationId, other.integrationId, [fourth], false);
       const { body: rest } = await other.api.get(`/v1/listings?limit=5&after=${body.next_cursor}`);
       assert.deepEqual(
         rest.data.map((row: Row) => row.id),

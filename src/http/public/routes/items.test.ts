@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { runJobs } from '../../../channel/run-jobs.ts';
@@ -71,16 +72,16 @@ describe('reading listings and parts', () => {
     const { organizationId, integrationId, api } = dealer;
     const id = await publishNew(world, dealer, watch());
     const statusNow = async () => (await api.get(`/v1/listings/${id}`)).body.status;
-    await reserveUnits(world.channel, organizationId, id, 1);
+    await reserveUnits(world.channel, TESTER, organizationId, id, 1);
     assert.equal(await statusNow(), 'reserved');
-    await editItem(world.channel, organizationId, id, { units: 1 });
+    await editItem(world.channel, TESTER, organizationId, id, { units: 1 });
     assert.equal(await statusNow(), 'active');
-    await sellUnits(world.channel, organizationId, id, 1);
+    await sellUnits(world.channel, TESTER, organizationId, id, 1);
     assert.equal(await statusNow(), 'reserved');
-    await setHidden(world.channel, organizationId, [id], true);
+    await setHidden(world.channel, TESTER, organizationId, [id], true);
     assert.equal(await statusNow(), 'unpublished');
-    await setHidden(world.channel, organizationId, [id], false);
-    await setPublished(world.channel, organizationId, integrationId, [id], false);
+    await setHidden(world.channel, TESTER, organizationId, [id], false);
+    await setPublished(world.channel, TESTER, organizationId, integrationId, [id], false);
     assert.equal(await statusNow(), 'unpublished');
   });
 
@@ -88,11 +89,11 @@ describe('reading listings and parts', () => {
     const dealer = await world.dealer();
     const { organizationId, integrationId, api } = dealer;
     const id = await publishNew(world, dealer, part({ units: 1 }));
-    await sellUnits(world.channel, organizationId, id, 1);
+    await sellUnits(world.channel, TESTER, organizationId, id, 1);
     assert.equal((await api.get(`/v1/parts/${id}`)).body.status, 'sold_out');
-    await setHidden(world.channel, organizationId, [id], true);
+    await setHidden(world.channel, TESTER, organizationId, [id], true);
     assert.equal((await api.get(`/v1/parts/${id}`)).body.status, 'unpublished');
-    await setPublished(world.channel, organizationId, integrationId, [id], false);
+    await setPublished(world.channel, TESTER, organizationId, integrationId, [id], false);
     const { status, body } = await api.get(`/v1/parts/${id}`);
     assert.deepEqual([status, body.error.code], [404, 'part_not_found']);
   });
@@ -100,12 +101,12 @@ describe('reading listings and parts', () => {
   it('answers 404 alike for what is unknown, malformed, another dealer’s, never published, deleted or of the other kind', async () => {
     const [dealer, other] = [await world.dealer(), await world.dealer()];
     const deleted = await publishNew(world, dealer, watch());
-    await deleteItem(world.channel, dealer.organizationId, deleted);
+    await deleteItem(world.channel, TESTER, dealer.organizationId, deleted);
     const ids = {
       unknown: newId('listing'),
       malformed: 'lst_nonsense',
       'another dealer’s': await publishNew(world, other, watch()),
-      'never published': await createItem(world.channel, dealer.organizationId, watch()),
+      'never published': await createItem(world.channel, TESTER, dealer.organizationId, watch()),
       deleted,
       'a part’s': await publishNew(world, dealer, part()),
       percent: '%25',
@@ -131,7 +132,7 @@ describe('reading listings and parts', () => {
     const { organizationId, integrationId, api } = dealer;
     const onRequest = await publishNew(world, dealer, watch({ priceAmount: null }));
     const priced = await publishNew(world, dealer, watch());
-    await changePresentation(world.channel, organizationId, integrationId, { currency: 'ZAR' });
+    await changePresentation(world.channel, TESTER, organizationId, integrationId, { currency: 'ZAR' });
     await runJobs(world.channel, undefined, 0);
     for (const path of [`/v1/listings/${priced}`, '/v1/listings', '/v1/listings?limit=1', '/v1/listings?status=any']) {
       const { status, body, headers } = await api.get(path);
@@ -139,7 +140,7 @@ describe('reading listings and parts', () => {
       assert.equal(headers.etag, undefined);
     }
     assert.equal((await api.get(`/v1/listings/${onRequest}`)).body.price, null);
-    await setRate(world.channel, 'ZAR', 'USD', '0.05');
+    await setRate(world.channel, TESTER, 'ZAR', 'USD', '0.05');
     await runJobs(world.channel, undefined, 0);
     const { body } = await api.get('/v1/listings');
     assert.deepEqual(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -64,13 +65,13 @@ describe('cancelling an order', () => {
   it('is refused while a completed sale exists, and possible again when the dealer has cancelled that', async () => {
     const listingId = await publishNew(world, shop, watch());
     const id = await order([{ listing_id: listingId }]);
-    await confirmOrder(world.channel, shop.organizationId, id);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, id);
     const refused = { status: 409, code: 'order_matched' };
     assert.deepEqual(faultOf(await shop.post(`/v1/orders/${id}/cancel`)), refused);
-    await fulfilOrder(world.channel, shop.organizationId, id);
+    await fulfilOrder(world.channel, TESTER, shop.organizationId, id);
     assert.deepEqual(faultOf(await shop.post(`/v1/orders/${id}/cancel`)), refused);
     assert.equal((await shop.api.get(`/v1/orders/${id}`)).body.status, 'fulfilled');
-    await cancelSale(world.channel, shop.organizationId, id);
+    await cancelSale(world.channel, TESTER, shop.organizationId, id);
     const { status, body } = await shop.post(`/v1/orders/${id}/cancel`);
     assert.equal(status, 200);
     assert.equal(body.status, 'cancelled');
@@ -83,7 +84,7 @@ describe('cancelling an order', () => {
       const id = await order([{ listing_id: listingId }]);
       const [cancelled, confirmed] = await Promise.all([
         shop.post(`/v1/orders/${id}/cancel`),
-        confirmOrder(world.channel, shop.organizationId, id).catch((error: unknown) => error),
+        confirmOrder(world.channel, TESTER, shop.organizationId, id).catch((error: unknown) => error),
       ]);
       const { status } = (await shop.api.get(`/v1/orders/${id}`)).body;
       const listing = (await shop.api.get(`/v1/listings/${listingId}`)).body.status;

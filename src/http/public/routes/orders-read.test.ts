@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { addShop, faultOf, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -53,7 +54,7 @@ describe('reading an order', () => {
     await shop.post('/v1/orders', { channel_order_id: 'another' });
     assert.equal((await asked(`/v1/orders/${id}`, order)).status, 304);
     assert.equal((await asked('/v1/orders', list)).status, 200);
-    await dismissOrder(world.channel, shop.organizationId, id, null);
+    await dismissOrder(world.channel, TESTER, shop.organizationId, id, null);
     const changed = await asked(`/v1/orders/${id}`, order);
     assert.equal(changed.status, 200);
     assert.equal(changed.body.status, 'cancelled');
@@ -98,7 +99,7 @@ describe('listing orders', () => {
     const [newest = '', middle = '', oldest = ''] = await report(own, 3);
     const since = (await own.api.get(`/v1/orders/${middle}`)).body.updated_at;
     assert.deepEqual(idsOf(await own.api.get(`/v1/orders?updated_after=${since}`)), [newest]);
-    await dismissOrder(world.channel, own.organizationId, oldest, null);
+    await dismissOrder(world.channel, TESTER, own.organizationId, oldest, null);
     const first = await own.api.get(`/v1/orders?limit=1&updated_after=${since}`);
     assert.deepEqual(idsOf(first), [oldest]);
     const second = await own.api.get(`/v1/orders?limit=1&after=${first.body.next_cursor}`);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -405,9 +406,9 @@ describe('the order of checks on a write', () => {
     const send = async (body: string, headers: Record<string, string>) =>
       faultOf(await own.api.post('/v1/orders', body, { ...json, ...headers })).code;
 
-    await setEnabled(world.db, own.integrationId, false);
+    await setEnabled(world.db, TESTER, own.integrationId, false);
     assert.equal(await send(tooLarge, {}), 'integration_disabled');
-    await setEnabled(world.db, own.integrationId, true);
+    await setEnabled(world.db, TESTER, own.integrationId, true);
     assert.equal(await send(tooLarge, {}), 'missing_idempotency_key');
     assert.equal(await send(tooLarge, { 'idempotency-key': 'ü' }), 'invalid_request');
     assert.equal(await send(tooLarge, used), 'request_too_large');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
 import { admissionCounter, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
@@ -178,7 +179,7 @@ describe('a replay', () => {
     const [key, liveKey] = [freshKey(), freshKey()];
     assert.equal((await shop.api.post(`/v1/orders/${id}/cancel`, undefined, key)).status, 200);
     const live = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, liveKey);
-    await deleteTestData(world.channel, shop.organizationId, shop.integrationId);
+    await deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId);
     const notFound = { status: 404, code: 'order_not_found' };
     assert.deepEqual(faultOf(await shop.api.post(`/v1/orders/${id}/cancel`, undefined, key)), notFound);
     const replay = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, liveKey);
@@ -187,7 +188,7 @@ describe('a replay', () => {
 
   it('counts against the limit, and is refused beyond it', async () => {
     const shop = await openShop(world);
-    await setRateLimit(world.db, shop.integrationId, 10);
+    await setRateLimit(world.db, TESTER, shop.integrationId, 10);
     const key = freshKey();
     const statuses: number[] = [];
     for (let time = 0; time < 6; time++) {

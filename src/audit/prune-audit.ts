@@ -1,0 +1,22 @@
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+const DAY_MS = 86_400_000;
+/** Rows in one statement, so that pruning never holds much at a time. */
+const PRUNE_LIMIT = 1_000;
+
+/** Deletes rows that are older than they are kept for, some at a time; returns how many there were. */
+export async function pruneAudit(db: Queryable, keptDays: number, now: Date | null): Promise<number> {
+  const rows = await db.query(sql`
+    delete from audit_log where (organization_id, id) in (
+      select organization_id, id from audit_log
+      where at < coalesce(${now}::timestamptz, clock_timestamp()) - make_interval(secs => ${(keptDays * DAY_MS) / 1_000})
+      limit ${PRUNE_LIMIT})
+    returning id`);
+  return rows.length;
+}
+
+/** Deletes everything that was recorded for an organization; for whoever deletes the organization itself. */
+export async function deleteAuditOf(db: Queryable, organizationId: string): Promise<void> {
+  await db.query(sql`delete from audit_log where organization_id = ${organizationId}`);
+}

@@ -1,0 +1,69 @@
+/** Everything that the audit log can say was done, with the words in which people read it. */
+const labels = {
+  'organization.created': 'Organization created',
+  'organization.changed': 'Business details changed',
+  'organization.plan_changed': 'Plan changed',
+  'organization.provisioning_changed': 'Provisioning changed',
+  'user.created': 'User created',
+  'integration.created': 'Integration created',
+  'integration.key_regenerated': 'API key regenerated',
+  'integration.enabled_changed': 'Integration switched on or off',
+  'integration.rate_limit_changed': 'Rate limit changed',
+  'integration.attachment_changed': 'Integration attached or detached',
+  'integration.presentation_changed': 'Prices and photos of the channel changed',
+  'integration.version_rolled': 'API version changed',
+  'integration.test_data_deleted': 'Test data deleted',
+  'integration.deleted': 'Integration deleted',
+  'webhooks.url_changed': 'Webhook URL changed',
+  'webhooks.enabled_changed': 'Webhooks switched on or off',
+  'webhooks.subscription_changed': 'Webhook events changed',
+  'webhooks.secret_rotated': 'Signing secret rotated',
+  'webhooks.replay_started': 'Replay started',
+  'webhooks.replay_cancelled': 'Replay cancelled',
+  'rate.set': 'Exchange rate set',
+  'rate.removed': 'Exchange rate removed',
+  'item.created': 'Item created',
+  'item.edited': 'Item edited',
+  'item.visibility_changed': 'Item hidden or shown',
+  'item.publication_changed': 'Item published or unpublished',
+  'item.units_moved': 'Units moved',
+  'item.units_reserved': 'Units reserved',
+  'item.units_released': 'Units released',
+  'item.deleted': 'Item deleted for ever',
+  'photo.added': 'Photo added',
+  'photo.removed': 'Photo removed',
+  'photo.order_changed': 'Photos put in another order',
+  'promotion.started': 'Promotion planned or started',
+  'promotion.changed': 'Promotion changed',
+  'promotion.ended': 'Promotion ended',
+  'business_unit.created': 'Business unit created',
+  'business_unit.renamed': 'Business unit renamed',
+  'location.created': 'Location created',
+  'location.renamed': 'Location renamed',
+  'order.line_matched': 'Order line matched',
+  'order.confirmed': 'Order confirmed',
+  'order.fulfilled': 'Order fulfilled',
+  'order.dismissed': 'Order dismissed',
+  'order.sale_cancelled': 'Sale of an order cancelled',
+  'order.customer_assigned': 'Customer of an order assigned',
+  'sale.made': 'Units sold',
+  'sale.voided': 'Sale voided',
+  'customer.merged': 'Customers merged',
+} as const;
+
+export type AuditAction = keyof typeof labels;
+
+export const AUDIT_ACTION_LABELS: Readonly<Record<AuditAction, string>> = labels;
+
+/** What the object of an audit row is. */
+export type AuditObjectKind =
+  | 'organization'
+  | 'user'
+  | 'integration'
+  | 'exchange_rate'
+  | 'item'
+  | 'business_unit'
+  | 'location'
+  | 'order'
+  | 'sale'
+  | 'customer';
