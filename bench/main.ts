@@ -1,4 +1,5 @@
 import { benchReads } from './reads.ts';
+import { benchRestarts } from './restarts.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWrites } from './writes.ts';
 
@@ -7,6 +8,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   reads: benchReads,
   writes: benchWrites,
   webhooks: benchWebhooks,
+  restarts: benchRestarts,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -18,6 +18,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Config = Readonly<{
   host: string;
   port: number;
+  /** How long a stop goes on taking requests while it says that it is not ready. */
+  drainSeconds: number;
   /** The {base_url} of everything that leaves the service; without a trailing slash. */
   publicUrl: string;
   dataDir: string;
@@ -79,6 +81,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const config: Config = {
     host: read.text('HOST', '127.0.0.1', () => null) ?? '127.0.0.1',
     port,
+    drainSeconds: read.integer('DRAIN_SECONDS', 0, 0, 600),
     publicUrl: (publicUrl ?? '').replace(/\/+$/, ''),
     dataDir: read.text('DATA_DIR', '.data', () => null) ?? '.data',
     databaseUrl,

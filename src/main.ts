@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { ChannelContext } from './channel/context.ts';
 import { type Config, readConfig } from './config.ts';
@@ -11,23 +9,19 @@ import { buildApp } from './http/app.ts';
 import { createLog } from './http/log.ts';
 import { memoryStore } from './http/public/rate-limit/memory-store.ts';
 import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
+import { createReadiness } from './http/readiness.ts';
 import { createPhotoGallery } from './inventory/photos/photo-gallery.ts';
 import { type Connection, connect } from './service/connect.ts';
 import { type DashboardPages, openDashboardPages } from './service/dashboard-build.ts';
+import { type RunningService, stopGracefully } from './service/graceful-stop.ts';
 import { warnOfLostKeys } from './service/lost-keys.ts';
 import { openPhotoFiles } from './service/photo-storage.ts';
-import { assertPortFree, listenProblem } from './service/port.ts';
+import { listenProblem } from './service/port.ts';
+import { listenWhileStarting, type StartingServer } from './service/starting-server.ts';
 import { aborted, listenForStop, type StopSignals } from './service/stop-signals.ts';
 import { welcome } from './service/welcome.ts';
 import { startWorkers } from './service/workers.ts';
 import { createNotifier } from './webhooks/worker/wake-up.ts';
-
-/** How long a stop waits for requests under way before it gives up on them. */
-const DRAIN_LIMIT_MS = 15_000;
-/** What is left then may be stuck; the database is stopped all the same. */
-const FORCE_LIMIT_MS = 2_000;
-/** Connections that fall idle while we drain are closed this often; each would keep the server open. */
-const IDLE_SWEEP_MS = 50;
 
 const BYTES_PER_MB = 1_048_576;
 
@@ -47,7 +41,7 @@ process.exit();
 /** From settings to a running service, and to its clean end; whatever happens, the database is let go. */
 async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
   const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY });
-  await assertPortFree(settings);
+  const starting = await listenWhileStarting(settings, settings.publicUrl);
   const pages = settings.roles.includes('dashboard') ? openPages(settings, log, stop) : null;
   const connection = await connect(settings, {
     isExclusive: true,
@@ -56,10 +50,11 @@ async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void
     signal: stop,
   });
   try {
-    const app = await Promise.race([serve(connection, pages, log), aborted(stop)]);
+    const service = await Promise.race([serve(connection, pages, log, starting), aborted(stop)]);
     await aborted(stop);
-    if (app !== undefined) await drain(app, hurry);
+    if (service !== undefined) await stopGracefully(service, hurry);
   } finally {
+    starting.close();
     await connection.close();
     console.log('Stopped.');
   }
@@ -75,10 +70,11 @@ function openPages(settings: Config, log: Logger, signal: AbortSignal): Dashboar
 }
 
 async function serve(
-  { config, keySource, db, embedded }: Connection,
+  { config, keySource, db, embedded, ping }: Connection,
   pages: DashboardPages | null,
   log: Logger,
-): Promise<FastifyInstance> {
+  starting: StartingServer,
+): Promise<RunningService> {
   const say = (message: string) => console.log(message);
   await migrate(db, say);
   await warnOfLostKeys(db, config.secretKeys, keySource, log);
@@ -101,6 +97,7 @@ async function serve(
   const demo = config.isDemoWanted
     ? await prepareDemo(channel, { liveKey: config.demoApiKey, dataDir, photoFiles, onNotice: say })
     : null;
+  const readiness = createReadiness(ping);
   const app = await buildApp({
     db,
     log,
@@ -109,48 +106,28 @@ async function serve(
     secretKeys: config.secretKeys,
     readCacheBytes: config.readCacheMb * BYTES_PER_MB,
     rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
+    readiness,
     hasApi: config.roles.includes('api'),
     dashboard: pages === null ? null : { pages: pages.get },
     gallery: config.roles.some((role) => role !== 'worker')
       ? createPhotoGallery(db, photoFiles, (error, message) => log.warn({ err: error }, message))
       : null,
   });
-  if (config.roles.includes('worker')) {
-    const workers = startWorkers(config, channel, photoFiles, log);
-    wakers.push(workers.wake);
-    // From the first moment of a stop, beside the requests: a webhook that is claimed while they finish would be cut.
-    let workersStop: Promise<void> | null = null;
-    app.addHook('preClose', (done) => {
-      workersStop = workers.stop();
-      done();
-    });
-    app.addHook('onClose', () => workersStop ?? workers.stop());
-  }
+  const workers = config.roles.includes('worker') ? startWorkers(config, channel, photoFiles, log) : null;
+  if (workers !== null) wakers.push(workers.wake);
+  let workersStop: Promise<void> | undefined;
+  const stopWorkers = async () => {
+    workersStop ??= workers?.stop();
+    await workersStop;
+  };
+  app.addHook('onClose', stopWorkers);
+  starting.close();
   await app.listen({ host: config.host, port: config.port }).catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
     throw new StartError(listenProblem(error, config));
   });
   console.log(welcome(config, demo, Date.now() - startedAt));
-  return app;
-}
-
-/** Takes no new connections and lets requests under way finish, until the limit or a second signal. */
-async function drain(app: FastifyInstance, hurry: AbortSignal): Promise<void> {
-  console.log('\nStopping: finishing requests under way (a second Ctrl-C does not wait for them) …');
-  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
-  const isOver = new AbortController();
-  const limit = AbortSignal.any([isOver.signal, hurry]);
-  const giveUp = sleep(DRAIN_LIMIT_MS, undefined, { signal: limit }).catch(() => {});
-  const forced = giveUp.then(() => {
-    app.server.closeAllConnections();
-    return sleep(FORCE_LIMIT_MS);
-  });
-  try {
-    await Promise.race([app.close(), forced]);
-  } finally {
-    isOver.abort();
-    clearInterval(sweep);
-  }
+  return { app, readiness, drainSeconds: config.drainSeconds, stopWorkers };
 }
 
 /** What an operator has to put right is one clear line each; the stack of a fault of our own is for debugging. */

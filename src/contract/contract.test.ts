@@ -51,6 +51,7 @@ const ADDED: Record<string, [status: number, type: string]> = {
   request_timeout: [408, 'validation_error'],
   headers_too_large: [431, 'validation_error'],
   ping_failed: [500, 'api_error'],
+  not_ready: [503, 'api_error'],
 };
 
 /** The codes of paths and methods that are none; no operation can have them. */

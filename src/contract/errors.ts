@@ -182,6 +182,13 @@ const entries = {
       'The id is unknown, malformed, or belongs to another dealer or integration; or the order was not ingested yet.',
     recovery: 'List again, or report the order again with a fresh key.',
   },
+  not_ready: {
+    status: 503,
+    type: 'api_error',
+    message: 'This process takes no requests at the moment.',
+    cause: 'The process is starting or about to stop, or its database does not answer. Only `/v1/ready` says so.',
+    recovery: 'Nothing for clients of the API: a load balancer sends requests to another process meanwhile.',
+  },
   internal_error: {
     status: 500,
     type: 'api_error',

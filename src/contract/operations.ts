@@ -27,6 +27,7 @@ import { Listing, listingExample } from './resources/listing.ts';
 import { CancelInput, Order, OrderInput, orderExample, orderInputExample } from './resources/order.ts';
 import { Part, partExample } from './resources/part.ts';
 import { Ping, PingInput, pingExample } from './resources/ping.ts';
+import { Ready, readyExample } from './resources/ready.ts';
 
 /**
  * The table of everything the API does. Routing, validation, token costs, OpenAPI and the docs read it; a handler
@@ -145,6 +146,17 @@ export const OPERATIONS = {
     isOpen: true,
     success: { status: 200, description: 'The service is up.', schema: Health, example: healthExample },
     errors: [],
+  }),
+  getReady: read({
+    id: 'getReady',
+    path: '/v1/ready',
+    tag: 'Service',
+    summary: 'Probe readiness',
+    description:
+      'For load balancers: whether to send requests to this process. It answers 503 while it starts, before it stops, and while the database does not answer. Needs no key and is never limited.',
+    isOpen: true,
+    success: { status: 200, description: 'The process takes requests.', schema: Ready, example: readyExample },
+    errors: ['not_ready'],
   }),
   getOpenapi: read({
     id: 'getOpenapi',

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
+import type { Readiness } from './readiness.ts';
 
 /** All that the HTTP side of the service is made from. */
 export type AppOptions = {
@@ -16,6 +17,8 @@ export type AppOptions = {
   /** How much memory the answers to reads may take. */
   readCacheBytes: number;
   rateLimits: RateLimitStore;
+  /** What `/api/v1/ready` says; every process serves it. */
+  readiness: Readiness;
   /** Which parts to serve. The docs are always there. */
   hasApi: boolean;
   /** Null serves no photos. */

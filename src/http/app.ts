@@ -9,6 +9,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { photoRoutes } from './photos/routes.ts';
 import { publicRoutes } from './public/public-routes.ts';
+import { readyRoute } from './public/routes/ready.ts';
 import { logRequest } from './request-log.ts';
 import { plainUrl } from './request-url.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -65,6 +66,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reply.raw.on('close', () => logRequest(request, reply));
     reply.header('x-request-id', request.id);
     reply.headers(securityHeaders);
+    // Said on the raw response, as Fastify itself does when it closes.
+    if (options.readiness.isDraining()) reply.raw.setHeader('connection', 'close');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       return done(new ApiError('invalid_request', { param: 'Host', message: 'HTTP/1.1 needs a Host header.' }));
     }
@@ -81,6 +84,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   }
   if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
   if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
+  else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;
 }
 

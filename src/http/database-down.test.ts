@@ -50,6 +50,7 @@ describe('with the database down', () => {
   // One service lives through all of it and is never started again.
   afterEach(async () => {
     assert.equal((await untilServed()).status, 200);
+    await untilReadiness(200);
   });
 
   const read = () => dealer.api.get('/v1/me');
@@ -59,6 +60,17 @@ describe('with the database down', () => {
     for (;;) {
       const response = await read();
       if (response.status === 200 || Date.now() > deadline) return response;
+      await sleep(20);
+    }
+  }
+
+  /** What it says may be half a second old. */
+  async function untilReadiness(status: number): Promise<ApiResponse> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const response = await world.client(null).get('/v1/ready');
+      if (response.status === status) return response;
+      assert.ok(Date.now() < deadline, `readiness never was ${status}`);
       await sleep(20);
     }
   }
@@ -78,6 +90,7 @@ describe('with the database down', () => {
     for (const path of ['/v1/health', '/v1/openapi.json']) {
       assert.equal((await world.client(null).get(path)).status, 200);
     }
+    assert.equal((await untilReadiness(503)).body.error.code, 'not_ready');
     const malformed = await world.client(null).get('/v1/me', { authorization: 'nonsense' });
     assert.equal(malformed.body.error.code, 'malformed_authorization');
   }

@@ -13,6 +13,8 @@ export type Connection = {
   config: Config;
   keySource: KeySource;
   db: Database;
+  /** Fulfilled when the database answers; on a connection of its own, so that it does not wait behind requests. */
+  ping(): Promise<unknown>;
   embedded: EmbeddedDatabase | null;
   /** Closes the pool, then stops the embedded server if this process owns it. */
   close(): Promise<void>;
@@ -28,6 +30,7 @@ export type ConnectOptions = {
 };
 
 const CLOSE_LIMIT_MS = 2_000;
+const PING_LIMITS = { connectTimeoutMs: 2_000, statementTimeoutMs: 2_000 };
 const OLDEST_SERVER_VERSION = 150_000;
 /** Room in the embedded server for commands, migrations and an operator's own session. */
 const SPARE_CONNECTIONS = 20;
@@ -37,27 +40,30 @@ const EMBEDDED_CONNECTIONS_MIN = 100;
 export async function connect(settings: Config, options: ConnectOptions): Promise<Connection> {
   const embedded = settings.databaseUrl === null ? await startEmbedded(embeddedOptions(settings, options)) : null;
   let db: Database | null = null;
+  let pings: Database | null = null;
   let isClosing = false;
   const close = async () => {
     isClosing = true;
     // A query that hangs keeps its connection; stopping must not wait for it.
-    await Promise.race([db?.close(), sleep(CLOSE_LIMIT_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.all([db?.close(), pings?.close()]), sleep(CLOSE_LIMIT_MS, undefined, { ref: false })]);
     await embedded?.stop();
   };
   try {
     const keySource = keySourceOf(settings);
     const config = withSecretKeys(settings);
-    db = openDatabase({
+    const common = {
       address: embedded?.address ?? { url: settings.databaseUrl ?? '' },
-      poolSize: config.databasePoolSize,
       schema: config.databaseSchema,
       // The pool lets its connections go without waiting for their end, so that our own stop may break one.
-      onIdleError: (error) => {
+      onIdleError: (error: Error) => {
         if (!isClosing) options.onFault(`a database connection was lost: ${error.message}`);
       },
-    });
+    };
+    db = openDatabase({ ...common, poolSize: config.databasePoolSize });
+    const pinged = openDatabase({ ...common, ...PING_LIMITS, poolSize: 1, onIdleError: () => {} });
+    pings = pinged;
     await assertServer(db, embedded === null ? '; check DATABASE_URL' : '');
-    return { config, keySource, db, embedded, close };
+    return { config, keySource, db, embedded, ping: () => pinged.query(sql`select 1`), close };
   } catch (error) {
     await close();
     throw error;

@@ -8,6 +8,7 @@ import { DIST_DIR } from '../../dashboard/build-state.ts';
 import type { ChannelContext } from '../../src/channel/context.ts';
 import { VERSIONS } from '../../src/contract/versions.ts';
 import type { Database } from '../../src/db/database.ts';
+import { sql } from '../../src/db/sql.ts';
 import { createIntegration } from '../../src/dealers/integrations.ts';
 import { createOrganization } from '../../src/dealers/organizations.ts';
 import { createUser } from '../../src/dealers/users.ts';
@@ -16,6 +17,7 @@ import type { AppOptions } from '../../src/http/app-options.ts';
 import { loadPageFiles, type PageFiles } from '../../src/http/dashboard/page-files.ts';
 import { createLog } from '../../src/http/log.ts';
 import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
+import { createReadiness } from '../../src/http/readiness.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
 import { createPhotoGallery } from '../../src/inventory/photos/photo-gallery.ts';
@@ -73,6 +75,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
     log: createLog({ level: 'debug', isPretty: false, destination: collector(logLines) }),
     publicUrl: PUBLIC_URL,
     rateLimits: memoryStore(),
+    readiness: createReadiness(() => database.db.query(sql`select 1`)),
     hasApi: true,
     dashboard: { pages: builtPages },
     gallery: createPhotoGallery(database.db, photoFiles, () => {}),

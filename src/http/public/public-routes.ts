@@ -21,6 +21,7 @@ import { getMe } from './routes/me.ts';
 import { getOpenapi } from './routes/openapi.ts';
 import { getOrder, listOrders } from './routes/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
+import { getReady } from './routes/ready.ts';
 import { createWriteExecutor } from './writes/execute-writes.ts';
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
@@ -28,6 +29,7 @@ const handlers: {
   [Id in OperationId]: (typeof OPERATIONS)[Id]['isOpen'] extends true ? OpenHandler : Handler<(typeof OPERATIONS)[Id]>;
 } = {
   getHealth,
+  getReady,
   getOpenapi,
   getMe,
   listListings: listItems('listing'),

@@ -323,7 +323,7 @@ describe('the rate limit on the wire', () => {
   it('never limits the open endpoints, which need no key and ignore one', async () => {
     dealer = await world.dealer();
     await setRateLimit(world.db, TESTER, dealer.integrationId, 10);
-    for (const path of ['/v1/health', '/v1/openapi.json']) {
+    for (const path of ['/v1/health', '/v1/ready', '/v1/openapi.json']) {
       for (let sent = 0; sent < 15; sent++) {
         const response = await (sent % 2 === 0 ? world.client(null) : dealer.api).get(path);
         assert.equal(response.status, 200);
