@@ -40,6 +40,8 @@ export type Config = Readonly<{
   photoBucket: PhotoBucket | null;
   /** Whether webhooks may go to http and to private addresses: for development. */
   isPrivateWebhookAllowed: boolean;
+  /** How long the audit log is kept. */
+  auditDays: number;
   logLevel: LogLevel;
 }>;
 
@@ -97,6 +99,7 @@ export function readConfig(environment: Environment = process.env): Config {
     readCacheMb: read.integer('READ_CACHE_MB', 128, 1, 100_000),
     photoBucket: readPhotoBucket(read, problems),
     isPrivateWebhookAllowed: read.choice('WEBHOOK_PRIVATE_TARGETS', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
+    auditDays: read.integer('AUDIT_DAYS', 730, 30, 36_500),
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));

@@ -8,6 +8,7 @@ import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { changeOrder, missingOrder, type OpenOrder } from './change-order.ts';
+import { assertAllowed } from './order-operations.ts';
 
 /**
  * Says whose order it is, in any status; null says nobody's. This decides a conflict of the reported buyer for this one
@@ -27,6 +28,7 @@ export async function assignCustomer(
     const customer = customerId === null ? null : await findCustomer(tx, organizationId, customerId);
     let formerId: string | null = null;
     const alter = (open: OpenOrder) => {
+      assertAllowed(open.order, 'assign_customer');
       formerId = open.order.customer_id;
       return assign(open, customerId, customer);
     };

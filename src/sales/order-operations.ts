@@ -5,6 +5,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import type { AuditAction } from '../contract/audit-actions.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
+import { type OrderOperation, orderRefusal, orderStep } from '../contract/order-states.ts';
 import { textOrNull } from '../contract/resources/customer.ts';
 import type { Order } from '../contract/resources/order.ts';
 import type { LockedItem } from '../inventory/change.ts';
@@ -31,7 +32,7 @@ export async function matchLine(
     organizationId,
     orderId,
     (open) => {
-      assertStatus(open.order, ['received'], 'matched by hand');
+      assertAllowed(open.order, 'match_line');
       const item = open.items.get(choice.itemId);
       if (item === undefined) throw new DomainError('not_found', 'There is no such item.', 'itemId');
       const line = choice.lineId === null ? addLine(open, item, choice.units) : lineOf(open, choice.lineId);
@@ -66,7 +67,7 @@ export async function confirmOrder(
     organizationId,
     orderId,
     (open) => {
-      assertStatus(open.order, ['received'], 'confirmed');
+      const status = nextStatus(open.order, 'confirm');
       const matched = open.lines.filter((line) => line.itemId !== null);
       if (matched.length === 0) {
         throw new DomainError('nothing_matched', 'Match at least one line to an item before you confirm the order.');
@@ -80,7 +81,7 @@ export async function confirmOrder(
         item.reservedUnits -= line.units;
         line.isHolding = false;
       }
-      open.order.status = 'matched';
+      open.order.status = status;
       return true;
     },
     // The client knows that it sold the watch; everybody else is told.
@@ -95,9 +96,9 @@ export async function fulfilOrder(
   orderId: string,
 ): Promise<Order> {
   return await asDealer(context, { actor, action: 'order.fulfilled' }, organizationId, orderId, (open) => {
-    assertStatus(open.order, ['matched'], 'fulfilled');
+    const status = nextStatus(open.order, 'fulfil');
     open.tell('order.fulfilled', { status: open.order.status });
-    open.order.status = 'fulfilled';
+    open.order.status = status;
     open.order.fulfilled_at = open.now.toISOString();
     return true;
   });
@@ -112,8 +113,7 @@ export async function dismissOrder(
   reason: string | null,
 ): Promise<Order> {
   return await asDealer(context, { actor, action: 'order.dismissed' }, organizationId, orderId, (open) => {
-    assertStatus(open.order, ['received'], 'dismissed');
-    cancel(open, 'dealer', reason);
+    cancel(open, nextStatus(open.order, 'dismiss'), 'dealer', reason);
     open.tell('order.cancelled', {});
     return true;
   });
@@ -132,7 +132,7 @@ export async function cancelSale(
 ): Promise<Order> {
   return await asDealer(context, { actor, action: 'order.sale_cancelled' }, organizationId, orderId, (open) => {
     if (saleId !== undefined && !open.lines.some((line) => line.saleId === saleId)) throw alreadyVoided();
-    assertStatus(open.order, ['matched', 'fulfilled'], 'returned to the queue');
+    const status = nextStatus(open.order, 'cancel_sale');
     for (const line of open.lines) {
       const item = open.items.get(line.itemId ?? '');
       if (line.saleId !== null) {
@@ -142,7 +142,7 @@ export async function cancelSale(
       line.saleId = null;
       release(open, line);
     }
-    open.order.status = 'received';
+    open.order.status = status;
     open.order.fulfilled_at = null;
     return true;
   });
@@ -152,10 +152,17 @@ export function alreadyVoided(): DomainError {
   return new DomainError('already_voided', 'This sale was voided before.');
 }
 
-/** Cancels a received order and gives its stock back; also the client's own cancellation. */
-export function cancel(open: OpenOrder, by: 'api' | 'dealer', reason: string | null): void {
+/** The client's own cancellation: false if the order is cancelled already, and refused if it is past that. */
+export function cancelByClient(open: OpenOrder, reason: string | null): boolean {
+  if (orderStep('cancel', open.order.status) === 'unchanged') return false;
+  cancel(open, nextStatus(open.order, 'cancel'), 'api', reason);
+  return true;
+}
+
+/** Cancels an order and gives its stock back. */
+function cancel(open: OpenOrder, status: Order['status'], by: 'api' | 'dealer', reason: string | null): void {
   for (const line of open.lines) giveBack(open, line);
-  open.order.status = 'cancelled';
+  open.order.status = status;
   open.order.cancelled_at = open.now.toISOString();
   open.order.cancellation = { by, reason: textOrNull(reason) };
 }
@@ -240,7 +247,13 @@ function addLine(open: OpenOrder, item: LockedItem, units: number): StoredLine {
   return line;
 }
 
-function assertStatus(order: Order, allowed: Order['status'][], what: string): void {
-  if (allowed.includes(order.status)) return;
-  throw new DomainError('wrong_status', `An order that is ${order.status} cannot be ${what}.`);
+/** The status that an operation leads to; refused where the table of states does not have it. */
+function nextStatus(order: Order, operation: OrderOperation): Order['status'] {
+  const step = orderStep(operation, order.status);
+  if (typeof step !== 'string') return step.status;
+  throw new DomainError('wrong_status', orderRefusal(operation, order.status) ?? 'Nothing is left to do.');
+}
+
+export function assertAllowed(order: Order, operation: OrderOperation): void {
+  nextStatus(order, operation);
 }

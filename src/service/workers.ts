@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { pruneAudit } from '../audit/prune-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/worker.ts';
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
@@ -49,7 +50,8 @@ export function startWorkers(
     worker,
     startChannelWorker(channel, onFault('the channel worker met a fault')),
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
-    startPruning(channel, onFault('idempotency records could not be pruned')),
+    startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),
+    startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),
     // Other nodes can commit events only on a database that they share.
     ...(config.databaseUrl === null ? [] : [listenForWake(db, worker.wake)]),
   ];
@@ -61,9 +63,14 @@ export function startWorkers(
   };
 }
 
-function startPruning(channel: ChannelContext, onFault: (error: unknown) => void): RepeatedTask {
+/** Prunes one batch after the other, until a batch finds nothing. */
+function startPruning(
+  pruneBatch: (now: Date | null) => Promise<number>,
+  channel: ChannelContext,
+  onFault: (error: unknown) => void,
+): RepeatedTask {
   async function prune(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (await pruneRecords(channel.db, channel.now())) > 0);
+    while (!signal.aborted && (await pruneBatch(channel.now())) > 0);
   }
   return startRepeating(prune, { everyMs: PRUNE_EVERY_MS, onFault });
 }

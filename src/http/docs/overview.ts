@@ -10,6 +10,7 @@ import { pagination, sync } from './list-chapters.ts';
 import type { OpenapiView } from './openapi-view.ts';
 import { curlOf, operationSection } from './operation-reference.ts';
 import { orderOfChecks } from './order-of-checks.ts';
+import { orderStates } from './order-states.ts';
 import type { DocsPage, Site } from './page.ts';
 import { errorLink, sentence } from './text.ts';
 
@@ -23,6 +24,7 @@ export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
     pagination(operations, site),
     sync(site),
     idempotency(operations, site),
+    orderStates(site),
     conventions(operations, openapi, site),
     versioning(site),
   ].filter((chapter) => chapter !== null);

@@ -1,8 +1,12 @@
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { type Health, healthOf } from '../endpoints/endpoint-health.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 import { GONE_LIMIT, waitAfter } from './retry-schedule.ts';
+
+const DELIVERY_WORKER: Actor = { kind: 'job', name: 'deliveries' };
 
 /** What somebody should know of it: receivers that were switched off, and deliveries that are given up, by receiver. */
 export type Recorded = { disabled: string[]; deadLetters: Map<string, number> };
@@ -19,7 +23,17 @@ export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): 
     async (tx) => {
       const recorded = await recordDeliveries(tx, rows);
       const counted = outcomes.filter(({ delivery }) => recorded.has(delivery.id));
-      return counted.length === 0 ? [] : await recordHealth(tx, healthOf(counted));
+      const disabled = counted.length === 0 ? [] : await recordHealth(tx, healthOf(counted));
+      for (const integrationId of disabled) {
+        await recordAudit(tx, DELIVERY_WORKER, {
+          organizationId: { ofIntegration: integrationId },
+          action: 'webhooks.enabled_changed',
+          object: { kind: 'integration', id: integrationId },
+          old: { isEnabled: true },
+          new: { isEnabled: false, reason: 'gone' },
+        });
+      }
+      return disabled;
     },
     { planning: 'by index' },
   );

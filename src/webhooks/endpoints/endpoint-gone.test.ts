@@ -57,6 +57,11 @@ describe('410 answers', () => {
       select disabled_reason as reason from webhook_endpoints where integration_id = ${shop.integrationId}`);
     assert.equal(reason, 'gone');
     assert.deepEqual(world.worker.notices, [{ kind: 'disabled', integrationIds: [shop.integrationId] }]);
+    const audit = await world.db.query(sql`
+      select action, actor_kind, actor_id, new_values from audit_log
+      where organization_id = ${shop.organizationId} and object_id = ${shop.integrationId} and actor_kind = 'job'`);
+    const row = { action: 'webhooks.enabled_changed', actor_kind: 'job', actor_id: 'deliveries' };
+    assert.deepEqual(audit, [{ ...row, new_values: { isEnabled: false, reason: 'gone' } }]);
   });
 
   it('are counted from zero after any other answer', async () => {

@@ -1,8 +1,9 @@
 import { ApiError } from '../../../contract/errors.ts';
 import { isId } from '../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
+import { orderStep } from '../../../contract/order-states.ts';
 import { changeOrder, presentOrder } from '../../../sales/change-order.ts';
-import { cancel } from '../../../sales/order-operations.ts';
+import { cancelByClient } from '../../../sales/order-operations.ts';
 import type { Handler } from '../handler.ts';
 import { answerWrite } from '../writes/answer-write.ts';
 import type { WriteKind } from '../writes/write-kind.ts';
@@ -23,10 +24,8 @@ const cancellation: WriteKind<Cancellation> = {
       { organizationId, integrationId },
       input.orderId,
       (open) => {
-        if (open.order.status === 'cancelled') return false;
-        if (open.order.status !== 'received') throw new ApiError('order_matched');
-        cancel(open, 'api', input.reason);
-        return true;
+        if (orderStep('cancel', open.order.status) === 'refused') throw new ApiError('order_matched');
+        return cancelByClient(open, input.reason);
       },
       // The client's own writes are not echoed to it.
       { isSuppressed: (id) => id === integrationId },

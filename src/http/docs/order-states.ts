@@ -1,0 +1,40 @@
+import { OPERATIONS, type Operation } from '../../contract/operations.ts';
+import { ORDER_TRANSITIONS, type OrderOperation, type OrderTransition } from '../../contract/order-states.ts';
+import { type Chapter, endpointLink } from './chapter.ts';
+import { type Html, html } from './html.ts';
+import type { Site } from './page.ts';
+import { errorLink } from './text.ts';
+
+/** The endpoints by which a client changes an order; what the dealer does has none. */
+const ENDPOINTS: Partial<Record<OrderOperation, Operation>> = {
+  report: OPERATIONS.createOrder,
+  cancel: OPERATIONS.cancelOrder,
+};
+
+/** The table of contract/order-states.ts, as the client sees it: what leaves the status alone is left out. */
+export function orderStates(site: Site): Chapter {
+  const rows = Object.entries(ORDER_TRANSITIONS) as [OrderOperation, OrderTransition][];
+  return {
+    id: 'order-states',
+    title: 'States of an order',
+    body: html`<p>You report an order and can cancel it while it waits. Everything else the dealer does; read <code>status</code>, or
+listen to the events, to follow it.</p>
+<table class="event-types">
+<thead><tr><th scope="col">Status</th><th scope="col">Who</th><th scope="col">What happens</th></tr></thead>
+<tbody>${rows.filter(([, { to }]) => to !== null).map(([name, transition]) => stateRow(name, transition, site))}</tbody>
+</table>
+<p>You can cancel only a <code>received</code> order: once it is matched to a sale, you get ${errorLink('order_matched', site)}. To cancel an order again changes nothing and is no error.</p>`,
+  };
+}
+
+function stateRow(name: OrderOperation, { by, label, from, to, effect, event }: OrderTransition, site: Site): Html {
+  const endpoint = ENDPOINTS[name];
+  const what = endpoint === undefined ? html`${label}.` : endpointLink(endpoint, site);
+  const told = event === null ? html`` : html` You get <code>${event}</code>.`;
+  return html`<tr><th scope="row">${from.length === 0 ? null : html`${listOf(from)} → `}<code>${to ?? ''}</code></th><td>${by === 'client' ? 'You' : 'The dealer'}</td>
+<td>${what} ${effect}${told}</td></tr>`;
+}
+
+function listOf(statuses: readonly string[]): Html {
+  return html`${statuses.map((status, index) => html`${index > 0 ? ', ' : ''}<code>${status}</code>`)}`;
+}
