@@ -1,5 +1,6 @@
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
 
 const DAY_MS = 86_400_000;
 /** Rows in one statement, so that pruning never holds much at a time. */
@@ -10,7 +11,7 @@ export async function pruneAudit(db: Queryable, keptDays: number, now: Date | nu
   const rows = await db.query(sql`
     delete from audit_log where (organization_id, id) in (
       select organization_id, id from audit_log
-      where at < coalesce(${now}::timestamptz, clock_timestamp()) - make_interval(secs => ${(keptDays * DAY_MS) / 1_000})
+      where at < ${clockTime(now)} - make_interval(secs => ${(keptDays * DAY_MS) / 1_000})
       limit ${PRUNE_LIMIT})
     returning id`);
   return rows.length;

@@ -3,6 +3,7 @@ import type { AuditAction, AuditObjectKind } from '../contract/audit-actions.ts'
 import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
 import type { Actor } from './actor.ts';
 
 /** Values by the name of their field, as JSON can hold them. A date is stored as its ISO text. */
@@ -55,7 +56,7 @@ export async function recordAudit(tx: Transaction, actor: Actor, change: AuditCh
   await tx.query(sql`
     insert into audit_log (organization_id, id, at, actor_kind, actor_id, actor_role, source_address, action,
       object_kind, object_id, old_values, new_values, personal_fields, undo, undoes)
-    values (${owner}, ${id}, coalesce(${change.at ?? null}::timestamptz, clock_timestamp()), ${actor.kind},
+    values (${owner}, ${id}, ${clockTime(change.at ?? null)}, ${actor.kind},
       ${actorId(actor)}, ${actor.kind === 'person' ? actor.role : null}, ${actor.kind === 'person' ? actor.address : null},
       ${action}, ${object.kind}, ${object.id}, ${JSON.stringify(oldValues)}::jsonb, ${JSON.stringify(newValues)}::jsonb,
       ${personal}::text[], ${change.undo === undefined ? null : JSON.stringify(change.undo)}::jsonb, ${change.undoes ?? null})`);

@@ -1,4 +1,5 @@
 import { sql } from '../db/sql.ts';
+import { transactionTime } from '../db/sql-time.ts';
 import { commitAndWake } from './commit-and-wake.ts';
 import type { ChannelContext } from './context.ts';
 import { refreshItems } from './project-items.ts';
@@ -53,7 +54,7 @@ async function findDue(context: ChannelContext, integrationId: string | null, ex
   return await context.db.query<DueRow>(sql`
     select d.integration_id as "integrationId", d.item_id as "itemId"
     from channel_documents d join integrations i on i.id = d.integration_id and i.api_version = d.api_version
-    where d.valid_until <= coalesce(${context.now()}::timestamptz, now()) and i.organization_id is not null
+    where d.valid_until <= ${transactionTime(context.now())} and i.organization_id is not null
       and (${integrationId}::text is null or d.integration_id = ${integrationId})
       and d.integration_id <> all(${except}::text[])
     order by d.valid_until limit ${BATCH_LIMIT}`);

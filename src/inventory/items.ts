@@ -6,6 +6,7 @@ import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { transactionTime } from '../db/sql-time.ts';
 import { type BulkAudit, changeItem, changeItems, type LockedItem, missingItems } from './change.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
 import { assertAbovePromotions } from './promotions.ts';
@@ -29,7 +30,7 @@ export async function createItem(
           tax_treatment, location_id, attributes, created_at)
         values (${id}, ${organizationId}, ${input.kind}, ${input.stockNumber}, ${input.title}, ${input.description},
           ${input.priceAmount}, ${input.units}, ${input.taxTreatment}, ${input.locationId},
-          ${JSON.stringify(input.attributes)}::jsonb, coalesce(${context.now()}::timestamptz, now()))`);
+          ${JSON.stringify(input.attributes)}::jsonb, ${transactionTime(context.now())})`);
       const { stockNumber, title, priceAmount, units } = input;
       await recordAudit(tx, actor, {
         organizationId,

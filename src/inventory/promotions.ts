@@ -5,6 +5,7 @@ import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
 import { changeItem, type LockedItem } from './change.ts';
 import { AMOUNT_MAX } from './item-input.ts';
 
@@ -108,7 +109,7 @@ export async function assertAbovePromotions(
   const rows = await tx.query(sql`
     select id from promotions
     where item_id = ${itemId} and price_amount >= ${priceAmount}
-      and coalesce(ends_at, 'infinity') > coalesce(${context.now()}::timestamptz, clock_timestamp())
+      and coalesce(ends_at, 'infinity') > ${clockTime(context.now())}
     limit 1`);
   if (rows.length > 0) {
     const message = 'A promotion that runs or is planned costs as much or more. Change or end it first.';

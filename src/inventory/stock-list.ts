@@ -1,5 +1,6 @@
 import type { Queryable } from '../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+import { transactionTime } from '../db/sql-time.ts';
 
 /** Whether an item can be sold: some units are free, all are held back, or none is left. */
 export const STOCK_STATUSES = ['in_stock', 'reserved', 'sold'] as const;
@@ -112,7 +113,7 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
         where p.item_id = i.id), '[]'::json) as channels,
       i.sort_value::text as "sortValue"
     from page i
-    cross join (select coalesce(${now}::timestamptz, now()) as now) clock
+    cross join (select ${transactionTime(now)} as now) clock
     left join locations l on l.id = i.location_id
     order by i.sort_value ${direction}, i.id ${direction}`;
   return await db.query<StockRow>(plannedAnew(statement));

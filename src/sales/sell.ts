@@ -4,6 +4,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
+import { transactionTime } from '../db/sql-time.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
 import { alreadyVoided, cancelSale } from './order-operations.ts';
@@ -23,7 +24,7 @@ export async function sellUnits(
     await tx.query(sql`
       insert into sales (id, organization_id, item_id, title, stock_number, units, created_at)
       values (${id}, ${organizationId}, ${itemId}, ${item.title}, ${item.stockNumber}, ${units},
-        coalesce(${context.now()}::timestamptz, now()))`);
+        ${transactionTime(context.now())})`);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'sale.made',
@@ -53,7 +54,7 @@ export async function voidSale(
     return;
   }
   const markVoided = sql`
-    update sales set status = 'voided', voided_at = coalesce(${context.now()}::timestamptz, now())
+    update sales set status = 'voided', voided_at = ${transactionTime(context.now())}
     where id = ${saleId} and status = 'completed' returning id`;
   const voided = {
     organizationId,

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
 import { byIndex } from './by-index.ts';
 
 /** A delivery that this worker holds for the length of the lease. */
@@ -87,7 +88,7 @@ export async function claimDue(db: Database, request: ClaimRequest): Promise<Cla
     db,
     sql`
     with recursive clock as (
-      select coalesce(${request.now}::timestamptz, clock_timestamp()) as now
+      select ${clockTime(request.now)} as now
     ), hops as (
       (select integration_id, 1 as hop from deliveries
        where status in ('pending', 'failed') and not is_waiting and integration_id > ${request.after}

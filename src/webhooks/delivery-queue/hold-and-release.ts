@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
 import { byIndex } from './by-index.ts';
 
 /** How many receivers one step looks at, and how many deliveries it moves. */
@@ -21,7 +22,7 @@ export async function holdAndRelease(db: Database, now: Date | null): Promise<Ho
     db,
     sql`
     with clock as (
-      select coalesce(${now}::timestamptz, clock_timestamp()) as now
+      select ${clockTime(now)} as now
     ), turned as materialized (
       select s.ctid as row, s.integration_id from webhook_switches s
       order by s.turned_at limit ${RECEIVER_LIMIT} for update of s skip locked

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
 import { byIndex } from './by-index.ts';
 
 export const PROMOTE_LIMIT = 1_000;
@@ -13,7 +14,7 @@ export async function promoteRetries(db: Database, now: Date | null): Promise<nu
     db,
     sql`
     with clock as (
-      select coalesce(${now}::timestamptz, clock_timestamp()) as now
+      select ${clockTime(now)} as now
     ), ripe as (
       select d.ctid as row from deliveries d
       where d.is_waiting and d.due_at <= (select now from clock)

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { clockTime, transactionTime } from '../../db/sql-time.ts';
 import { EVENT_LOG_DAYS } from '../event-log.ts';
 import { byIndex } from './by-index.ts';
 
@@ -12,7 +13,7 @@ const BATCH_LIMIT = 1_000;
  */
 export async function pruneWebhooks(db: Database, now: Date | null): Promise<number> {
   // Asked for once: compared with a function whose value may change from row to row, all rows would be read.
-  const cutoff = sql`(select coalesce(${now}::timestamptz, clock_timestamp()) - make_interval(days => ${EVENT_LOG_DAYS}))`;
+  const cutoff = sql`(select ${clockTime(now)} - make_interval(days => ${EVENT_LOG_DAYS}))`;
   const delivered = await byIndex(
     db,
     sql`
@@ -41,10 +42,10 @@ export async function pruneWebhooks(db: Database, now: Date | null): Promise<num
 /** Deletes what nobody needs any more beside events: secrets that sign no longer, and replays that ended long ago. */
 export async function pruneLeftovers(db: Database, now: Date | null): Promise<number> {
   const secrets = await db.query(sql`
-    delete from webhook_secrets where expires_at <= coalesce(${now}::timestamptz, clock_timestamp()) returning id`);
+    delete from webhook_secrets where expires_at <= ${clockTime(now)} returning id`);
   const replays = await db.query(sql`
     delete from replay_jobs
     where status <> 'running'
-      and finished_at < coalesce(${now}::timestamptz, now()) - make_interval(days => ${EVENT_LOG_DAYS}) returning id`);
+      and finished_at < ${transactionTime(now)} - make_interval(days => ${EVENT_LOG_DAYS}) returning id`);
   return secrets.length + replays.length;
 }

@@ -4,6 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { firstIdAt, newId } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
 import { byIndex } from './by-index.ts';
 
 /** What a mass replay sends again. */
@@ -175,7 +176,7 @@ async function nextOf(tx: Transaction, job: JobRow): Promise<{ found: Found[]; p
 
 async function requeueFound(tx: Transaction, found: Found[], now: Date | null): Promise<number> {
   const rows = await tx.query(sql`
-    update deliveries d set ${REQUEUED}, due_at = coalesce(${now}::timestamptz, clock_timestamp())
+    update deliveries d set ${REQUEUED}, due_at = ${clockTime(now)}
     from unnest(${found.map(({ row }) => row)}::tid[], ${found.map(({ id }) => id)}::text[]) as found (row, id)
     where d.ctid = found.row and d.id = found.id and ${IS_REPLAYABLE} returning d.id`);
   return rows.length;
@@ -185,13 +186,13 @@ async function hasBacklog(db: Queryable, integrationId: string, now: Date | null
   const rows = await db.query(sql`
     select id from deliveries
     where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
-      and due_at <= (select coalesce(${now}::timestamptz, clock_timestamp())) limit ${BACKLOG_LIMIT}`);
+      and due_at <= (select ${clockTime(now)}) limit ${BACKLOG_LIMIT}`);
   return rows.length === BACKLOG_LIMIT;
 }
 
 async function requeue(db: Queryable, integrationId: string, ids: string[], now: Date | null): Promise<number> {
   const rows = await db.query(sql`
-    update deliveries d set ${REQUEUED}, due_at = coalesce(${now}::timestamptz, clock_timestamp())
+    update deliveries d set ${REQUEUED}, due_at = ${clockTime(now)}
     where d.integration_id = ${integrationId} and d.id = any(${ids}::text[]) and ${IS_REPLAYABLE} returning d.id`);
   return rows.length;
 }

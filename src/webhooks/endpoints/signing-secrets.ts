@@ -4,6 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { randomBase62 } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
 import type { SecretEncryption } from './secret-encryption.ts';
 
 const SECRET_LENGTH = 32;
@@ -34,11 +35,11 @@ export async function rotateSecret(
     await tx.query(sql`
       update webhook_secrets
       set expires_at = least(expires_at,
-        coalesce(${now}::timestamptz, clock_timestamp()) + make_interval(secs => ${graceHours * HOUR_SECONDS}))
+        ${clockTime(now)} + make_interval(secs => ${graceHours * HOUR_SECONDS}))
       where integration_id = ${integrationId}`);
     await tx.query(sql`
       delete from webhook_secrets
-      where integration_id = ${integrationId} and expires_at <= coalesce(${now}::timestamptz, clock_timestamp())`);
+      where integration_id = ${integrationId} and expires_at <= ${clockTime(now)}`);
     const older = await tx.query(sql`select id from webhook_secrets where integration_id = ${integrationId}`);
     if (older.length >= LIVE_SECRETS_LIMIT) {
       throw new DomainError(
