@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../../src/contract/events.ts';
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { sql } from '../../src/db/sql.ts';
+import type { ClaimRequest } from '../../src/webhooks/delivery-queue/claim.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { openOutbox } from '../../src/webhooks/outbox.ts';
@@ -91,7 +92,7 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
       now: world.channel.now,
       onFault: (error) => faults.push(error),
       onNotice: (notice) => notices.push(notice),
-      limits: { pollMs: 50, tidyMs: 20, attemptTimeoutMs: 2_000, ...limits },
+      limits: { pollMs: 50, maintenanceMs: 20, attemptTimeoutMs: 2_000, ...limits },
     });
     world.channel.onEvents = started.wake;
     return started;
@@ -198,4 +199,23 @@ export async function queueEvents(
   await world.db.transaction((tx) => outbox.write(tx));
   world.channel.onEvents([integrationId]);
   return recorded.map(({ deliveryId }) => deliveryId ?? '');
+}
+
+/** A claim that takes all that is due; a test changes what it is about. */
+export function claimRequest(changes: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    maxDeliveries: 100,
+    maxBytes: 64_000_000,
+    inFlight: new Map(),
+    slotsPerEndpoint: 64,
+    allSlotsPerEndpoint: 64,
+    endedHere: new Map(),
+    isAlone: true,
+    pausedEndpoints: [],
+    afterEndpoint: '',
+    leaseToken: Math.ceil(Math.random() * 1e12),
+    leaseMs: 20_000,
+    now: null,
+    ...changes,
+  };
 }

@@ -12,7 +12,7 @@ import { startWorld, type World } from '../harness/world.ts';
 import { allDelivered, assertEachCame } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker } from './worker-process.ts';
 
-const LIMITS = { leaseMs: 3_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerEndpoint: 8 };
+const LIMITS = { leaseMs: 3_000, attemptTimeoutMs: 500, pollMs: 100, maintenanceMs: 200, inFlightPerEndpoint: 8 };
 const KILLS = 3;
 
 describe('webhooks when PostgreSQL is killed', () => {

@@ -8,7 +8,7 @@ import { type ConnectedReceiver, queueEvents, type ReceivingWorld, startReceivin
 import { allDelivered, assertExplained } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker, type WorkerOrder } from './worker-process.ts';
 
-const LIMITS = { leaseMs: 2_000, attemptTimeoutMs: 500, pollMs: 100, tidyMs: 200, inFlightPerEndpoint: 8 };
+const LIMITS = { leaseMs: 2_000, attemptTimeoutMs: 500, pollMs: 100, maintenanceMs: 200, inFlightPerEndpoint: 8 };
 
 describe('webhooks when worker processes are killed', () => {
   let world: ReceivingWorld;

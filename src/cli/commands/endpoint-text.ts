@@ -2,8 +2,8 @@ import type { Database } from '../../db/database.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import { type EndpointStatus, readEndpointStatus, type StopReason } from '../../webhooks/endpoints/endpoint-status.ts';
 
-/** What each obstacle is called, and the command that takes it away. */
-const STOPS: Record<StopReason, (state: EndpointStatus) => [reason: string, command: string]> = {
+/** Each reason in words, and the command that removes it. */
+const STOP_REASONS: Record<StopReason, (state: EndpointStatus) => [reason: string, command: string]> = {
   no_url: ({ integrationId }) => ['there is no URL', `webhooks set-url ${integrationId} https://…`],
   gone: ({ integrationId }) => [
     'the receiver answered 410 five times in a row, which turned them off',
@@ -19,18 +19,18 @@ const STOPS: Record<StopReason, (state: EndpointStatus) => [reason: string, comm
   no_plan: () => ['its organization has no plan', 'organization plan org_… on'],
 };
 
-/** The state of a receiver, or the refusal that every command gives for an unknown integration. */
+/** The status of an endpoint, or the refusal that every command gives for an unknown integration. */
 export async function endpointOf(db: Database, integrationId: string): Promise<EndpointStatus> {
   const state = await readEndpointStatus(db, integrationId);
   if (state === null) throw notFound('integration', integrationId);
   return state;
 }
 
-/** Empty while webhooks are sent; otherwise what stands in the way and what helps, and what becomes of events. */
+/** Empty while webhooks are sent; otherwise the reasons, the commands that help, and what becomes of events. */
 export function notSentNote(state: EndpointStatus): string {
   if (state.isSending) return '';
-  const reasons = state.stops.map((stop) => {
-    const [reason, command] = STOPS[stop](state);
+  const reasons = state.stopReasons.map((stopReason) => {
+    const [reason, command] = STOP_REASONS[stopReason](state);
     return `${reason} ("${command}")`;
   });
   const fate = state.url === null ? 'Events are recorded without a delivery.' : 'What comes is held until then.';
@@ -39,7 +39,7 @@ export function notSentNote(state: EndpointStatus): string {
 
 /** The same for a program. */
 export function sendingJson(state: EndpointStatus): Record<string, unknown> {
-  return { is_sending: state.isSending, not_sending_because: state.stops };
+  return { is_sending: state.isSending, not_sending_because: state.stopReasons };
 }
 
 /** Leaves out what is empty. */

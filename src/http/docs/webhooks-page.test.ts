@@ -11,7 +11,7 @@ import { openBrowser } from '../../../test/harness/browser.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { EVENT_TYPES } from '../../contract/events.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../contract/webhooks.ts';
-import { ATTEMPT_LIMIT, waitAfter } from '../../webhooks/delivery-queue/retry-schedule.ts';
+import { ATTEMPT_LIMIT, waitMsAfter } from '../../webhooks/delivery-queue/retry-schedule.ts';
 import { signature } from '../../webhooks/sending/sign.ts';
 
 describe('the page on webhooks', () => {
@@ -61,7 +61,7 @@ describe('the page on webhooks', () => {
     for (const [index, [attempt, wait = '']] of rows.entries()) {
       assert.equal(attempt, String(index + 1));
       const [, count, unit = ''] = /^(\d+) (second|minute|hour)s?$/.exec(wait) ?? [];
-      assert.equal(count === undefined ? wait : Number(count) * (units[unit] ?? 0), waitAfter(index) || 'at once');
+      assert.equal(count === undefined ? wait : Number(count) * (units[unit] ?? 0), waitMsAfter(index) || 'at once');
     }
     assert.deepEqual(rows.map((row) => row[2]).slice(-3), ['7 h 35 min', '17 h 35 min', '27 h 35 min']);
   });

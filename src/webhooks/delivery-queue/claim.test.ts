@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
+import { claimRequest, encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
 import { Sql, sql } from '../../db/sql.ts';
@@ -23,22 +23,6 @@ describe('a claim', () => {
     world = await startWorld();
   });
   after(() => world.stop());
-
-  const request = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
-    limit: 100,
-    inFlight: new Map(),
-    perReceiver: 64,
-    front: 64,
-    ended: new Map(),
-    isAlone: true,
-    bytes: 64_000_000,
-    resting: [],
-    after: '',
-    leaseToken: Math.ceil(Math.random() * 1e12),
-    leaseMs: 20_000,
-    now: null,
-    ...changes,
-  });
 
   async function connect(): Promise<Shop> {
     const shop = await openShop(world);
@@ -75,13 +59,13 @@ describe('a claim', () => {
                   new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
                 );
                 plans.push(...rows.map((row) => row['QUERY PLAN'][0].Plan));
-                return [{ nowMs: 0, hopCount: 0, id: null }] as never;
+                return [{ nowMs: 0, endpointCount: 0, id: null }] as never;
               },
             }),
           options,
         ),
     };
-    await claimDue(explaining, request(changes));
+    await claimDue(explaining, claimRequest(changes));
     const [plan] = plans;
     assert.ok(plan !== undefined);
     return rowsOfDeliveries(plan);
@@ -100,9 +84,9 @@ describe('a claim', () => {
   it('reads of a backlog what it takes, and before that what is on its way', async () => {
     const shop = await connect();
     await queueEvents(world, shop, BACKLOG);
-    assert.equal((await claimDue(world.db, request())).claimed.length, 64);
+    assert.equal((await claimDue(world.db, claimRequest())).claimed.length, 64);
     const inFlight = new Map([[shop.integrationId, 64]]);
-    const read = await rowsRead({ inFlight, perReceiver: 69, front: 69 });
+    const read = await rowsRead({ inFlight, slotsPerEndpoint: 69, allSlotsPerEndpoint: 69 });
     assert.ok(read <= 1 + 64 + 3 * 5, `${read} rows were read to claim 5`);
   });
 
@@ -124,12 +108,12 @@ describe('a claim', () => {
   });
 
   it('has the same plan for a full table as for the empty one that it was prepared on', async () => {
-    for (let time = 0; time < 10; time++) assert.deepEqual((await claimDue(world.db, request())).claimed, []);
+    for (let time = 0; time < 10; time++) assert.deepEqual((await claimDue(world.db, claimRequest())).claimed, []);
     const shops = [await connect(), await connect(), await connect()];
     for (const shop of shops) await queueEvents(world, shop, 2_000);
     const before = await scans(world);
     for (let time = 0; time < 20; time++) {
-      await recordAll((await claimDue(world.db, request())).claimed);
+      await recordAll((await claimDue(world.db, claimRequest())).claimed);
     }
     assert.equal((await scans(world)) - before, 0, 'the whole table was read');
   });
@@ -140,9 +124,9 @@ describe('a claim', () => {
       await holdAndRelease(world.db, null);
       await requestHolds(world.db, ['int_none']);
       await requestMissedReleases(world.db, '');
-      await releaseClaims(world.db, [{ id: 'dlv_none', row: '(0,1)', leaseToken: 1 }]);
+      await releaseClaims(world.db, [{ id: 'dlv_none', ctid: '(0,1)', leaseToken: 1 }]);
       await pruneWebhooks(world.db, null);
-      await recordAll((await claimDue(world.db, request({ limit: 1 }))).claimed);
+      await recordAll((await claimDue(world.db, claimRequest({ maxDeliveries: 1 }))).claimed);
     };
     for (let time = 0; time < 12; time++) await maintenance();
     const shop = await connect();
@@ -160,11 +144,14 @@ describe('a claim', () => {
     for (let index = 0; index < 5; index++) shops.push(await connect());
     for (const shop of shops) await queueEvents(world, shop, 20);
     const served = new Map<string, number>();
-    let after = '';
+    let afterEndpoint = '';
     for (let time = 0; time < 10; time++) {
-      const { claimed, next } = await claimDue(world.db, request({ limit: 6, perReceiver: 4, after }));
+      const { claimed, nextAfter } = await claimDue(
+        world.db,
+        claimRequest({ maxDeliveries: 6, slotsPerEndpoint: 4, afterEndpoint }),
+      );
       for (const { integrationId } of claimed) served.set(integrationId, (served.get(integrationId) ?? 0) + 1);
-      after = next ?? '';
+      afterEndpoint = nextAfter ?? '';
     }
     const counts = shops.map(({ integrationId }) => served.get(integrationId) ?? 0);
     assert.ok(Math.min(...counts) >= 6, `served ${counts.join(', ')}`);
@@ -174,7 +161,9 @@ describe('a claim', () => {
     const shops = [await connect(), await connect()];
     for (const shop of shops) await queueEvents(world, shop, 200);
     const claims = await Promise.all(
-      Array.from({ length: 8 }, () => claimDue(world.db, request({ limit: 40, perReceiver: 20, front: 200 }))),
+      Array.from({ length: 8 }, () =>
+        claimDue(world.db, claimRequest({ maxDeliveries: 40, slotsPerEndpoint: 20, allSlotsPerEndpoint: 200 })),
+      ),
     );
     const ids = claims.flatMap(({ claimed }) => claimed.map(({ id }) => id));
     assert.equal(new Set(ids).size, ids.length);
@@ -188,7 +177,9 @@ describe('a claim', () => {
     for (let time = 0; time < 3; time++) {
       claims.push(
         ...(await Promise.all(
-          Array.from({ length: 8 }, () => claimDue(world.db, request({ perReceiver: 8, front: 8 }))),
+          Array.from({ length: 8 }, () =>
+            claimDue(world.db, claimRequest({ slotsPerEndpoint: 8, allSlotsPerEndpoint: 8 })),
+          ),
         )),
       );
     }
@@ -197,11 +188,14 @@ describe('a claim', () => {
     // One that has ended is no longer in flight, although that is not recorded yet.
     const more = await claimDue(
       world.db,
-      request({ perReceiver: 8, front: 8, ended: new Map([[shop.integrationId, 3]]) }),
+      claimRequest({ slotsPerEndpoint: 8, allSlotsPerEndpoint: 8, endedHere: new Map([[shop.integrationId, 3]]) }),
     );
     assert.equal(more.claimed.length, 3);
     await recordAll([...claimed, ...more.claimed]);
-    assert.equal((await claimDue(world.db, request({ perReceiver: 8, front: 8 }))).claimed.length, 8);
+    assert.equal(
+      (await claimDue(world.db, claimRequest({ slotsPerEndpoint: 8, allSlotsPerEndpoint: 8 }))).claimed.length,
+      8,
+    );
   });
 
   it('takes no more bytes than it is told, but one delivery at least', async () => {
@@ -215,18 +209,18 @@ describe('a claim', () => {
       [1, 1],
       [bytes * 2 - 1, 2],
     ] as const) {
-      const { claimed, isLimited } = await claimDue(world.db, request({ bytes: allowed }));
+      const { claimed, isLimited } = await claimDue(world.db, claimRequest({ maxBytes: allowed }));
       assert.deepEqual([claimed.length, isLimited], [count, true]);
     }
-    assert.equal((await claimDue(world.db, request())).claimed.length, 4);
+    assert.equal((await claimDue(world.db, claimRequest())).claimed.length, 4);
   });
 
   it('tells which receivers are off and have something waiting', async () => {
     const shop = await connect();
     await queueEvents(world, shop, 3);
     await world.db.query(sql`update integrations set is_enabled = false where id = ${shop.integrationId}`);
-    const { claimed, stopped, next } = await claimDue(world.db, request());
-    assert.deepEqual([claimed, stopped, next], [[], [shop.integrationId], null]);
+    const { claimed, endpointsOff, nextAfter } = await claimDue(world.db, claimRequest());
+    assert.deepEqual([claimed, endpointsOff, nextAfter], [[], [shop.integrationId], null]);
   });
 });
 

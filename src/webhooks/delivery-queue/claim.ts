@@ -1,14 +1,15 @@
 import type { Database } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { byIndex } from './by-index.ts';
+import { IN_DUE_INDEX, isDue, isUnleased } from './due.ts';
 
-/** A delivery that this worker holds for the length of the lease. */
+/** A delivery that this worker may send: it has the lease. */
 export type Claimed = {
   integrationId: string;
   id: string;
   /** Where the row lies as this claim has written it. Nobody else writes it while the lease lasts. */
-  row: string;
+  ctid: string;
   eventId: string;
   type: string;
   body: string;
@@ -25,24 +26,24 @@ export type Claimed = {
 };
 
 export type ClaimRequest = {
-  limit: number;
-  /** How many bytes of bodies may come; one delivery comes whatever its size. */
-  bytes: number;
-  /** How many each receiver has in flight here, and how many it may have. */
+  maxDeliveries: number;
+  /** The size of all bodies; one delivery comes whatever its size. */
+  maxBytes: number;
+  /** Attempts in flight in this worker, by integration, and how many of its slots one endpoint may have. */
   inFlight: ReadonlyMap<string, number>;
-  perReceiver: number;
+  slotsPerEndpoint: number;
   /**
-   * Only so many at the front of a receiver's queue may be on their way, whichever worker sends them. Those that have
-   * ended here and are not recorded yet stand there too and do not count.
+   * How many deliveries of one endpoint may be in flight in all workers together: only so many at the head of its queue
+   * are looked at. Those that have ended here and are not recorded yet stand there, too, and do not count.
    */
-  front: number;
-  ended: ReadonlyMap<string, number>;
-  /** A worker that is alone does not have to ask whether others have all the places. */
+  allSlotsPerEndpoint: number;
+  endedHere: ReadonlyMap<string, number>;
+  /** A worker that is alone does not have to ask whether other workers have all slots of an endpoint. */
   isAlone: boolean;
-  /** Receivers that are left alone for now. */
-  resting: string[];
-  /** Receivers are served in the order of their ids, beginning after this one. */
-  after: string;
+  /** Integrations whose deliveries this worker does not take for now. */
+  pausedEndpoints: string[];
+  /** Endpoints are served in the order of their integrations' ids, beginning after this one. */
+  afterEndpoint: string;
   leaseToken: number;
   leaseMs: number;
   now: Date | null;
@@ -50,136 +51,152 @@ export type ClaimRequest = {
 
 export type Claim = {
   claimed: Claimed[];
-  /** Receivers that have deliveries waiting but are off: these are to be held. */
-  stopped: string[];
-  /** Whether more might have been claimed if there had been places for it. */
+  /** Endpoints that are off and have due deliveries, which are to be held. */
+  endpointsOff: string[];
+  /** Whether more might have been claimed with more free slots. */
   isLimited: boolean;
-  /** Whether more is due for some receiver than may be on its way to it, from here and from other workers. */
-  isCrowded: boolean;
+  /** Whether more is due for some endpoint than its slots in all workers together. */
+  isSaturated: boolean;
   /** The database's time. */
   nowMs: number;
-  /** Where the next claim goes on; null when the last receiver has been looked at. */
-  next: string | null;
+  /** Where the next claim goes on; null after the last endpoint. */
+  nextAfter: string | null;
 };
 
-/** How many receivers one claim looks at; the next one goes on behind them. */
-export const RECEIVER_LIMIT = 200;
+/** How many endpoints one claim looks at; the next one goes on after them. */
+export const ENDPOINT_LIMIT = 200;
 
-type Looked = {
+type Summary = {
   nowMs: number;
-  lastHop: string | null;
-  hopCount: number;
-  stopped: string[] | null;
-  foundCount: number;
-  isCrowded: boolean;
+  lastEndpoint: string | null;
+  endpointCount: number;
+  endpointsOff: string[] | null;
+  lockedCount: number;
+  isSaturated: boolean;
 };
-type ClaimRow = Looked & (Claimed | { [Column in keyof Claimed]: null });
+type ClaimRow = Summary & (Claimed | { [Column in keyof Claimed]: null });
 
 /**
- * Claims due deliveries, a few for each receiver. It hops from receiver to receiver along the index of what is due, and
- * reads of each no more rows than may be in flight: a receiver with a million rows waiting costs as much as one with ten,
- * and one that has all its places in flight is not looked at at all. Retries that wait for their time are not in that
- * index. Workers that claim at the same moment see the same front and take each row once, so that together they do not
- * exceed what one receiver may have in flight.
+ * Claims due deliveries, a few for each endpoint. It steps from endpoint to endpoint along the index of what is due, and
+ * reads of each no more rows than may be in flight: an endpoint with a million due rows costs as much as one with ten, and
+ * one without a free slot is not looked at at all. Retries that wait for their time are not in that index. Workers that
+ * claim at the same moment see the same head of the queue and take each row once, so that together they do not exceed the
+ * slots of an endpoint.
  */
 export async function claimDue(db: Database, request: ClaimRequest): Promise<Claim> {
-  const busy = [...request.inFlight];
-  const rows = await byIndex<ClaimRow>(
-    db,
-    sql`
-    with recursive clock as (
-      select ${clockTime(request.now)} as now
-    ), hops as (
-      (select integration_id, 1 as hop from deliveries
-       where status in ('pending', 'failed') and not is_waiting and integration_id > ${request.after}
-       order by integration_id, due_at limit 1)
-      union all
-      select next.integration_id, hops.hop + 1 from hops cross join lateral (
-        select integration_id from deliveries
-        where status in ('pending', 'failed') and not is_waiting and integration_id > hops.integration_id
-        order by integration_id, due_at limit 1) next
-      where hops.hop < ${RECEIVER_LIMIT}
-    ), receivers as materialized (
-      select hops.integration_id, r.url, r.is_sending,
-        ${request.perReceiver} - coalesce((${JSON.stringify(Object.fromEntries(busy))}::jsonb ->> hops.integration_id)::integer, 0) as room,
-        ${request.front} + coalesce((${JSON.stringify(Object.fromEntries(request.ended))}::jsonb ->> hops.integration_id)::integer, 0) as front,
-        (select string_agg(s.ciphertext, ' ' order by s.id desc) from webhook_secrets s
-         where s.integration_id = hops.integration_id
-           and (s.expires_at is null or s.expires_at > (select now from clock))) as secrets
-      from hops cross join lateral (
-        select url, is_sending from webhook_receivers where integration_id = hops.integration_id limit 1) r
-      order by hops.hop
-    ), found as materialized (
-      select locked.row, locked.url, locked.secrets, event.type, event.body,
-        sum(octet_length(event.body)) over (rows unbounded preceding) - octet_length(event.body) as bytes_before
-      from (
-        select locked.row, locked.event_id, receivers.integration_id, receivers.url, receivers.secrets
-        from receivers cross join lateral (
-          select locked.row, locked.event_id from (
-            select d.ctid as row, d.leased_until from deliveries d
-            where d.status in ('pending', 'failed') and not d.is_waiting and d.integration_id = receivers.integration_id
-              and d.due_at <= (select now from clock)
-            order by d.due_at limit receivers.front) front
-          cross join lateral (
-            select d.ctid as row, d.event_id from deliveries d
-            where d.ctid = front.row and d.status in ('pending', 'failed')
-              and (d.leased_until is null or d.leased_until <= (select now from clock))
-            for update of d skip locked) locked
-          where front.leased_until is null or front.leased_until <= (select now from clock)
-          limit greatest(receivers.room, 0)) locked
-        where receivers.is_sending and receivers.room > 0
-          and receivers.integration_id <> all (${request.resting}::text[])
-        limit ${request.limit}) locked
-      cross join lateral (
-        select e.type, e.body from events e
-        where e.integration_id = locked.integration_id and e.id = locked.event_id limit 1) event
-    ), claimed as (
-      update deliveries d set
-        lease_token = ${request.leaseToken}, leased_until = clock.now + make_interval(secs => ${request.leaseMs / 1000}),
-        takeovers = case when d.lease_token is null then 0 else d.takeovers + 1 end, dispatches = d.dispatches + 1
-      from found, clock where d.ctid = found.row and found.bytes_before < ${request.bytes}
-      returning d.integration_id, d.id, d.ctid as row, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers, found.url,
-        found.secrets, found.type, found.body
-    )
-    select looked.now_ms as "nowMs", looked.last_hop as "lastHop", looked.hop_count as "hopCount", looked.stopped,
-      looked.found_count as "foundCount", looked.is_crowded as "isCrowded", c.integration_id as "integrationId", c.id, c.row, c.event_id as "eventId", c.type,
-      c.body, c.url, c.attempts, c.dispatches, c.takeovers, c.secrets, ${request.leaseToken}::bigint as "leaseToken"
-    from (
-      select (select extract(epoch from now) * 1000 from clock)::float8 as now_ms, max(integration_id) as last_hop,
-        count(*) as hop_count, array_agg(integration_id) filter (where not is_sending) as stopped,
-        (select count(*) from found) as found_count,
-        not ${request.isAlone}::boolean and exists (
-          select from receivers cross join lateral (
-            select d.due_at from deliveries d
-            where d.status in ('pending', 'failed') and not d.is_waiting and d.integration_id = receivers.integration_id
-              and d.due_at <= (select now from clock)
-            order by d.due_at offset receivers.front limit 1) beyond
-          where receivers.is_sending and receivers.room > 0) as is_crowded
-      from receivers) looked
-    left join claimed c on true
-    order by c.integration_id`,
-  );
+  const rows = await byIndex<ClaimRow>(db, claimStatement(request));
   const claimed = rows.filter((row) => row.id !== null);
-  const [looked] = rows;
-  if (looked === undefined) throw new Error('a claim always answers with one row at least');
-  const isCut = looked.foundCount === request.limit || claimed.length < looked.foundCount;
+  const [summary] = rows;
+  if (summary === undefined) throw new Error('a claim always answers with one row at least');
+  const isCut = summary.lockedCount === request.maxDeliveries || claimed.length < summary.lockedCount;
   return {
     claimed,
-    stopped: looked.stopped ?? [],
-    isLimited: isCut || looked.isCrowded || isAnyFull(busy, claimed, request.perReceiver),
-    isCrowded: looked.isCrowded,
-    nowMs: looked.nowMs,
-    next: nextAfter(claimed, looked, isCut),
+    endpointsOff: summary.endpointsOff ?? [],
+    isLimited: isCut || summary.isSaturated || isAnyFull(request, claimed),
+    isSaturated: summary.isSaturated,
+    nowMs: summary.nowMs,
+    nextAfter: nextAfter(claimed, summary, isCut),
   };
 }
 
-function isAnyFull(busy: [string, number][], claimed: Claimed[], perReceiver: number): boolean {
-  const counts = new Map(busy);
-  for (const { integrationId } of claimed) counts.set(integrationId, (counts.get(integrationId) ?? 0) + 1);
-  return counts.values().some((count) => count >= perReceiver);
+/** The steps stand in the order in which they happen. Each reads what the one before it left. */
+function claimStatement(request: ClaimRequest): Sql {
+  const now = sql`(select now from clock)`;
+  return sql`
+    with recursive clock as (
+      select ${clockTime(request.now)} as now
+    ),
+    -- 1. The next endpoints that have anything in the index, one index entry each.
+    due_endpoints as (
+      (select d.integration_id, 1 as step from deliveries d
+       where ${IN_DUE_INDEX} and d.integration_id > ${request.afterEndpoint}
+       order by d.integration_id, d.due_at limit 1)
+      union all
+      select next.integration_id, due_endpoints.step + 1 from due_endpoints cross join lateral (
+        select d.integration_id from deliveries d
+        where ${IN_DUE_INDEX} and d.integration_id > due_endpoints.integration_id
+        order by d.integration_id, d.due_at limit 1) next
+      where due_endpoints.step < ${ENDPOINT_LIMIT}
+    ),
+    -- 2. Where each one's webhooks go, how many more it may have, and how far into its queue to look.
+    endpoints as materialized (
+      select due_endpoints.integration_id, r.url, r.is_sending,
+        ${request.slotsPerEndpoint} - ${countOf(request.inFlight)} as free_slots,
+        ${request.allSlotsPerEndpoint} + ${countOf(request.endedHere)} as head_length,
+        (select string_agg(s.ciphertext, ' ' order by s.id desc) from webhook_secrets s
+         where s.integration_id = due_endpoints.integration_id
+           and (s.expires_at is null or s.expires_at > ${now})) as secrets
+      from due_endpoints cross join lateral (
+        select url, is_sending from webhook_receivers where integration_id = due_endpoints.integration_id limit 1) r
+      order by due_endpoints.step
+    ),
+    -- 3. Due rows that no worker has, locked, with the size of those before them.
+    locked as materialized (
+      select taken.ctid, taken.url, taken.secrets, event.type, event.body,
+        sum(octet_length(event.body)) over (rows unbounded preceding) - octet_length(event.body) as bytes_before
+      from (
+        select free.ctid, free.event_id, endpoints.integration_id, endpoints.url, endpoints.secrets
+        from endpoints cross join lateral (
+          select free.ctid, free.event_id from (
+            select d.ctid, d.leased_until from deliveries d
+            where d.integration_id = endpoints.integration_id and ${isDue(now)}
+            order by d.due_at limit endpoints.head_length) head
+          cross join lateral (
+            select d.ctid, d.event_id from deliveries d
+            where d.ctid = head.ctid and ${IN_DUE_INDEX} and ${isUnleased(now)}
+            for update of d skip locked) free
+          where head.leased_until is null or head.leased_until <= ${now}
+          limit greatest(endpoints.free_slots, 0)) free
+        where endpoints.is_sending and endpoints.free_slots > 0
+          and endpoints.integration_id <> all (${request.pausedEndpoints}::text[])
+        limit ${request.maxDeliveries}) taken
+      cross join lateral (
+        select e.type, e.body from events e
+        where e.integration_id = taken.integration_id and e.id = taken.event_id limit 1) event
+    ),
+    -- 4. As many of them as fit get the lease.
+    claimed as (
+      update deliveries d set
+        lease_token = ${request.leaseToken}, leased_until = clock.now + make_interval(secs => ${request.leaseMs / 1000}),
+        takeovers = case when d.lease_token is null then 0 else d.takeovers + 1 end, dispatches = d.dispatches + 1
+      from locked, clock where d.ctid = locked.ctid and locked.bytes_before < ${request.maxBytes}
+      returning d.integration_id, d.id, d.ctid, d.event_id, d.attempts, d.dispatches - 1 as dispatches, d.takeovers,
+        locked.url, locked.secrets, locked.type, locked.body
+    ),
+    -- 5. What was seen on the way; one row, also if nothing was claimed.
+    summary as (
+      select (select extract(epoch from now) * 1000 from clock)::float8 as now_ms, max(integration_id) as last_endpoint,
+        count(*) as endpoint_count, array_agg(integration_id) filter (where not is_sending) as endpoints_off,
+        (select count(*) from locked) as locked_count,
+        not ${request.isAlone}::boolean and exists (
+          select from endpoints cross join lateral (
+            select d.due_at from deliveries d
+            where d.integration_id = endpoints.integration_id and ${isDue(now)}
+            order by d.due_at offset endpoints.head_length limit 1) beyond_head
+          where endpoints.is_sending and endpoints.free_slots > 0) as is_saturated
+      from endpoints
+    )
+    select s.now_ms as "nowMs", s.last_endpoint as "lastEndpoint", s.endpoint_count as "endpointCount",
+      s.endpoints_off as "endpointsOff", s.locked_count as "lockedCount", s.is_saturated as "isSaturated",
+      c.integration_id as "integrationId", c.id, c.ctid, c.event_id as "eventId", c.type, c.body, c.url, c.attempts,
+      c.dispatches, c.takeovers, c.secrets, ${request.leaseToken}::bigint as "leaseToken"
+    from summary s left join claimed c on true
+    order by c.integration_id`;
 }
 
-function nextAfter(claimed: Claimed[], looked: Looked, isCut: boolean): string | null {
+/** What a map holds for the endpoint at hand, as one parameter for all endpoints. */
+function countOf(counts: ReadonlyMap<string, number>): Sql {
+  const json = JSON.stringify(Object.fromEntries(counts));
+  return sql`coalesce((${json}::jsonb ->> due_endpoints.integration_id)::integer, 0)`;
+}
+
+function isAnyFull({ inFlight, slotsPerEndpoint }: ClaimRequest, claimed: Claimed[]): boolean {
+  const counts = new Map(inFlight);
+  for (const { integrationId } of claimed) counts.set(integrationId, (counts.get(integrationId) ?? 0) + 1);
+  return counts.values().some((count) => count >= slotsPerEndpoint);
+}
+
+function nextAfter(claimed: Claimed[], { endpointCount, lastEndpoint }: Summary, isCut: boolean): string | null {
   if (isCut) return claimed.at(-1)?.integrationId ?? null;
-  return looked.hopCount < RECEIVER_LIMIT ? null : looked.lastHop;
+  return endpointCount < ENDPOINT_LIMIT ? null : lastEndpoint;
 }

@@ -2,9 +2,10 @@ import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { byIndex } from './by-index.ts';
+import { IN_DUE_INDEX, isUnleased } from './due.ts';
 
-/** How many receivers one step looks at, and how many deliveries it moves. */
-const RECEIVER_LIMIT = 100;
+/** How many endpoints one step looks at, and how many deliveries it moves. */
+const ENDPOINT_LIMIT = 100;
 const BATCH_LIMIT = 1_000;
 const SWEEP_LIMIT = 20;
 
@@ -12,106 +13,108 @@ const SWEEP_LIMIT = 20;
 export type HoldResult = { held: number; released: number; isMore: boolean };
 
 /**
- * Lets deliveries follow receivers that were switched. What waits for one that is off is held and leaves the index of what
- * is due; what was held for one that is on again is due at once, with its counters kept. The receivers have an equal
- * share of each step, so that nobody's backlog makes another wait. One with nothing left to move is done; what is on its
- * way just now is noted again when it fails.
+ * Holds the deliveries of endpoints that were switched off, which takes them out of the index of what is due, and releases
+ * those of endpoints that were switched on: they are due at once, with their counters kept. The table webhook_switches
+ * says which endpoints were switched. Each has an equal share of a step, so that nobody's backlog makes another wait. An
+ * endpoint with nothing left to move is done; what is being sent to it just now is asked for again when it fails.
  */
-export async function holdAndRelease(db: Database, now: Date | null): Promise<HoldResult> {
-  const [row] = await byIndex<{ receivers: number; held: number; released: number }>(
+export async function holdAndRelease(db: Database, time: Date | null): Promise<HoldResult> {
+  const now = sql`(select now from clock)`;
+  const [row] = await byIndex<{ endpoints: number; held: number; released: number }>(
     db,
     sql`
     with clock as (
-      select ${clockTime(now)} as now
-    ), turned as materialized (
-      select s.ctid as row, s.integration_id from webhook_switches s
-      order by s.turned_at limit ${RECEIVER_LIMIT} for update of s skip locked
-    ), receivers as materialized (
-      select turned.row, turned.integration_id, r.is_sending,
-        greatest(${BATCH_LIMIT} / (select count(*) from turned), 1) as share
-      from turned cross join lateral (
-        select is_sending from webhook_receivers where integration_id = turned.integration_id limit 1) r
+      select ${clockTime(time)} as now
+    ), switched as materialized (
+      select s.ctid, s.integration_id from webhook_switches s
+      order by s.turned_at limit ${ENDPOINT_LIMIT} for update of s skip locked
+    ), endpoints as materialized (
+      select switched.ctid, switched.integration_id, r.is_sending,
+        greatest(${BATCH_LIMIT} / (select count(*) from switched), 1) as share
+      from switched cross join lateral (
+        select is_sending from webhook_receivers where integration_id = switched.integration_id limit 1) r
     ), due as (
-      select receivers.integration_id, d.row from receivers cross join lateral (
-        select d.ctid as row from deliveries d
-        where d.status in ('pending', 'failed') and not d.is_waiting and d.integration_id = receivers.integration_id
-          and (d.leased_until is null or d.leased_until <= (select now from clock))
-        order by d.due_at limit receivers.share for update of d skip locked) d
-      where not receivers.is_sending
+      select endpoints.integration_id, d.ctid from endpoints cross join lateral (
+        select d.ctid from deliveries d
+        where ${IN_DUE_INDEX} and d.integration_id = endpoints.integration_id and ${isUnleased(now)}
+        order by d.due_at limit endpoints.share for update of d skip locked) d
+      where not endpoints.is_sending
     ), waiting as (
-      select receivers.integration_id, d.row from receivers cross join lateral (
-        select d.ctid as row from deliveries d
-        where d.is_waiting and d.integration_id = receivers.integration_id
-        limit receivers.share for update of d skip locked) d
-      where not receivers.is_sending
-    ), holding as (
+      select endpoints.integration_id, d.ctid from endpoints cross join lateral (
+        select d.ctid from deliveries d
+        where d.is_waiting and d.integration_id = endpoints.integration_id
+        limit endpoints.share for update of d skip locked) d
+      where not endpoints.is_sending
+    ), newly_held as (
       update deliveries d set status = 'held', is_waiting = false, lease_token = null, leased_until = null
-      from (select row from due union all select row from waiting) found where d.ctid = found.row
+      from (select ctid from due union all select ctid from waiting) found where d.ctid = found.ctid
       returning d.integration_id
     ), held as (
-      select receivers.integration_id, d.row from receivers cross join lateral (
-        select d.ctid as row from deliveries d
-        where d.status = 'held' and d.integration_id = receivers.integration_id
-        order by d.due_at limit receivers.share for update of d skip locked) d
-      where receivers.is_sending
-    ), releasing as (
+      select endpoints.integration_id, d.ctid from endpoints cross join lateral (
+        select d.ctid from deliveries d
+        where d.status = 'held' and d.integration_id = endpoints.integration_id
+        order by d.due_at limit endpoints.share for update of d skip locked) d
+      where endpoints.is_sending
+    ), released as (
       update deliveries d set
         status = case when d.attempts = 0 then 'pending' else 'failed' end, due_at = clock.now
-      from held, clock where d.ctid = held.row returning d.integration_id
+      from held, clock where d.ctid = held.ctid returning d.integration_id
     ), moved as materialized (
-      select integration_id from holding union select integration_id from releasing
-    ), next_turn as (
+      select integration_id from newly_held union select integration_id from released
+    ), unfinished as (
       update webhook_switches s set turned_at = clock_timestamp()
-      from receivers where s.ctid = receivers.row and receivers.integration_id in (select integration_id from moved)
-    ), done as (
+      from endpoints where s.ctid = endpoints.ctid and endpoints.integration_id in (select integration_id from moved)
+    ), finished as (
       delete from webhook_switches s
-      using receivers where s.ctid = receivers.row and receivers.integration_id not in (select integration_id from moved)
+      using endpoints where s.ctid = endpoints.ctid and endpoints.integration_id not in (select integration_id from moved)
     )
-    select (select count(*) from moved) as receivers, (select count(*) from holding) as held,
-      (select count(*) from releasing) as released`,
+    select (select count(*) from moved) as endpoints, (select count(*) from newly_held) as held,
+      (select count(*) from released) as released`,
   );
-  return { held: row?.held ?? 0, released: row?.released ?? 0, isMore: (row?.receivers ?? 0) > 0 };
+  return { held: row?.held ?? 0, released: row?.released ?? 0, isMore: (row?.endpoints ?? 0) > 0 };
 }
 
-/** Notes receivers that are off although something waits for them: switched off between a look and a write. */
+/** Asks for holds at endpoints that are off although something is due: switched off between a look and a write. */
 export async function requestHolds(db: Database, integrationIds: string[]): Promise<void> {
   if (integrationIds.length === 0) return;
   await byIndex(
     db,
     sql`
     insert into webhook_switches (integration_id)
-    select met.integration_id from unnest(${integrationIds}::text[]) as met (integration_id)
+    select given.integration_id from unnest(${integrationIds}::text[]) as given (integration_id)
     cross join lateral (
-      select is_sending from webhook_receivers where integration_id = met.integration_id limit 1) r
-    where not r.is_sending order by met.integration_id
+      select is_sending from webhook_receivers where integration_id = given.integration_id limit 1) r
+    where not r.is_sending order by given.integration_id
     on conflict (integration_id) do nothing`,
   );
 }
 
 /**
- * Notes receivers that are on although something is held for them: a commit that had read them as off may come after the
- * switch. It looks at a few at a time, beginning after the one that the last call returned; null is the end of the round.
+ * Asks for releases at endpoints that are on although something is held: a commit that had read them as off may come after
+ * the switch. Looks at a few endpoints at a time, beginning after the one that the last call returned; null is the end of
+ * the round.
  */
 export async function requestMissedReleases(db: Database, after: string): Promise<string | null> {
   const rows = await byIndex<{ last: string | null; count: number }>(
     db,
     sql`
-    with recursive hops as (
-      (select integration_id, 1 as hop from deliveries where status = 'held' and integration_id > ${after}
+    with recursive held_endpoints as (
+      (select integration_id, 1 as step from deliveries where status = 'held' and integration_id > ${after}
        order by integration_id, due_at limit 1)
       union all
-      select next.integration_id, hops.hop + 1 from hops cross join lateral (
+      select next.integration_id, held_endpoints.step + 1 from held_endpoints cross join lateral (
         select integration_id from deliveries
-        where status = 'held' and integration_id > hops.integration_id order by integration_id, due_at limit 1) next
-      where hops.hop < ${SWEEP_LIMIT}
-    ), noted as (
+        where status = 'held' and integration_id > held_endpoints.integration_id
+        order by integration_id, due_at limit 1) next
+      where held_endpoints.step < ${SWEEP_LIMIT}
+    ), requested as (
       insert into webhook_switches (integration_id)
-      select hops.integration_id from hops cross join lateral (
-        select is_sending from webhook_receivers where integration_id = hops.integration_id limit 1) r
-      where r.is_sending order by hops.integration_id
+      select held_endpoints.integration_id from held_endpoints cross join lateral (
+        select is_sending from webhook_receivers where integration_id = held_endpoints.integration_id limit 1) r
+      where r.is_sending order by held_endpoints.integration_id
       on conflict (integration_id) do nothing
     )
-    select max(integration_id) as last, count(*) as count from hops`,
+    select max(integration_id) as last, count(*) as count from held_endpoints`,
   );
   const [{ last, count } = { last: null, count: 0 }] = rows;
   return count < SWEEP_LIMIT ? null : last;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
+import { claimRequest, encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -53,20 +53,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
   }
 
   async function claimAll(): Promise<Claimed[]> {
-    const { claimed } = await claimDue(world.db, {
-      limit: 100,
-      bytes: 64_000_000,
-      inFlight: new Map(),
-      perReceiver: 64,
-      front: 64,
-      ended: new Map(),
-      isAlone: true,
-      resting: [],
-      after: '',
-      leaseToken: Math.ceil(Math.random() * 1e12),
-      leaseMs: 20_000,
-      now: null,
-    });
+    const { claimed } = await claimDue(world.db, claimRequest());
     return claimed.filter(({ integrationId }) => integrationId === shop.integrationId);
   }
 
@@ -93,10 +80,10 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
   it('counts each 410 and each failure once', async () => {
     const buffer = bufferOnce();
     const gone = { isSuccess: false, responseCode: 410, responseBody: null, error: null };
-    for (const delivery of await claimAll()) buffer.add({ delivery, result: gone, endedAt: new Date() });
-    await assert.rejects(buffer.record(100), /Connection terminated/);
+    for (const delivery of await claimAll()) buffer.addOutcome({ delivery, result: gone, endedAt: new Date() });
+    await assert.rejects(buffer.flush(100), /Connection terminated/);
     assert.equal(buffer.size(), COUNT);
-    await buffer.record(100);
+    await buffer.flush(100);
     assert.equal(buffer.size(), 0);
     const [endpoint] = await world.db.query(sql`
       select consecutive_failures, consecutive_gone, is_enabled from webhook_endpoints
@@ -110,10 +97,10 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     assert.ok(first !== undefined);
     const gone = { isSuccess: false, responseCode: 410, responseBody: null, error: null };
     const buffer = bufferOnce();
-    buffer.add({ delivery: first, result: gone, endedAt: new Date() });
-    await assert.rejects(buffer.record(100), /Connection terminated/);
-    for (const delivery of others) buffer.add({ delivery, result: gone, endedAt: new Date() });
-    await buffer.record(100);
+    buffer.addOutcome({ delivery: first, result: gone, endedAt: new Date() });
+    await assert.rejects(buffer.flush(100), /Connection terminated/);
+    for (const delivery of others) buffer.addOutcome({ delivery, result: gone, endedAt: new Date() });
+    await buffer.flush(100);
     const [endpoint] = await world.db.query(sql`
       select consecutive_failures, consecutive_gone from webhook_endpoints where integration_id = ${shop.integrationId}`);
     assert.deepEqual(endpoint, { consecutive_failures: COUNT, consecutive_gone: COUNT });
@@ -121,9 +108,9 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
 
   it('takes the dispatch of a released claim back once', async () => {
     const buffer = bufferOnce();
-    for (const delivery of await claimAll()) buffer.giveBack(delivery);
-    await assert.rejects(buffer.record(100), /Connection terminated/);
-    await buffer.record(100);
+    for (const delivery of await claimAll()) buffer.addReleasedClaim(delivery);
+    await assert.rejects(buffer.flush(100), /Connection terminated/);
+    await buffer.flush(100);
     for (const { dispatches, attempts } of await deliveries()) assert.deepEqual([dispatches, attempts], [0, 0]);
     assert.equal((await claimAll()).length, COUNT);
   });

@@ -2,13 +2,13 @@ import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { type Health, healthOf } from '../endpoints/endpoint-health.ts';
+import { type EndpointHealth, endpointHealth } from '../endpoints/endpoint-health.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
-import { GONE_LIMIT, waitAfter } from './retry-schedule.ts';
+import { GONE_LIMIT, waitMsAfter } from './retry-schedule.ts';
 
 const DELIVERY_WORKER: Actor = { kind: 'job', name: 'deliveries' };
 
-/** What somebody should know of it: receivers that were switched off, and deliveries that are given up, by receiver. */
+/** What an operator should know: endpoints that were switched off, and deliveries that are given up, by integration. */
 export type Recorded = { disabled: string[]; deadLetters: Map<string, number> };
 
 /**
@@ -23,7 +23,7 @@ export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): 
     async (tx) => {
       const recorded = await recordDeliveries(tx, rows);
       const counted = outcomes.filter(({ delivery }) => recorded.has(delivery.id));
-      const disabled = counted.length === 0 ? [] : await recordHealth(tx, healthOf(counted));
+      const disabled = counted.length === 0 ? [] : await recordHealth(tx, endpointHealth(counted));
       for (const integrationId of disabled) {
         await recordAudit(tx, DELIVERY_WORKER, {
           organizationId: { ofIntegration: integrationId },
@@ -53,58 +53,58 @@ async function recordDeliveries(tx: Transaction, rows: ReturnType<typeof rowOf>[
       takeovers = 0, last_attempt_at = ours.ended_at, last_response_code = ours.code, last_response_body = ours.body,
       last_error = ours.error, finished_at = case when ours.status = 'succeeded' then ours.ended_at end
     from unnest(
-      ${rows.map((row) => row.row)}::tid[], ${rows.map((row) => row.id)}::text[],
+      ${rows.map((row) => row.ctid)}::tid[], ${rows.map((row) => row.id)}::text[],
       ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
       ${rows.map((row) => row.attempts)}::integer[], ${rows.map((row) => row.dueAt)}::timestamptz[],
       ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
       ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
-      as ours (row, id, token, status, attempts, due_at, ended_at, code, body, error)
+      as ours (row_ctid, id, token, status, attempts, due_at, ended_at, code, body, error)
     -- Where the claim left the row; if it lies there no more, or under another token, it was taken over or recorded.
-    where d.ctid = ours.row and d.id = ours.id and d.lease_token = ours.token
+    where d.ctid = ours.row_ctid and d.id = ours.id and d.lease_token = ours.token
     returning d.id`);
   return new Set(recorded.map(({ id }) => id));
 }
 
 /** Counts successes and failures of endpoints, and switches off those that are gone; returns their integrations. */
-async function recordHealth(tx: Transaction, health: Health[]): Promise<string[]> {
+async function recordHealth(tx: Transaction, health: EndpointHealth[]): Promise<string[]> {
   const disabled = await tx.query<{ integrationId: string }>(sql`
-    with receivers as materialized (
+    with counted as materialized (
       -- Locked in the order of their ids, so that two workers do not wait for each other. What an earlier URL answered
       -- says nothing about the one of now.
-      select rows.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.last_gone,
+      select rows.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.trailing_gone,
         e.is_enabled,
-        greatest(rows.longest_gone, rows.first_gone + e.consecutive_gone) >= ${GONE_LIMIT} as is_gone
+        greatest(rows.longest_gone, rows.leading_gone + e.consecutive_gone) >= ${GONE_LIMIT} as is_gone
       from unnest(
         ${health.map((row) => row.integrationId)}::text[], ${health.map((row) => row.url)}::text[],
         ${health.map((row) => row.successAt)}::timestamptz[], ${health.map((row) => row.failureAt)}::timestamptz[],
-        ${health.map((row) => row.failures)}::integer[], ${health.map((row) => row.firstGone)}::integer[],
-        ${health.map((row) => row.longestGone)}::integer[], ${health.map((row) => row.lastGone)}::integer[],
+        ${health.map((row) => row.failures)}::integer[], ${health.map((row) => row.leadingGone)}::integer[],
+        ${health.map((row) => row.longestGone)}::integer[], ${health.map((row) => row.trailingGone)}::integer[],
         ${health.map((row) => row.isAllGone)}::boolean[])
-        as rows (integration_id, url, success_at, failure_at, failures, first_gone, longest_gone, last_gone, is_all_gone)
+        as rows (integration_id, url, success_at, failure_at, failures, leading_gone, longest_gone, trailing_gone, is_all_gone)
       cross join lateral (
         select e.consecutive_gone, e.is_enabled from webhook_endpoints e
         where e.integration_id = rows.integration_id and e.url = rows.url limit 1 for update) e
-    ), endpoints as (
+    ), updated as (
       update webhook_endpoints e set
-        last_success_at = greatest(e.last_success_at, r.success_at),
-        last_failure_at = greatest(e.last_failure_at, r.failure_at),
-        consecutive_failures = r.failures + case when r.success_at is null then e.consecutive_failures else 0 end,
-        consecutive_gone = r.last_gone + case when r.is_all_gone then e.consecutive_gone else 0 end,
-        is_enabled = e.is_enabled and not r.is_gone,
-        disabled_reason = case when r.is_gone then 'gone' else e.disabled_reason end
-      from receivers r where e.integration_id = r.integration_id
+        last_success_at = greatest(e.last_success_at, c.success_at),
+        last_failure_at = greatest(e.last_failure_at, c.failure_at),
+        consecutive_failures = c.failures + case when c.success_at is null then e.consecutive_failures else 0 end,
+        consecutive_gone = c.trailing_gone + case when c.is_all_gone then e.consecutive_gone else 0 end,
+        is_enabled = e.is_enabled and not c.is_gone,
+        disabled_reason = case when c.is_gone then 'gone' else e.disabled_reason end
+      from counted c where e.integration_id = c.integration_id
     )
-    select integration_id as "integrationId" from receivers where is_gone and is_enabled`);
+    select integration_id as "integrationId" from counted where is_gone and is_enabled`);
   return disabled.map(({ integrationId }) => integrationId);
 }
 
 function rowOf({ delivery, result, endedAt }: AttemptOutcome) {
   const attempts = delivery.attempts + 1;
-  const wait = result.isSuccess ? null : waitAfter(attempts);
+  const wait = result.isSuccess ? null : waitMsAfter(attempts);
   return {
     integrationId: delivery.integrationId,
     id: delivery.id,
-    row: delivery.row,
+    ctid: delivery.ctid,
     token: delivery.leaseToken,
     attempts,
     status: result.isSuccess ? 'succeeded' : wait === null ? 'dead_letter' : 'failed',

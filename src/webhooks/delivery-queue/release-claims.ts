@@ -3,17 +3,17 @@ import { sql } from '../../db/sql.ts';
 import { byIndex } from './by-index.ts';
 import type { Claimed } from './claim.ts';
 
-export type ReleasedClaim = Pick<Claimed, 'id' | 'row' | 'leaseToken'>;
+export type ReleasedClaim = Pick<Claimed, 'id' | 'ctid' | 'leaseToken'>;
 
-/** Gives back what was claimed and not sent: it is as if the claim had never been, and any worker may take it at once. */
-export async function releaseClaims(db: Database, returned: ReleasedClaim[]): Promise<void> {
+/** Releases what was claimed and not sent: as if the claim had never been made, and any worker may take it at once. */
+export async function releaseClaims(db: Database, claims: ReleasedClaim[]): Promise<void> {
   await byIndex(
     db,
     sql`
     update deliveries d set lease_token = null, leased_until = null, takeovers = 0, dispatches = d.dispatches - 1
     from unnest(
-      ${returned.map((claim) => claim.row)}::tid[], ${returned.map((claim) => claim.id)}::text[],
-      ${returned.map((claim) => claim.leaseToken)}::bigint[]) as rows (row, id, token)
-    where d.ctid = rows.row and d.id = rows.id and d.lease_token = rows.token`,
+      ${claims.map((claim) => claim.ctid)}::tid[], ${claims.map((claim) => claim.id)}::text[],
+      ${claims.map((claim) => claim.leaseToken)}::bigint[]) as released (row_ctid, id, token)
+    where d.ctid = released.row_ctid and d.id = released.id and d.lease_token = released.token`,
   );
 }

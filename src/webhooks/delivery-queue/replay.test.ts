@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
+  claimRequest,
   deliveriesOf,
   encryption,
   guard,
@@ -15,7 +16,7 @@ import {
 import { DomainError } from '../../contract/domain-error.ts';
 import { sql } from '../../db/sql.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
-import { LIMITS } from '../worker/worker-limits.ts';
+import { WORKER_LIMITS } from '../worker/worker-limits.ts';
 import { claimDue } from './claim.ts';
 import { listDeliveries } from './delivery-log.ts';
 import {
@@ -199,20 +200,14 @@ describe('replay', () => {
     for (let step = 0; step < 4; step++) steps.push(await runReplays(world.db, null));
     assert.deepEqual(steps, [16, 0, 0, 0]);
     const [live] = await queueEvents(world, shop, 1);
-    const { claimed } = await claimDue(world.db, {
-      limit: 64,
-      bytes: 1_000_000,
-      inFlight: new Map(),
-      perReceiver: LIMITS.inFlightPerEndpoint / 2,
-      front: LIMITS.inFlightPerEndpoint,
-      ended: new Map(),
-      isAlone: true,
-      resting: [],
-      after: '',
-      leaseToken: 1,
-      leaseMs: 1,
-      now: null,
-    });
+    const { claimed } = await claimDue(
+      world.db,
+      claimRequest({
+        slotsPerEndpoint: WORKER_LIMITS.inFlightPerEndpoint / 2,
+        allSlotsPerEndpoint: WORKER_LIMITS.inFlightPerEndpoint,
+        leaseMs: 1,
+      }),
+    );
     assert.ok(
       claimed.some(({ id }) => id === live),
       'a live event waits for a replay',

@@ -6,6 +6,7 @@ import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { byIndex } from './by-index.ts';
+import { isDue } from './due.ts';
 
 /** What a mass replay sends again. */
 export type ReplayFilter = {
@@ -30,8 +31,8 @@ export type ReplayJob = {
 };
 
 /**
- * A job pauses while so many deliveries of its receiver are due already, and adds so many at a time: together less than
- * half of what a receiver may have in flight, so that a live event finds a place at once.
+ * A job pauses while so many deliveries of its endpoint are due already, and adds so many at a time: together less than
+ * half of the slots of an endpoint, so that a live event finds a free one at once.
  */
 const BACKLOG_LIMIT = 16;
 const BATCH_LIMIT = 16;
@@ -146,7 +147,7 @@ async function stepReplay(tx: Transaction, jobId: string, now: Date | null): Pro
   return requeued;
 }
 
-type Found = { id: string; row: string; isInFlight: boolean };
+type Found = { id: string; ctid: string; isInFlight: boolean };
 
 /**
  * What comes next, and where the job is then. It waits for one that is being sent: its outcome decides. Both statements go
@@ -160,8 +161,8 @@ async function nextOf(tx: Transaction, job: JobRow): Promise<{ found: Found[]; p
     order by integration_id, id offset ${SCAN_LIMIT - 1} limit 1`);
   const lastId = end?.id ?? job.lastId;
   const rows = await tx.query<Found>(sql`
-    select d.id, d.row, d.is_in_flight as "isInFlight" from (
-      select id, ctid as row, event_id, status, lease_token is not null as is_in_flight from deliveries
+    select d.id, d.ctid, d.is_in_flight as "isInFlight" from (
+      select id, ctid, event_id, status, lease_token is not null as is_in_flight from deliveries
       where integration_id = ${integrationId} and id > ${from} and id <= ${lastId}
       order by integration_id, id limit ${SCAN_LIMIT}) d
     cross join lateral (
@@ -177,16 +178,15 @@ async function nextOf(tx: Transaction, job: JobRow): Promise<{ found: Found[]; p
 async function requeueFound(tx: Transaction, found: Found[], now: Date | null): Promise<number> {
   const rows = await tx.query(sql`
     update deliveries d set ${REQUEUED}, due_at = ${clockTime(now)}
-    from unnest(${found.map(({ row }) => row)}::tid[], ${found.map(({ id }) => id)}::text[]) as found (row, id)
-    where d.ctid = found.row and d.id = found.id and ${IS_REPLAYABLE} returning d.id`);
+    from unnest(${found.map(({ ctid }) => ctid)}::tid[], ${found.map(({ id }) => id)}::text[]) as found (row_ctid, id)
+    where d.ctid = found.row_ctid and d.id = found.id and ${IS_REPLAYABLE} returning d.id`);
   return rows.length;
 }
 
 async function hasBacklog(db: Queryable, integrationId: string, now: Date | null): Promise<boolean> {
   const rows = await db.query(sql`
-    select id from deliveries
-    where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
-      and due_at <= (select ${clockTime(now)}) limit ${BACKLOG_LIMIT}`);
+    select d.id from deliveries d
+    where d.integration_id = ${integrationId} and ${isDue(sql`(select ${clockTime(now)})`)} limit ${BACKLOG_LIMIT}`);
   return rows.length === BACKLOG_LIMIT;
 }
 

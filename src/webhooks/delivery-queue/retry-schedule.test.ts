@@ -6,6 +6,7 @@ import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted, signedAt } from '../../../test/harness/verify-signature.ts';
 import {
   type ConnectedReceiver,
+  claimRequest,
   deliveryOf,
   ping,
   startWebhookWorld,
@@ -15,7 +16,7 @@ import { isId } from '../../contract/ids.ts';
 import { claimDue } from './claim.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { replayDelivery } from './replay.ts';
-import { waitAfter } from './retry-schedule.ts';
+import { waitMsAfter } from './retry-schedule.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
 const SECOND = 1_000;
@@ -93,7 +94,7 @@ describe('attempts and the waits between them', () => {
       assert.equal(await isAccepted(webhook, receiver.secret, at), true);
       elapsed += WAITS[index] ?? 0;
     }
-    assert.equal(waitAfter(8), null);
+    assert.equal(waitMsAfter(8), null);
   });
 
   it('wait from the end of the one before, not from its start', async () => {
@@ -216,20 +217,7 @@ describe('attempts and the waits between them', () => {
   });
 
   async function claimNow() {
-    const { claimed } = await claimDue(world.db, {
-      limit: 10,
-      inFlight: new Map(),
-      front: 64,
-      ended: new Map(),
-      isAlone: true,
-      bytes: 64_000_000,
-      resting: [],
-      perReceiver: 10,
-      after: '',
-      leaseToken: Math.ceil(Math.random() * 1e9),
-      leaseMs: LEASE_MS,
-      now: time,
-    });
+    const { claimed } = await claimDue(world.db, claimRequest({ leaseMs: LEASE_MS, now: time }));
     return claimed;
   }
 

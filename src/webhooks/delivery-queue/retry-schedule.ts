@@ -17,6 +17,6 @@ export const ATTEMPT_TIMEOUT_MS = 10_000;
 export const GONE_LIMIT = 5;
 
 /** The wait after `failedAttempts` attempts have failed, or null when there is no further one. */
-export function waitAfter(failedAttempts: number): number | null {
+export function waitMsAfter(failedAttempts: number): number | null {
   return ATTEMPT_WAITS_MS[failedAttempts] ?? null;
 }

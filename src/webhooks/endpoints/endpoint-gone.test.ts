@@ -155,14 +155,14 @@ describe('410 answers', () => {
     const leased = await world.db.transaction(async (tx) => {
       const db = { ...world.db, transaction: <Result>(work: (joined: Transaction) => Promise<Result>) => work(tx) };
       await queueEvents({ db, channel: { now: world.channel.now, onEvents: () => {} } }, shop, codes.length);
-      return await tx.query<{ id: string; row: string }>(sql`
+      return await tx.query<{ id: string; ctid: string }>(sql`
         update deliveries set lease_token = 1, leased_until = ${START}::timestamptz + interval '1 hour'
-        where integration_id = ${integrationId} and attempts = 0 and lease_token is null returning id, ctid as row`);
+        where integration_id = ${integrationId} and attempts = 0 and lease_token is null returning id, ctid`);
     });
-    return leased.map(({ id, row }, index) => {
+    return leased.map(({ id, ctid }, index) => {
       const code = codes[index] ?? 0;
       return {
-        delivery: { integrationId, id, row, url, attempts: 0, leaseToken: 1 },
+        delivery: { integrationId, id, ctid, url, attempts: 0, leaseToken: 1 },
         result: { isSuccess: code === 200, responseCode: code, responseBody: null, error: null },
         endedAt: START,
       };

@@ -1,9 +1,10 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../delivery-queue/delivery-log.ts';
+import { isDue, isUnleased } from '../delivery-queue/due.ts';
 import type { SecretEncryption } from './secret-encryption.ts';
 
-/** Why nothing is sent to a receiver. `gone` is its own doing: it answered 410 five times in a row. */
+/** Why nothing is sent. `gone` is the receiver's own doing: it answered 410 five times in a row. */
 export type StopReason =
   | 'no_url'
   | 'gone'
@@ -13,15 +14,15 @@ export type StopReason =
   | 'not_provisioned'
   | 'no_plan';
 
-/** What is set for a receiver, and how it fares. */
+/** What is set for an endpoint, and how its last deliveries went. */
 export type EndpointStatus = {
   integrationId: string;
   url: string | null;
   isEnabled: boolean;
   subscribedEvents: string[];
-  /** Whether webhooks are sent now, and if not, everything that stands in the way. */
+  /** Whether webhooks are sent now, and if not, every reason. */
   isSending: boolean;
-  stops: StopReason[];
+  stopReasons: StopReason[];
   lastSuccessAt: Date | null;
   lastFailureAt: Date | null;
   consecutiveFailures: number;
@@ -46,7 +47,7 @@ export type Backlog = {
 export const COUNT_LIMIT = 1_000_000;
 const SECRETS_AT_ONCE = 1_000;
 
-type StateRow = Omit<EndpointStatus, 'stops'> & {
+type StateRow = Omit<EndpointStatus, 'stopReasons'> & {
   disabledReason: string | null;
   isIntegrationEnabled: boolean;
   hasOrganization: boolean;
@@ -70,18 +71,18 @@ export async function readEndpointStatus(db: Queryable, integrationId: string): 
     where e.integration_id = ${integrationId}`);
   if (row === undefined) return null;
   const { disabledReason, isIntegrationEnabled, hasOrganization, isProvisioned, hasPlan, ...state } = row;
-  return { ...state, stops: stopsOf(row) };
+  return { ...state, stopReasons: stopReasonsOf(row) };
 }
 
-function stopsOf(row: StateRow): StopReason[] {
-  const stops: StopReason[] = [];
-  if (row.url === null) stops.push('no_url');
-  if (!row.isEnabled) stops.push(row.disabledReason === 'gone' ? 'gone' : 'webhooks_off');
-  if (!row.isIntegrationEnabled) stops.push('integration_disabled');
-  if (!row.hasOrganization) return [...stops, 'no_organization'];
-  if (!row.isProvisioned) stops.push('not_provisioned');
-  if (!row.hasPlan) stops.push('no_plan');
-  return stops;
+function stopReasonsOf(row: StateRow): StopReason[] {
+  const reasons: StopReason[] = [];
+  if (row.url === null) reasons.push('no_url');
+  if (!row.isEnabled) reasons.push(row.disabledReason === 'gone' ? 'gone' : 'webhooks_off');
+  if (!row.isIntegrationEnabled) reasons.push('integration_disabled');
+  if (!row.hasOrganization) return [...reasons, 'no_organization'];
+  if (!row.isProvisioned) reasons.push('not_provisioned');
+  if (!row.hasPlan) reasons.push('no_plan');
+  return reasons;
 }
 
 /** The secrets that sign now, newest first. */
@@ -133,13 +134,13 @@ export async function readBacklog(db: Queryable, integrationId: string): Promise
     select status, count(*) as count from (
       select status from deliveries where integration_id = ${integrationId} order by id desc limit ${COUNT_LIMIT}) d
     group by status`);
-  // Retries that wait for their time are elsewhere, and without a worker none of them ever leaves there.
+  const now = sql`clock_timestamp()`;
+  // Without a worker nobody promotes retries: those whose time has come are overdue as well.
   const [due] = await db.query<{ dueAt: Date | null }>(sql`
     select least(
-      (select due_at from deliveries
-       where integration_id = ${integrationId} and status in ('pending', 'failed') and not is_waiting
-         and due_at <= clock_timestamp() and (leased_until is null or leased_until <= clock_timestamp())
-       order by due_at limit 1),
+      (select d.due_at from deliveries d
+       where d.integration_id = ${integrationId} and ${isDue(now)} and ${isUnleased(now)}
+       order by d.due_at limit 1),
       (select min(due_at) from deliveries
        where integration_id = ${integrationId} and is_waiting and due_at <= clock_timestamp())) as "dueAt"`);
   const countOf = new Map(rows.map(({ status, count }) => [status, count]));

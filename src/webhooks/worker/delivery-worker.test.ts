@@ -17,9 +17,9 @@ import {
 } from '../../../test/harness/webhooks.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { RECEIVER_LIMIT } from '../delivery-queue/claim.ts';
+import { ENDPOINT_LIMIT } from '../delivery-queue/claim.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
-import { LIMITS } from './worker-limits.ts';
+import { WORKER_LIMITS } from './worker-limits.ts';
 
 describe('the worker', () => {
   let world: ReceivingWorld;
@@ -71,7 +71,7 @@ describe('the worker', () => {
 
   it('does not look again and again at receivers whose deliveries wait for their time', async () => {
     const shops: Shop[] = [];
-    for (let index = 0; index < RECEIVER_LIMIT + 20; index++) shops.push(await openShop(world));
+    for (let index = 0; index < ENDPOINT_LIMIT + 20; index++) shops.push(await openShop(world));
     for (const { integrationId } of shops) {
       await setUrl(world.db, TESTER, { guard, encryption }, integrationId, 'http://127.0.0.1:9/nobody');
       await queueEvents(world, { integrationId }, 1);
@@ -86,7 +86,7 @@ describe('the worker', () => {
         return world.db.transaction(work, options);
       },
     };
-    start({ ...world, db: counting }, { pollMs: 200, tidyMs: 100_000 });
+    start({ ...world, db: counting }, { pollMs: 200, maintenanceMs: 100_000 });
     await sleep(1_000);
     // A claim and a look for ripe retries in each of five polls, and the first turn of the housekeeping.
     assert.ok(statements <= 16, `${statements} statements in five polls`);
@@ -147,7 +147,7 @@ describe('the worker', () => {
   });
 
   it('sends at once what a commit caused, without waiting for its poll', async () => {
-    start(world, { pollMs: 60_000, tidyMs: 60_000 });
+    start(world, { pollMs: 60_000, maintenanceMs: 60_000 });
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await sleep(100);
@@ -218,9 +218,9 @@ describe('the worker', () => {
   });
 
   it('has the deadline and the takeover that are promised', () => {
-    assert.equal(LIMITS.attemptTimeoutMs, 10_000);
-    assert.ok(LIMITS.attemptTimeoutMs < LIMITS.leaseMs);
-    assert.ok(LIMITS.leaseMs + LIMITS.pollMs <= 30_000);
+    assert.equal(WORKER_LIMITS.attemptTimeoutMs, 10_000);
+    assert.ok(WORKER_LIMITS.attemptTimeoutMs < WORKER_LIMITS.leaseMs);
+    assert.ok(WORKER_LIMITS.leaseMs + WORKER_LIMITS.pollMs <= 30_000);
   });
 
   it('reuses its connections', async () => {

@@ -11,16 +11,34 @@ import type { SsrfGuard } from '../sending/ssrf-guard.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { type Notice, startMaintenance } from './maintenance.ts';
 import { createServerClock } from './server-clock.ts';
-import { LIMITS, type WorkerLimits } from './worker-limits.ts';
+import { WORKER_LIMITS, type WorkerLimits } from './worker-limits.ts';
 
 /**
- * The worker: claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in
- * memory. A worker that dies leaves leases behind, which run out; any number of workers share the work.
+ * Claims due deliveries, signs and sends them, and records how they ended. It holds nothing that matters in memory: a
+ * worker that dies leaves leases behind, which run out, and any number of workers share the work.
+ *
+ * Two loops run side by side, and maintenance beside them. How a claim ended decides when the next one is made:
+ *
+ * | claim ended | it means | the next claim |
+ * |---|---|---|
+ * | `more` | the round over all endpoints is not finished | at once |
+ * | `done` | the round is finished and something was claimed, or nothing may be claimed now | when woken, or after `pollMs` |
+ * | `idle` | the round is finished and nothing was due | after 1 to 25 ms, then when woken, or after `pollMs` |
+ * | `saturated` | nothing is in flight here, and other workers have all slots of an endpoint | when woken, or after 5 to 250 ms |
+ * | a fault | the database did not answer | after 1 s |
+ *
+ * A commit that records events wakes it, and so does a slot that becomes free, if the last claim could have used it.
+ *
+ * | recording | it means | what happens |
+ * |---|---|---|
+ * | in time | outcomes are recorded as they come, in batches | claims go on |
+ * | behind | the last batch could not be recorded | nothing is claimed; the batch is tried again every second |
+ * | stopping | `stop` was called | nothing is claimed; attempts in flight end and are recorded, or are left to their lease |
  */
 export type DeliveryWorker = {
   /** There may be new deliveries: look now instead of at the next poll. */
   wake(): void;
-  /** Claims no more, lets attempts under way end, and records them. */
+  /** Claims no more, lets attempts in flight end, and records them. */
   stop(): Promise<void>;
 };
 
@@ -35,138 +53,137 @@ export type DeliveryWorkerOptions = {
   limits?: Partial<WorkerLimits>;
 };
 
-const RECORD_LIMIT = 500;
+type ClaimEnd = 'more' | 'done' | 'idle' | 'saturated';
+
+const RECORD_BATCH_LIMIT = 500;
 /** Outcomes that could not be recorded yet; beyond this nothing more is claimed. */
-const UNRECORDED_LIMIT = 5_000;
+const OUTCOME_BUFFER_LIMIT = 5_000;
 const FAULT_PAUSE_MS = 1_000;
-/** After a look in vain; longer with each one that follows. */
-const VAIN_PAUSE_MS = 1;
-const VAIN_PAUSE_MAX_MS = 25;
-/** While other workers have all of a receiver's places: they do not wake this one when one becomes free. */
-const CROWDED_POLL_MS = 5;
-const CROWDED_POLL_MAX_MS = 250;
-/** How long a worker leaves a receiver alone that it cannot sign for; another one may have the key. */
-const UNSIGNABLE_REST_MS = 30_000;
-const TOKEN_MAX = 2 ** 47;
+/** After an idle claim; twice as long after each that follows. */
+const IDLE_PAUSE_MS = 1;
+const IDLE_PAUSE_MAX_MS = 25;
+/** While other workers have all slots of an endpoint: they do not wake this one when a slot becomes free. */
+const SATURATED_POLL_MS = 5;
+const SATURATED_POLL_MAX_MS = 250;
+/** How long a worker leaves an endpoint alone that it cannot sign for; another worker may have the key. */
+const UNSIGNABLE_PAUSE_MS = 30_000;
+const LEASE_TOKEN_MAX = 2 ** 47;
 
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
-  const limits = { ...LIMITS, ...options.limits };
+  const limits = { ...WORKER_LIMITS, ...options.limits };
   const { db, encryption, guard, onFault } = options;
   const sender = createSender({ guard, timeoutMs: limits.attemptTimeoutMs });
   const slots = createConcurrencyLimit(limits.inFlight, limits.inFlightPerEndpoint);
-  const unrecorded = createOutcomeBuffer(db);
+  const buffer = createOutcomeBuffer(db);
   const clock = createServerClock();
   const stopping = new AbortController();
   const claimSignal = createWakeSignal();
-  const outcomeSignal = createWakeSignal();
-  const maintenance = startMaintenance({
-    ...options,
-    limits,
-    signal: stopping.signal,
-    onDue: () => claimSignal.wake(),
-  });
-  /** Receivers that we cannot sign for, and until when they are left alone. */
-  const resting = new Map<string, number>();
-  /** Where the round over all receivers goes on. */
-  let after = '';
-  /** A worker waits for places to become free only if that would let it claim more. */
-  let isRoomWanted = false;
+  const recordSignal = createWakeSignal();
+  const onDue = () => claimSignal.wake();
+  const maintenance = startMaintenance({ ...options, limits, signal: stopping.signal, onDue });
+  /** Endpoints that this worker cannot sign for, and until when it leaves them alone. */
+  const pausedUntilMs = new Map<string, number>();
+  /** Where the round over all endpoints goes on. */
+  let afterEndpoint = '';
+  /** A free slot wakes the claim loop only if the last claim could have used it. */
+  let isSlotWanted = false;
   let isRecordingBehind = false;
   let isClaiming = true;
   /** What a lease leaves beside the attempt is for the way of the claim's answer and for recording, a half each. */
   const recordMs = (limits.leaseMs - limits.attemptTimeoutMs) / 2;
 
-  /** Claims once; 'more' while receivers of this round have not been looked at, 'nothing' or 'crowded' if none was taken. */
-  async function claim(): Promise<'more' | 'all' | 'nothing' | 'crowded'> {
-    const { total: limit, perEndpoint } = slots.available(maintenance.workers());
-    const bytes = limits.inFlightBytes - slots.bytes();
-    // Also for places that become free while the claim is made.
-    isRoomWanted = true;
+  async function claim(): Promise<ClaimEnd> {
+    const workers = maintenance.workers();
+    const available = slots.available(workers);
+    const maxBytes = limits.inFlightBytes - slots.bytes();
+    // Also for slots that become free while the claim is made.
+    isSlotWanted = true;
     // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
-    if (limit === 0 || bytes <= 0 || isRecordingBehind || unrecorded.size() > UNRECORDED_LIMIT) return 'all';
+    const isBehind = isRecordingBehind || buffer.size() > OUTCOME_BUFFER_LIMIT;
+    if (available.total === 0 || maxBytes <= 0 || isBehind) return 'done';
     const askedAt = performance.now();
-    for (const [receiver, until] of resting) if (until <= askedAt) resting.delete(receiver);
-    const { claimed, next, ...seen } = await claimDue(db, {
-      limit,
-      bytes,
+    for (const [integrationId, untilMs] of pausedUntilMs) if (untilMs <= askedAt) pausedUntilMs.delete(integrationId);
+    const { claimed, nextAfter, ...seen } = await claimDue(db, {
+      maxDeliveries: available.total,
+      maxBytes,
       inFlight: slots.inFlight,
-      perReceiver: perEndpoint,
-      front: limits.inFlightPerEndpoint,
-      ended: unrecorded.byReceiver,
-      isAlone: maintenance.workers() === 1,
-      resting: [...resting.keys()],
-      after,
-      leaseToken: randomInt(1, TOKEN_MAX),
+      slotsPerEndpoint: available.perEndpoint,
+      allSlotsPerEndpoint: limits.inFlightPerEndpoint,
+      endedHere: buffer.endedByEndpoint,
+      isAlone: workers === 1,
+      pausedEndpoints: [...pausedUntilMs.keys()],
+      afterEndpoint,
+      leaseToken: randomInt(1, LEASE_TOKEN_MAX),
       leaseMs: limits.leaseMs,
       now: options.now(),
     });
-    after = next ?? '';
+    afterEndpoint = nextAfter ?? '';
     const arrivedAt = performance.now();
     clock.observe({ askedAt, arrivedAt, serverMs: seen.nowMs });
-    maintenance.noteOff(seen.stopped);
+    maintenance.noteOff(seen.endpointsOff);
     // The lease began after we asked for it, so it lasts at least until then.
-    if (arrivedAt + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs) giveBack(claimed);
+    if (arrivedAt + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs) releaseUnsent(claimed);
     else for (const delivery of claimed) void attempt(delivery);
-    isRoomWanted = seen.isLimited;
-    if (next !== null) return 'more';
-    if (claimed.length > 0) return 'all';
-    return seen.isCrowded && slots.total() === 0 ? 'crowded' : 'nothing';
+    isSlotWanted = seen.isLimited;
+    if (nextAfter !== null) return 'more';
+    if (claimed.length > 0) return 'done';
+    return seen.isSaturated && slots.total() === 0 ? 'saturated' : 'idle';
   }
 
   async function attempt(delivery: Claimed): Promise<void> {
-    const { integrationId, id, row, url, attempts, leaseToken, body } = delivery;
+    const { integrationId, id, ctid, url, attempts, leaseToken, body } = delivery;
     slots.acquire(integrationId, body.length);
     try {
       const result = await dispatch(sender, encryption, delivery, options.now() ?? clock.now());
       const endedAt = options.now() ?? clock.latest();
-      unrecorded.add({ delivery: { integrationId, id, row, url, attempts, leaseToken }, result, endedAt });
+      buffer.addOutcome({ delivery: { integrationId, id, ctid, url, attempts, leaseToken }, result, endedAt });
     } catch (error) {
-      giveBack([delivery]);
-      rest(integrationId, error);
+      releaseUnsent([delivery]);
+      pauseEndpoint(integrationId, error);
     }
     slots.release(integrationId, body.length);
-    outcomeSignal.wake();
-    if (isRoomWanted) claimSignal.wake();
+    recordSignal.wake();
+    if (isSlotWanted) claimSignal.wake();
   }
 
-  function giveBack(claimed: Claimed[]): void {
-    for (const { id, row, leaseToken } of claimed) unrecorded.giveBack({ id, row, leaseToken });
-    outcomeSignal.wake();
+  function releaseUnsent(claimed: Claimed[]): void {
+    for (const { id, ctid, leaseToken } of claimed) buffer.addReleasedClaim({ id, ctid, leaseToken });
+    recordSignal.wake();
   }
 
-  /** A fault of our own costs the delivery no attempt. It is told once, not for each of them. */
-  function rest(integrationId: string, error: unknown): void {
-    if (resting.has(integrationId)) return;
-    resting.set(integrationId, performance.now() + UNSIGNABLE_REST_MS);
+  /** A fault of our own costs the delivery no attempt. It is reported once for the endpoint, not for each delivery. */
+  function pauseEndpoint(integrationId: string, error: unknown): void {
+    if (pausedUntilMs.has(integrationId)) return;
+    pausedUntilMs.set(integrationId, performance.now() + UNSIGNABLE_PAUSE_MS);
     onFault(error);
   }
 
   async function claimLoop(): Promise<void> {
-    let vainPauseMs = VAIN_PAUSE_MS;
-    let crowdedPollMs = CROWDED_POLL_MS;
+    let idlePauseMs = IDLE_PAUSE_MS;
+    let saturatedPollMs = SATURATED_POLL_MS;
     while (!stopping.signal.aborted) {
       try {
-        const found = await claim();
-        // Commits wake it whether or not they leave a delivery; a look in vain is not repeated for each of them.
-        if (found === 'nothing') await pause(vainPauseMs);
-        vainPauseMs = found === 'nothing' ? Math.min(vainPauseMs * 2, VAIN_PAUSE_MAX_MS) : VAIN_PAUSE_MS;
-        crowdedPollMs = found === 'crowded' ? Math.min(crowdedPollMs * 2, CROWDED_POLL_MAX_MS) : CROWDED_POLL_MS;
-        if (found !== 'more') await claimSignal.wait(found === 'crowded' ? crowdedPollMs : limits.pollMs);
+        const end = await claim();
+        // Commits wake it whether or not they leave a delivery; not each of them is worth a claim of its own.
+        if (end === 'idle') await pause(idlePauseMs);
+        idlePauseMs = end === 'idle' ? Math.min(idlePauseMs * 2, IDLE_PAUSE_MAX_MS) : IDLE_PAUSE_MS;
+        saturatedPollMs =
+          end === 'saturated' ? Math.min(saturatedPollMs * 2, SATURATED_POLL_MAX_MS) : SATURATED_POLL_MS;
+        if (end !== 'more') await claimSignal.wait(end === 'saturated' ? saturatedPollMs : limits.pollMs);
       } catch (error) {
         onFault(error);
         await pause(FAULT_PAUSE_MS);
       }
     }
     isClaiming = false;
-    outcomeSignal.wake();
+    recordSignal.wake();
   }
 
-  /** Records in batches. While the database is away the outcomes wait, and nothing more is claimed. */
   async function recordLoop(): Promise<void> {
-    while (isClaiming || slots.total() > 0 || unrecorded.size() > 0) {
+    while (isClaiming || slots.total() > 0 || buffer.size() > 0) {
       try {
-        if (unrecorded.size() === 0) await outcomeSignal.wait(limits.pollMs);
-        maintenance.noteRecorded(await unrecorded.record(RECORD_LIMIT));
+        if (buffer.size() === 0) await recordSignal.wait(limits.pollMs);
+        maintenance.noteRecorded(await buffer.flush(RECORD_BATCH_LIMIT));
         isRecordingBehind = false;
       } catch (error) {
         onFault(error);

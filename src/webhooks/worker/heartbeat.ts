@@ -1,24 +1,25 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
-/** How often a worker says that it is there, and after what silence it is taken for gone. */
 export const HEARTBEAT_EVERY_MS = 5_000;
-const SILENCE_SECONDS = 15;
+/** A worker whose last heartbeat is older than this is taken for dead. */
+const HEARTBEAT_TIMEOUT_SECONDS = 15;
 
 /**
- * Says that this worker is there, and returns how many are, itself included. They share the places of each receiver: the
- * first to come would else keep all of them. It is a hint; that a receiver's limit holds does not depend on it.
+ * Sends this worker's heartbeat, and returns how many workers are alive, this one included. They share the slots of each
+ * endpoint: the first to come would else keep all of them. The number is a hint; an endpoint's limit holds without it.
  */
 export async function sendHeartbeat(db: Queryable, workerId: number): Promise<number> {
   const [row] = await db.query<{ others: number }>(sql`
-    with gone as (
-      delete from webhook_workers where seen_at < clock_timestamp() - make_interval(secs => ${SILENCE_SECONDS})
-    ), seen as (
+    with dead as (
+      delete from webhook_workers
+      where seen_at < clock_timestamp() - make_interval(secs => ${HEARTBEAT_TIMEOUT_SECONDS})
+    ), heartbeat as (
       insert into webhook_workers (id, seen_at) values (${workerId}, clock_timestamp())
       on conflict (id) do update set seen_at = excluded.seen_at
     )
     select count(*) as others from webhook_workers
-    where id <> ${workerId} and seen_at >= clock_timestamp() - make_interval(secs => ${SILENCE_SECONDS})`);
+    where id <> ${workerId} and seen_at >= clock_timestamp() - make_interval(secs => ${HEARTBEAT_TIMEOUT_SECONDS})`);
   return 1 + (row?.others ?? 0);
 }
 

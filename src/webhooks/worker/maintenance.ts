@@ -13,17 +13,17 @@ import { reencryptSecrets } from '../endpoints/signing-secrets.ts';
 import { HEARTBEAT_EVERY_MS, removeHeartbeat, sendHeartbeat } from './heartbeat.ts';
 import type { WorkerLimits } from './worker-limits.ts';
 
-/** Five 410 answers have switched receivers off; deliveries have failed for the last time. */
+/** Five 410 answers have switched endpoints off; deliveries have failed for the last time. */
 export type Notice =
   | { kind: 'disabled'; integrationIds: string[] }
   | { kind: 'dead_letters'; counts: Record<string, number> };
 
-/** Everything that a worker does beside sending: retries whose time has come, switches, replays, pruning. */
+/** Everything that a worker does beside sending; the list of tasks stands at the end of startMaintenance. */
 export type Maintenance = {
-  /** Receivers that were off when something was due for them. */
+  /** Endpoints that were off when something was due for them. */
   noteOff(integrationIds: string[]): void;
   noteRecorded(recorded: Recorded & { outcomes: AttemptOutcome[] }): void;
-  /** How many workers there are, this one included. */
+  /** How many workers are alive, this one included. */
   workers(): number;
   ended(): Promise<void>;
 };
@@ -43,10 +43,10 @@ export type MaintenanceOptions = {
 const PRUNE_EVERY_MS = 60_000;
 /** Also later than at the start: a command that was given other keys may have made a secret in between. */
 const REENCRYPT_EVERY_MS = 3_600_000;
-/** Dead letters are told together. */
+/** Dead letters are reported together. */
 const NOTICE_EVERY_MS = 10_000;
 const WORKER_ID_MAX = 2 ** 47;
-const FOLLOW_STEPS = 5;
+const HOLD_STEPS = 5;
 /** Between two steps of a replay that has something to send. */
 const REPLAY_PAUSE_MS = 100;
 
@@ -63,24 +63,24 @@ export function startMaintenance({
   const onNotice = options.onNotice ?? (() => {});
   const workerId = randomInt(1, WORKER_ID_MAX);
   let workers = 1;
-  let off = new Set<string>();
+  let endpointsOff = new Set<string>();
   let sweptTo = '';
   let deadLetters = new Map<string, number>();
 
-  async function ripen(): Promise<void> {
-    let ripened = 0;
+  async function promote(): Promise<void> {
+    let promoted = 0;
     do {
-      ripened = await promoteRetries(db, options.now());
-      if (ripened > 0) onDue();
-    } while (ripened === PROMOTE_LIMIT && !signal.aborted);
+      promoted = await promoteRetries(db, options.now());
+      if (promoted > 0) onDue();
+    } while (promoted === PROMOTE_LIMIT && !signal.aborted);
   }
 
-  async function follow(): Promise<void> {
-    const met = [...off];
-    off = new Set();
-    await requestHolds(db, met);
+  async function followSwitches(): Promise<void> {
+    const off = [...endpointsOff];
+    endpointsOff = new Set();
+    await requestHolds(db, off);
     sweptTo = (await requestMissedReleases(db, sweptTo)) ?? '';
-    for (let step = 0; step < FOLLOW_STEPS && !signal.aborted; step++) {
+    for (let step = 0; step < HOLD_STEPS && !signal.aborted; step++) {
       const { released, isMore } = await holdAndRelease(db, options.now());
       if (released > 0) onDue();
       if (!isMore) return;
@@ -90,7 +90,7 @@ export function startMaintenance({
   async function replay(): Promise<void> {
     while (!signal.aborted && (await runReplays(db, options.now())) > 0) {
       onDue();
-      await pause(Math.min(REPLAY_PAUSE_MS, limits.tidyMs));
+      await pause(Math.min(REPLAY_PAUSE_MS, limits.maintenanceMs));
     }
   }
 
@@ -99,15 +99,15 @@ export function startMaintenance({
     while (!signal.aborted && (await pruneWebhooks(db, options.now())) > 0);
   }
 
-  async function announce(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     workers = await sendHeartbeat(db, workerId);
   }
 
-  async function reseal(): Promise<void> {
+  async function reencrypt(): Promise<void> {
     await reencryptSecrets(db, encryption);
   }
 
-  async function tell(): Promise<void> {
+  async function reportDeadLetters(): Promise<void> {
     if (deadLetters.size === 0) return;
     onNotice({ kind: 'dead_letters', counts: Object.fromEntries(deadLetters) });
     deadLetters = new Map();
@@ -118,30 +118,32 @@ export function startMaintenance({
   }
 
   const repeating = { signal, onFault };
-  const running = Promise.all([
-    repeat(repeating, ripen, limits.pollMs),
-    repeat(repeating, follow, limits.tidyMs),
-    repeat(repeating, replay, limits.tidyMs),
+  const tasks = Promise.all([
+    repeat(repeating, promote, limits.pollMs),
+    repeat(repeating, followSwitches, limits.maintenanceMs),
+    repeat(repeating, replay, limits.maintenanceMs),
     repeat(repeating, prune, PRUNE_EVERY_MS),
-    repeat(repeating, reseal, REENCRYPT_EVERY_MS),
-    repeat(repeating, tell, NOTICE_EVERY_MS),
-    repeat(repeating, announce, HEARTBEAT_EVERY_MS),
+    repeat(repeating, reencrypt, REENCRYPT_EVERY_MS),
+    repeat(repeating, reportDeadLetters, NOTICE_EVERY_MS),
+    repeat(repeating, heartbeat, HEARTBEAT_EVERY_MS),
   ]);
   return {
     workers: () => workers,
     noteOff(integrationIds) {
-      for (const integrationId of integrationIds) off.add(integrationId);
+      for (const integrationId of integrationIds) endpointsOff.add(integrationId);
     },
     noteRecorded({ disabled, deadLetters: more, outcomes }) {
       if (disabled.length > 0) onNotice({ kind: 'disabled', integrationIds: disabled });
-      for (const [receiver, count] of more) deadLetters.set(receiver, (deadLetters.get(receiver) ?? 0) + count);
-      // What fails while its receiver is being switched off waits for a retry that is not wanted.
-      for (const { delivery, result } of outcomes) if (!result.isSuccess) off.add(delivery.integrationId);
+      for (const [integrationId, count] of more) {
+        deadLetters.set(integrationId, (deadLetters.get(integrationId) ?? 0) + count);
+      }
+      // What fails while its endpoint is being switched off waits for a retry that is not wanted.
+      for (const { delivery, result } of outcomes) if (!result.isSuccess) endpointsOff.add(delivery.integrationId);
     },
     async ended() {
-      await running;
-      await tell();
-      // If this fails, its silence tells.
+      await tasks;
+      await reportDeadLetters();
+      // If this fails, the heartbeat times out by itself.
       await removeHeartbeat(db, workerId).catch(() => {});
     },
   };
