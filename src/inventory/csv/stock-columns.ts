@@ -1,0 +1,143 @@
+import type { TSchema } from 'typebox';
+import type { Enumeration } from '../../contract/catalogue.ts';
+import { WatchAttributes } from '../../contract/resources/listing.ts';
+import { PartAttributes } from '../../contract/resources/part.ts';
+import {
+  bool,
+  type CellFormat,
+  choice,
+  choices,
+  compatibility,
+  folded,
+  integer,
+  list,
+  money,
+  number,
+  text,
+} from './cells.ts';
+
+export type StockKind = 'listing' | 'part';
+
+/** A column of a file of stock. `name` heads it in an export; an import also knows it by its label and other words. */
+export type StockColumn = {
+  name: string;
+  label: string;
+  /** Where its value goes: a field of the item, one of its attributes, or an instruction to the import. */
+  target: 'field' | 'attribute' | 'instruction';
+  format: CellFormat;
+  isNullable: boolean;
+  /** Only owners see it, unless they opened it to staff. */
+  isCost: boolean;
+  otherNames: readonly string[];
+};
+
+type Options = Partial<Pick<StockColumn, 'isNullable' | 'isCost' | 'otherNames' | 'label'>>;
+
+/** All columns of a kind, in the order of an export. */
+export function stockColumns(kind: StockKind, currency: string): StockColumn[] {
+  const schema = kind === 'listing' ? WatchAttributes : PartAttributes;
+  return [
+    field('stock_number', text, {
+      otherNames: ['sku', 'number', 'stock', 'item number', 'artikelnummer', 'inventory number'],
+    }),
+    field('title', text, { otherNames: ['name', 'headline', 'bezeichnung'] }),
+    field('description', text, { otherNames: ['text', 'beschreibung', 'details'] }),
+    field('price', money(currency), {
+      isNullable: true,
+      otherNames: ['amount', 'preis', 'prix', 'sales price', 'asking price'],
+    }),
+    field('units', integer, { otherNames: ['quantity', 'qty', 'pieces', 'menge'] }),
+    instruction('restock', bool, 'Raise units also if the item was sold or is reserved'),
+    field('tax_treatment', choice('tax_treatment'), { isNullable: true, otherNames: ['tax', 'vat'] }),
+    field('location', text, { isNullable: true, otherNames: ['place', 'standort', 'shop'] }),
+    field('hidden', bool, {}),
+    instruction('channels', list, 'Ids of the integrations that it is published on'),
+    instruction('photos', list, 'Addresses of photos, or names of files in the zip'),
+    field('serial_number', text, { isNullable: true, otherNames: ['serial', 'seriennummer'] }),
+    field('cost', money(currency), {
+      isNullable: true,
+      isCost: true,
+      otherNames: ['purchase price', 'einkaufspreis', 'ek'],
+    }),
+    field('private_notes', text, { otherNames: ['notes', 'internal notes', 'notizen'] }),
+    ...Object.entries(schema.properties).map(([name, property]) => attribute(name, property)),
+  ];
+}
+
+/** The column that a heading means, or null: by name, by label, by the other words that dealers use. */
+export function columnFor(columns: StockColumn[], heading: string): StockColumn | null {
+  const wanted = folded(heading);
+  if (wanted === '') return null;
+  const names = (column: StockColumn) => [column.name, column.label, ...column.otherNames].map(folded);
+  return columns.find((column) => names(column).includes(wanted)) ?? null;
+}
+
+const ATTRIBUTE_NAMES: Readonly<Record<string, readonly string[]>> = {
+  brand: ['maker', 'manufacturer', 'marke', 'marque'],
+  model: ['modell', 'modele'],
+  reference_number: ['reference', 'ref', 'referenz', 'ref no'],
+  year: ['year of production', 'jahr', 'baujahr', 'annee'],
+  condition: ['zustand', 'etat'],
+  has_box: ['box', 'original box'],
+  has_papers: ['papers', 'papiere', 'original papers'],
+  case_diameter_mm: ['diameter', 'case diameter', 'size'],
+  part_number: ['part', 'part no'],
+};
+
+/** Enumerations whose name is not that of the attribute. */
+const ENUMERATION_OF: Readonly<Record<string, Enumeration>> = { category: 'part_category' };
+
+function field(name: string, format: CellFormat, options: Options): StockColumn {
+  return column('field', name, format, options);
+}
+
+function instruction(name: string, format: CellFormat, label: string): StockColumn {
+  return column('instruction', name, format, { label });
+}
+
+function attribute(name: string, schema: TSchema): StockColumn {
+  const { isNullable, inner } = withoutNull(schema);
+  return column('attribute', name, formatOf(name, inner), { isNullable, otherNames: ATTRIBUTE_NAMES[name] ?? [] });
+}
+
+function column(target: StockColumn['target'], name: string, format: CellFormat, options: Options): StockColumn {
+  return {
+    name,
+    label: options.label ?? labelFrom(name),
+    target,
+    format,
+    isNullable: options.isNullable ?? false,
+    isCost: options.isCost ?? false,
+    otherNames: options.otherNames ?? [],
+  };
+}
+
+type JsonSchema = { type?: string; enum?: unknown; items?: { enum?: unknown }; anyOf?: JsonSchema[] };
+
+function withoutNull(schema: TSchema): { isNullable: boolean; inner: JsonSchema } {
+  const { anyOf } = schema as JsonSchema;
+  const inner = anyOf?.find((one) => one.type !== 'null');
+  return inner === undefined ? { isNullable: false, inner: schema as JsonSchema } : { isNullable: true, inner };
+}
+
+function formatOf(name: string, schema: JsonSchema): CellFormat {
+  const enumeration = ENUMERATION_OF[name] ?? (name as Enumeration);
+  if (name === 'compatibility') return compatibility;
+  if (schema.enum !== undefined) return choice(enumeration);
+  if (schema.items?.enum !== undefined) return choices(enumeration);
+  switch (schema.type) {
+    case 'boolean':
+      return bool;
+    case 'integer':
+      return integer;
+    case 'number':
+      return number;
+    default:
+      return text;
+  }
+}
+
+function labelFrom(name: string): string {
+  const words = name.replace(/_(mm|m)$/, ' ($1)').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
