@@ -16,8 +16,3 @@ export async function pruneAudit(db: Queryable, keptDays: number, now: Date | nu
     returning id`);
   return rows.length;
 }
-
-/** Deletes everything that was recorded for an organization; for whoever deletes the organization itself. */
-export async function deleteAuditOf(db: Queryable, organizationId: string): Promise<void> {
-  await db.query(sql`delete from audit_log where organization_id = ${organizationId}`);
-}

@@ -20,6 +20,7 @@ export type Job = {
   total: number;
   /** What the last try met; it is tried again until it is done. */
   error: string | null;
+  createdAt: Date;
 };
 
 /** Asks for all documents of some integrations to be projected anew; in the transaction that changed the setting. */
@@ -45,7 +46,8 @@ export async function enqueueJob(
 /** The newest jobs of an organization's integrations, with their progress. */
 export async function listJobs(db: Queryable, organizationId: string, limit: number): Promise<Job[]> {
   return await db.query<Job>(sql`
-    select j.id, j.integration_id as "integrationId", j.kind, j.reasons, j.status, j.done, j.total, j.error
+    select j.id, j.integration_id as "integrationId", j.kind, j.reasons, j.status, j.done, j.total, j.error,
+      j.created_at as "createdAt"
     from channel_jobs j join integrations i on i.id = j.integration_id
     where i.organization_id = ${organizationId} order by j.created_at desc, j.id desc limit ${limit}`);
 }

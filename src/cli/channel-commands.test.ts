@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { createIntegration } from '../dealers/integrations.ts';
+import { runDeletions } from '../sales/deletion/run-deletions.ts';
 
 describe('commands that change channels', () => {
   let world: World;
@@ -181,5 +182,28 @@ describe('commands that change channels', () => {
       /no organization/,
     );
     assert.match(await refusal('generate', '--listings', '0'), /whole number from 1/);
+  });
+
+  it('"organization delete" asks for --yes; then the dealer is unknown, and "jobs list" shows its removal to the end', async () => {
+    const dealer = await world.dealer();
+    const id = dealer.organizationId;
+    assert.match(await refusal('organization', 'delete', id), /add --yes/);
+    assert.deepEqual(await json('organization', 'delete', id, '--yes'), { object: 'organization', id, deleted: true });
+    assert.equal((await dealer.api.get('/v1/me')).status, 401);
+    assert.match(await refusal('organization', 'delete', id, '--yes'), /no organization/);
+    const jobs = async () => (await json('jobs', 'list', '--organization', id)).data;
+    const [waiting] = await jobs();
+    assert.partialDeepStrictEqual(waiting, {
+      object: 'job',
+      organization_id: id,
+      integration_id: null,
+      kind: 'delete_organization',
+      status: 'pending',
+    });
+    await runDeletions(world.channel, undefined, 0);
+    const [finished] = await jobs();
+    // The user, and the audit log of what was made.
+    assert.partialDeepStrictEqual(finished, { status: 'done', done: finished.total, error: null });
+    assert.match((await run('jobs', 'list', '--organization', id)).out, /delete_organization +done +\d, all/);
   });
 });

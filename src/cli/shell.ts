@@ -28,6 +28,8 @@ export type CommandChannel = {
   config: Config;
   /** Who carries a mass change into the documents. A command ends long before. */
   jobNote: string;
+  /** Who removes what was deleted. */
+  deletionNote: string;
 };
 
 /** What every command is given. */
@@ -98,6 +100,7 @@ export function createShell(surroundings: Surroundings, isJson: boolean): Shell 
           context: contextOf(connection),
           config: connection.config,
           jobNote: jobNoteOf(connection),
+          deletionNote: deletionNoteOf(connection),
         });
       }),
     exitCode: () => exitCode,
@@ -114,6 +117,13 @@ function jobNoteOf({ embedded }: Connection): string {
   if (embedded === null) return `A service with the role worker carries it into the documents; ${watch}`;
   if (embedded.isShared) return `The running service carries it into the documents; ${watch}`;
   return 'No service runs on this folder: the documents change when one is started.';
+}
+
+function deletionNoteOf({ embedded }: Connection): string {
+  const watch = '"jobs list" shows how far it is.';
+  if (embedded === null) return `A service with the role worker removes its data; ${watch}`;
+  if (embedded.isShared) return `The running service removes its data; ${watch}`;
+  return 'No service runs on this folder: its data is removed when one is started.';
 }
 
 /** A database of our own is brought up to date, as the service would; one that others use too is left as it is. */

@@ -4,6 +4,7 @@ const labels = {
   'organization.changed': 'Business details changed',
   'organization.plan_changed': 'Plan changed',
   'organization.provisioning_changed': 'Provisioning changed',
+  'organization.deleted': 'Organization deleted',
   'user.created': 'User created',
   'integration.created': 'Integration created',
   'integration.key_regenerated': 'API key regenerated',

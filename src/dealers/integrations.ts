@@ -81,13 +81,13 @@ export async function createIntegration(
 export async function listIntegrations(db: Queryable, page: ListPage): Promise<IntegrationSummary[]> {
   return await db.query<IntegrationSummary>(sql`
     select ${SUMMARY}
-    from integrations where id > ${page.after ?? ''} order by id limit ${page.limit}`);
+    from integrations where id > ${page.after ?? ''} and deleted_at is null order by id limit ${page.limit}`);
 }
 
 export async function findIntegration(db: Queryable, integrationId: string): Promise<IntegrationSummary | null> {
   const [row] = await db.query<IntegrationSummary>(sql`
     select ${SUMMARY}
-    from integrations where id = ${integrationId}`);
+    from integrations where id = ${integrationId} and deleted_at is null`);
   return row ?? null;
 }
 
@@ -168,7 +168,7 @@ async function changeSetting(
 
 async function lockIntegration(tx: Transaction, integrationId: string): Promise<IntegrationSummary | null> {
   const [row] = await tx.query<IntegrationSummary>(sql`
-    select ${SUMMARY} from integrations where id = ${integrationId} for no key update`);
+    select ${SUMMARY} from integrations where id = ${integrationId} and deleted_at is null for no key update`);
   return row ?? null;
 }
 
@@ -218,30 +218,6 @@ export async function setOrganization(
   });
 }
 
-export async function deleteIntegration(
-  db: Database | Transaction,
-  actor: Actor,
-  integrationId: string,
-): Promise<boolean> {
-  return await inTransaction(db, async (tx) => {
-    // The clock first, as every change of the channel takes it: the two would wait for each other otherwise.
-    await lockClocks(tx, [integrationId]);
-    const [old] = await tx.query<{ owner: string | null; name: string; keyHint: string; isTestMode: boolean }>(sql`
-      delete from integrations where id = ${integrationId}
-      returning coalesce(organization_id, data_organization_id) as owner, name, key_hint as "keyHint",
-        is_test_mode as "isTestMode"`);
-    if (old === undefined) return false;
-    const { owner, ...values } = old;
-    await recordAudit(tx, actor, {
-      organizationId: owner,
-      action: 'integration.deleted',
-      object: { kind: 'integration', id: integrationId },
-      old: values,
-    });
-    return true;
-  });
-}
-
 /**
  * Keeps an integration with its dealer until the caller's transaction ends. For writes that do not take its clock: while
  * they run, the integration can't be attached to another dealer. Throws if it is no longer the dealer's.
@@ -249,7 +225,7 @@ export async function deleteIntegration(
 export async function holdIntegration(tx: Transaction, integrationId: string, organizationId: string): Promise<void> {
   const rows = await tx.query(sql`
     select id from integrations
-    where id = ${integrationId} and organization_id = ${organizationId} for key share`);
+    where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for key share`);
   if (rows.length === 0) throw new Error(`integration ${integrationId} is no longer the dealer's`);
 }
 

@@ -38,13 +38,13 @@ export async function createOrganization(
 export async function listOrganizations(db: Queryable, page: ListPage): Promise<Organization[]> {
   return await db.query<Organization>(sql`
     select id, name, is_provisioned and archived_at is null as "isProvisioned", has_integration_plan as "hasIntegrationPlan"
-    from organizations where id > ${page.after ?? ''} order by id limit ${page.limit}`);
+    from organizations where id > ${page.after ?? ''} and deleted_at is null order by id limit ${page.limit}`);
 }
 
 export async function findOrganization(db: Queryable, organizationId: string): Promise<Organization | null> {
   const [row] = await db.query<Organization>(sql`
     select id, name, is_provisioned and archived_at is null as "isProvisioned", has_integration_plan as "hasIntegrationPlan"
-    from organizations where id = ${organizationId}`);
+    from organizations where id = ${organizationId} and deleted_at is null`);
   return row ?? null;
 }
 
@@ -57,7 +57,8 @@ export async function setPlan(
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     const [old] = await tx.query<{ hasPlan: boolean }>(sql`
-      select has_integration_plan as "hasPlan" from organizations where id = ${organizationId} for no key update`);
+      select has_integration_plan as "hasPlan" from organizations
+      where id = ${organizationId} and deleted_at is null for no key update`);
     if (old === undefined) return false;
     await tx.query(sql`update organizations set has_integration_plan = ${hasPlan} where id = ${organizationId}`);
     await recordAudit(tx, actor, {
@@ -80,7 +81,8 @@ export async function setProvisioned(
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     const [old] = await tx.query<{ isProvisioned: boolean }>(sql`
-      select is_provisioned as "isProvisioned" from organizations where id = ${organizationId} for no key update`);
+      select is_provisioned as "isProvisioned" from organizations
+      where id = ${organizationId} and deleted_at is null for no key update`);
     if (old === undefined) return false;
     await tx.query(sql`update organizations set is_provisioned = ${isProvisioned} where id = ${organizationId}`);
     await recordAudit(tx, actor, {
@@ -97,6 +99,7 @@ export async function setProvisioned(
 /** Refuses an id that names no organization; the row stays, and stays as it is, until the caller's transaction ends. */
 export async function assertOrganization(db: Queryable, organizationId: string): Promise<void> {
   const rows = await db.query(sql`
-    select id from organizations where id = ${checkedId('organization', organizationId)} for share`);
+    select id from organizations
+    where id = ${checkedId('organization', organizationId)} and deleted_at is null for share`);
   if (rows.length === 0) throw notFound('organization', organizationId);
 }

@@ -31,7 +31,7 @@ export async function lockFreeOrders(tx: Transaction, which: Sql): Promise<boole
 }
 
 /** Locks rows without waiting; false if somebody holds one of them. */
-export async function areAllFree(tx: Transaction, rows: Sql): Promise<boolean> {
+async function areAllFree(tx: Transaction, rows: Sql): Promise<boolean> {
   const [free] = await tx.query<{ count: number }>(sql`
     select count(*) from (${rows} for update skip locked) locked`);
   const [all] = await tx.query<{ count: number }>(sql`select count(*) from (${rows}) rows`);

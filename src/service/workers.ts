@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
+import { startDeletionWorker } from '../sales/deletion/deletion-worker.ts';
 import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
@@ -49,6 +50,7 @@ export function startWorkers(
   const running = [
     worker,
     startChannelWorker(channel, onFault('the channel worker met a fault')),
+    startDeletionWorker(channel, onFault('what was deleted could not be removed')),
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),
     startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),

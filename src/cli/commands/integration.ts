@@ -3,6 +3,7 @@ import { COMMAND_LINE } from '../../audit/actor.ts';
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_OVERRIDE_MAX } from '../../contract/limits.ts';
 import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
+import { deleteIntegration } from '../../dealers/deletions.ts';
 import { notFound, RATE_LIMIT_OVERRIDE_MIN } from '../../dealers/input-rules.ts';
 import {
   createIntegration,
@@ -15,7 +16,6 @@ import {
   setRateLimit,
 } from '../../dealers/integrations.ts';
 import type { ListPage } from '../../dealers/organizations.ts';
-import { removeIntegration } from '../../sales/remove-integration.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
 import { addPresentation, addRoll } from './integration-channel.ts';
@@ -174,18 +174,19 @@ function addRegenerateKey(noun: Command, shell: Shell): void {
 function addDelete(noun: Command, shell: Shell): void {
   const command = noun
     .command('delete')
-    .description('delete it for good, with all that belongs to it')
+    .description('delete it for good: its key is unknown at once, its data is removed in the background')
     .argument('<id>', ID_HELP)
     .option('--yes', 'really do it')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration delete int_… --yes');
   shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
     if (yes !== true) throw new StartError(`this deletes ${id} for good; add --yes if you mean it`);
-    const isDeleted = await shell.withDatabase((db) => removeIntegration(db, COMMAND_LINE, id));
-    if (!isDeleted) throw notFound('integration', id);
-    return {
-      json: { object: 'integration', id, deleted: true },
-      text: `The integration ${id} is deleted; its key is unknown from now on.`,
-    };
+    return await shell.withChannel(async ({ context, deletionNote }) => {
+      if (!(await deleteIntegration(context.db, COMMAND_LINE, id))) throw notFound('integration', id);
+      return {
+        json: { object: 'integration', id, deleted: true },
+        text: `The integration ${id} is deleted; its key is unknown from now on. ${deletionNote}`,
+      };
+    });
   });
 }
 

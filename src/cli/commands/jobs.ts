@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { type Job, listJobs } from '../../channel/job-queue.ts';
-import { assertOrganization } from '../../dealers/organizations.ts';
+import { type DeletionJob, listDeletions } from '../../dealers/deletions.ts';
+import { notFound } from '../../dealers/input-rules.ts';
+import { findOrganization } from '../../dealers/organizations.ts';
 import { table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
 import { limitOption } from './list-page.ts';
@@ -11,13 +13,15 @@ Example:
 
 A change of currency, markup, rounding, image format, rate, address or name alters every document of a channel, and so
 does a roll to another API version. The service carries it into them in the background, as a job that survives a
-restart.`;
+restart. Deleting an integration or an organization is such a job too; its progress is counted in rows.`;
 
-/** Mass changes and how far they are. */
+type ListedJob = { id: string; createdAt: Date; json: Record<string, unknown>; cells: string[] };
+
+/** Mass changes and deletions, and how far they are. */
 export function addJobs(program: Command, shell: Shell): void {
   const noun = program
     .command('jobs')
-    .description('mass changes of documents, and how far they are')
+    .description('mass changes of documents and deletions, and how far they are')
     .addHelpText('after', EXAMPLES);
 
   const list = noun
@@ -28,15 +32,60 @@ export function addJobs(program: Command, shell: Shell): void {
     .addHelpText('after', EXAMPLES);
   shell.run(list, async ({ organization, limit }: { organization: string; limit: number }) => {
     const jobs = await shell.withDatabase(async (db) => {
-      await assertOrganization(db, organization);
-      return await listJobs(db, organization, limit + 1);
+      const changes = await listJobs(db, organization, limit + 1);
+      const deletions = await listDeletions(db, organization, limit + 1);
+      // A dealer that is deleted has its deletion left.
+      if (deletions.length === 0 && (await findOrganization(db, organization)) === null) {
+        throw notFound('organization', organization);
+      }
+      const listed = [...changes.map(listedChange), ...deletions.map(listedDeletion)];
+      return listed.sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime());
     });
     const shown = jobs.slice(0, limit);
     return {
-      json: { object: 'list', data: shown.map(jobJson), has_more: jobs.length > shown.length },
-      text: shown.length === 0 ? 'No jobs: nothing was changed on a mass of documents.' : jobTable(shown),
+      json: { object: 'list', data: shown.map((job) => job.json), has_more: jobs.length > shown.length },
+      text: shown.length === 0 ? 'No jobs: no mass change and no deletion.' : jobTable(shown),
     };
   });
+}
+
+function listedChange(job: Job): ListedJob {
+  return {
+    id: job.id,
+    createdAt: job.createdAt,
+    json: jobJson(job),
+    cells: [job.integrationId, job.kind, stateOf(job), progressOf(job), job.reasons.join('; ')],
+  };
+}
+
+function listedDeletion(job: DeletionJob): ListedJob {
+  const { id, createdAt, integrationId, organizationId, status, stage, done, error } = job;
+  const kind = integrationId === null ? 'delete_organization' : 'delete_integration';
+  const total = job.total ?? 0;
+  return {
+    id,
+    createdAt,
+    json: {
+      object: 'job',
+      id,
+      organization_id: organizationId,
+      integration_id: integrationId,
+      kind,
+      reasons: ['deleted'],
+      status,
+      stage: stage === '' ? null : stage,
+      done,
+      total,
+      error,
+    },
+    cells: [
+      integrationId ?? organizationId ?? '',
+      kind,
+      stateOf(job),
+      progressOf({ status, done, total }),
+      stage === '' ? 'deleted' : `deleted; now ${stage}`,
+    ],
+  };
 }
 
 function jobJson(job: Job): Record<string, unknown> {
@@ -53,22 +102,19 @@ function jobJson(job: Job): Record<string, unknown> {
   };
 }
 
-function jobTable(jobs: Job[]): string {
+function jobTable(jobs: ListedJob[]): string {
   return table(
-    ['ID', 'INTEGRATION', 'KIND', 'STATUS', 'DOCUMENTS', 'BECAUSE OF'],
-    jobs.map((job) => [
-      job.id,
-      job.integrationId,
-      job.kind,
-      job.error === null ? job.status : `${job.status}: ${job.error}`,
-      progressOf(job),
-      job.reasons.join('; '),
-    ]),
+    ['ID', 'OF', 'KIND', 'STATUS', 'DOCUMENTS OR ROWS', 'BECAUSE OF'],
+    jobs.map((job) => [job.id, ...job.cells]),
   );
 }
 
+function stateOf({ status, error }: Pick<Job, 'status' | 'error'>): string {
+  return error === null ? status : `${status}: ${error}`;
+}
+
 /** The total was counted when the job was asked for; documents may have come and gone since. */
-function progressOf({ status, done, total }: Job): string {
+function progressOf({ status, done, total }: Pick<Job, 'status' | 'done' | 'total'>): string {
   if (status === 'done') return `${done}, all`;
   const percent = total === 0 ? 0 : Math.min(100, Math.floor((done / total) * 100));
   return `${done} of ${Math.max(done, total)} (${percent} %)`;

@@ -1,6 +1,8 @@
 import { Argument, type Command } from 'commander';
 import { type Actor, COMMAND_LINE } from '../../audit/actor.ts';
 import type { Database } from '../../db/database.ts';
+import { StartError } from '../../db/start-error.ts';
+import { deleteOrganization } from '../../dealers/deletions.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import {
   createOrganization,
@@ -19,13 +21,14 @@ const EXAMPLES = `
 Examples:
   $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"
   $ npm run -s crownwheel -- organization list --json
-  $ npm run -s crownwheel -- organization plan org_… off`;
+  $ npm run -s crownwheel -- organization plan org_… off
+  $ npm run -s crownwheel -- organization delete org_… --yes`;
 
 /** A dealer: owns users and integrations. */
 export function addOrganization(program: Command, shell: Shell): void {
   const noun = program
     .command('organization')
-    .description('dealers: make and list them, switch their plan or account')
+    .description('dealers: make, list and delete them, switch their plan or account')
     .addHelpText('after', EXAMPLES);
 
   const create = noun
@@ -69,6 +72,26 @@ export function addOrganization(program: Command, shell: Shell): void {
     description: 'switch the account: while off every request answers 403 integration_not_provisioned',
     change: setProvisioned,
     done: { on: 'The account is set up.', off: 'The account is switched off.' },
+  });
+  addDelete(noun, shell);
+}
+
+function addDelete(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('delete')
+    .description('delete a dealer for good: keys and users are unknown at once, the data is removed in the background')
+    .argument('<id>', 'the organization, org_…')
+    .option('--yes', 'really do it')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- organization delete org_… --yes');
+  shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
+    if (yes !== true) throw new StartError(`this deletes ${id} with all its data for good; add --yes if you mean it`);
+    return await shell.withChannel(async ({ context, deletionNote }) => {
+      if (!(await deleteOrganization(context.db, COMMAND_LINE, id))) throw notFound('organization', id);
+      return {
+        json: { object: 'organization', id, deleted: true },
+        text: `The organization ${id} is deleted: its keys are unknown, its users are signed out. ${deletionNote}`,
+      };
+    });
   });
 }
 

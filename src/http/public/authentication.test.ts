@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { newApiKey } from '../../dealers/api-keys.ts';
-import { deleteIntegration, regenerateKey, setEnabled, setOrganization } from '../../dealers/integrations.ts';
+import { deleteIntegration } from '../../dealers/deletions.ts';
+import { regenerateKey, setEnabled, setOrganization } from '../../dealers/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 
 describe('authentication', () => {

@@ -1,0 +1,130 @@
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { lockClocks } from '../channel/clock.ts';
+import { newId } from '../contract/ids.ts';
+import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
+import { type Sql, sql } from '../db/sql.ts';
+
+/**
+ * Deleting has two parts. The first is one small commit: keys are unknown, webhooks stop, nobody can sign in. The second
+ * is a persisted job that removes the rows in batches (sales/deletion/run-deletions.ts), since there may be millions.
+ */
+export type DeletionJob = {
+  id: string;
+  organizationId: string | null;
+  /** Null for a whole organization. */
+  integrationId: string | null;
+  status: 'pending' | 'running' | 'done';
+  /** What is being removed now. */
+  stage: string;
+  /** Rows; the total is counted when the job begins to run, and is null before. */
+  done: number;
+  total: number | null;
+  error: string | null;
+  createdAt: Date;
+};
+
+/** No key has this hash, as far as anybody can know. */
+const UNKNOWN_KEY_HASH = sql`sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))`;
+
+/** False if there is no such integration, or it is deleted already. Its key is unknown from the next request on. */
+export async function deleteIntegration(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    // The clock first, as every change of the channel takes it: the two would wait for each other otherwise.
+    await lockClocks(tx, [integrationId]);
+    const [old] = await tx.query<{ owner: string | null; name: string; keyHint: string; isTestMode: boolean }>(sql`
+      select data_organization_id as owner, name, key_hint as "keyHint", is_test_mode as "isTestMode"
+      from integrations where id = ${integrationId} and deleted_at is null for update`);
+    if (old === undefined) return false;
+    await tx.query(sql`
+      update integrations set deleted_at = now(), organization_id = null, key_hash = ${UNKNOWN_KEY_HASH}, key_hint = ''
+      where id = ${integrationId}`);
+    await stopWebhooks(tx, sql`integration_id = ${integrationId}`);
+    const { owner, ...values } = old;
+    await enqueueDeletion(tx, owner, integrationId);
+    await recordAudit(tx, actor, {
+      organizationId: owner,
+      action: 'integration.deleted',
+      object: { kind: 'integration', id: integrationId },
+      old: values,
+    });
+    return true;
+  });
+}
+
+/** False if there is no such organization, or it is deleted already. */
+export async function deleteOrganization(
+  db: Database | Transaction,
+  actor: Actor,
+  organizationId: string,
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    // The organization first: whoever attaches or makes an integration or a user for it ends before, or is refused.
+    const [old] = await tx.query<{ name: string }>(sql`
+      update organizations set deleted_at = now(), archived_at = coalesce(archived_at, now())
+      where id = ${organizationId} and deleted_at is null returning name`);
+    if (old === undefined) return false;
+    const integrations = await tx.query<{ id: string }>(sql`
+      update integrations set deleted_at = now(), key_hash = ${UNKNOWN_KEY_HASH}, key_hint = ''
+      where (organization_id = ${organizationId} or data_organization_id = ${organizationId}) and deleted_at is null
+      returning id`);
+    await stopWebhooks(tx, sql`integration_id = any(${integrations.map((row) => row.id)}::text[])`);
+    await signOut(tx, organizationId);
+    await enqueueDeletion(tx, organizationId, null);
+    // Not in the organization's own log, which is removed too.
+    await recordAudit(tx, actor, {
+      organizationId: null,
+      action: 'organization.deleted',
+      object: { kind: 'organization', id: organizationId },
+      old,
+    });
+    return true;
+  });
+}
+
+/** The newest deletions of an organization and its integrations, with their progress. */
+export async function listDeletions(db: Queryable, organizationId: string, limit: number): Promise<DeletionJob[]> {
+  return await db.query<DeletionJob>(sql`
+    select id, organization_id as "organizationId", integration_id as "integrationId", status, stage, done, total, error,
+      created_at as "createdAt"
+    from deletion_jobs where organization_id = ${organizationId} order by created_at desc, id desc limit ${limit}`);
+}
+
+export const DELETION_KEPT_DAYS = 30;
+const PRUNE_LIMIT = 1_000;
+
+/** Forgets some of the deletions that were done long ago; returns how many. */
+export async function pruneDeletions(db: Queryable): Promise<number> {
+  const rows = await db.query(sql`
+    delete from deletion_jobs where id in (
+      select id from deletion_jobs where finished_at < now() - make_interval(days => ${DELETION_KEPT_DAYS})
+      order by finished_at limit ${PRUNE_LIMIT})
+    returning id`);
+  return rows.length;
+}
+
+/** Without an endpoint nothing is sent, and no event gets a delivery. */
+async function stopWebhooks(tx: Transaction, which: Sql): Promise<void> {
+  await tx.query(sql`delete from webhook_endpoints where ${which}`);
+}
+
+/** The accounts hold the passwords: without them nobody signs in again. */
+async function signOut(tx: Transaction, organizationId: string): Promise<void> {
+  const users = sql`select id from users where organization_id = ${organizationId}`;
+  await tx.query(sql`delete from sessions where user_id in (${users})`);
+  await tx.query(sql`delete from accounts where user_id in (${users})`);
+}
+
+async function enqueueDeletion(
+  tx: Transaction,
+  organizationId: string | null,
+  integrationId: string | null,
+): Promise<void> {
+  await tx.query(sql`
+    insert into deletion_jobs (id, organization_id, integration_id)
+    values (${newId('job')}, ${organizationId}, ${integrationId})`);
+}

@@ -1,0 +1,69 @@
+import type { ChannelContext } from '../../channel/context.ts';
+import { integrationsOf, refreshItems } from '../../channel/project-items.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { RemovedBatch } from './deletion-steps.ts';
+
+const ORDER_LIMIT = 50;
+/** Each line may hold another item, whose documents on all of the dealer's channels are projected in this transaction. */
+const HELD_LINE_LIMIT = 100;
+
+/**
+ * Removes some orders of an integration that is being deleted. What they held is free again, and the dealer's other
+ * channels are told in the same commit. Locks in the one order that holds everywhere: orders, stock, clocks.
+ */
+export async function removeOrders(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationId: string,
+): Promise<RemovedBatch> {
+  const locked = await tx.query<{ id: string }>(sql`
+    select id from orders where integration_id = ${integrationId} limit ${ORDER_LIMIT} for update skip locked`);
+  const orderIds = await withinLineLimit(tx, integrationId, locked.map((order) => order.id).sort());
+  const itemIds = await freeStock(tx, integrationId, orderIds);
+  const { stamps } = await refreshItems(tx, context, {
+    itemIds,
+    integrationIds: await otherChannels(tx, itemIds),
+  });
+  const removed = await tx.query(sql`
+    delete from orders where integration_id = ${integrationId} and id = any(${orderIds}::text[]) returning id`);
+  return { removed: removed.length, touched: [...stamps.keys()] };
+}
+
+/** As many of the orders, from the first on, as hold no more lines than one batch may free; one at least. */
+async function withinLineLimit(tx: Transaction, integrationId: string, orderIds: string[]): Promise<string[]> {
+  const rows = await tx.query<{ order_id: string; held: number }>(sql`
+    select order_id, count(*) as held from order_lines
+    where integration_id = ${integrationId} and order_id = any(${orderIds}::text[]) and is_holding
+    group by order_id`);
+  const heldBy = new Map(rows.map((row) => [row.order_id, row.held]));
+  let held = 0;
+  return orderIds.filter((id, index) => {
+    held += heldBy.get(id) ?? 0;
+    return index === 0 || held <= HELD_LINE_LIMIT;
+  });
+}
+
+async function freeStock(tx: Transaction, integrationId: string, orderIds: string[]): Promise<string[]> {
+  const lines = sql`
+    from order_lines
+    where integration_id = ${integrationId} and order_id = any(${orderIds}::text[]) and is_holding`;
+  // A statement of its own: whoever waited for these rows must read them afterwards.
+  await tx.query(sql`
+    select count(*) from (
+      select from items where id in (select item_id ${lines}) order by id for update) locked`);
+  const freed = await tx.query<{ id: string }>(sql`
+    update items i set reserved_units = i.reserved_units - held.units
+    from (select item_id, sum(units) as units ${lines} group by item_id) held
+    where i.id = held.item_id returning i.id`);
+  return freed.map((item) => item.id).sort();
+}
+
+/** Nobody reads the channels of an integration that is being deleted. */
+async function otherChannels(tx: Transaction, itemIds: string[]): Promise<string[]> {
+  if (itemIds.length === 0) return [];
+  const channels = await tx.query<{ id: string }>(sql`
+    select id from integrations
+    where id = any(${await integrationsOf(tx, itemIds)}::text[]) and deleted_at is null order by id`);
+  return channels.map((channel) => channel.id);
+}

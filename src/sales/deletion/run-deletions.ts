@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lockClocks } from '../../channel/clock.ts';
+import { commitAndWake } from '../../channel/commit-and-wake.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { type DeletionStep, INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
+
+/** Between batches, so that a large deletion takes a share of the database and not all of it. */
+const PAUSE_MS = 10;
+/** Each batch renews it. When a worker dies, its job rests for so long. Two workers with one job do no harm. */
+const LEASE_SECONDS = 5;
+/** How long a job that failed is left alone. */
+const FAULT_PAUSE_SECONDS = 5;
+/** A total that is shown need not be exact beyond this; a count reads every row. */
+const COUNT_LIMIT = 200_000;
+
+type Run = { context: ChannelContext; jobId: string; pauseMs: number; signal: AbortSignal | undefined };
+type ClaimedDeletion = {
+  id: string;
+  organizationId: string | null;
+  integrationId: string | null;
+  total: number | null;
+};
+
+/** Thrown to leave a run from wherever it is when the service stops. */
+class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
+/**
+ * Removes what was deleted until nothing is left or the signal ends it; returns how many rows went. Any number of workers
+ * may run it. Each batch is a transaction that also counts itself, and a batch finds what is left by looking: a job that
+ * was cut short at any point is taken over by running it again.
+ */
+export async function runDeletions(
+  context: ChannelContext,
+  signal?: AbortSignal,
+  pauseMs: number = PAUSE_MS,
+): Promise<number> {
+  let removed = 0;
+  while (!signal?.aborted) {
+    const job = await claimDeletion(context.db);
+    if (job === null) break;
+    const run = { context, jobId: job.id, pauseMs, signal };
+    try {
+      removed += await runDeletion(run, job);
+    } catch (error) {
+      if (error instanceof StoppedError) {
+        await release(context.db, job.id, 0, null);
+        break;
+      }
+      await release(context.db, job.id, FAULT_PAUSE_SECONDS, error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+  return removed;
+}
+
+async function runDeletion(run: Run, job: ClaimedDeletion): Promise<number> {
+  if (job.total === null) await countRows(run, job);
+  if (job.integrationId !== null) {
+    const removed = await removeIntegration(run, job.integrationId);
+    await finish(run);
+    return removed;
+  }
+  let removed = 0;
+  const organizationId = job.organizationId ?? '';
+  for (;;) {
+    const integrationId = await nextIntegration(run.context.db, organizationId);
+    if (integrationId === null) break;
+    removed += await removeIntegration(run, integrationId);
+  }
+  removed += await removeAll(run, ORGANIZATION_STEPS, organizationId, endOrganization);
+  await finish(run);
+  return removed;
+}
+
+async function removeIntegration(run: Run, integrationId: string): Promise<number> {
+  await run.context.db.transaction((tx) => detach(tx, integrationId));
+  return await removeAll(run, INTEGRATION_STEPS, integrationId, endIntegration);
+}
+
+type End = (tx: Transaction, ownerId: string) => Promise<boolean>;
+
+/** Step by step, and once more from the start if a write that was on its way has added something meanwhile. */
+async function removeAll(run: Run, steps: readonly DeletionStep[], ownerId: string, end: End): Promise<number> {
+  let removed = 0;
+  do {
+    for (const step of steps) removed += await removeStep(run, step, ownerId);
+    await pause(run);
+  } while (!(await run.context.db.transaction((tx) => end(tx, ownerId))));
+  return removed;
+}
+
+async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const batch = await commitAndWake(
+      run.context,
+      async (tx) => {
+        const batch = await step.removeBatch(tx, run.context, ownerId);
+        if (batch.removed > 0) await recordProgress(tx, run.jobId, step.table, batch.removed);
+        return batch;
+      },
+      // A plan that was made for a small owner would read the whole table for a large one.
+      { planning: 'by index' },
+    );
+    removed += batch.removed;
+    if (batch.removed === 0) return removed;
+    await pause(run);
+  }
+}
+
+/** Whoever projects onto the channel does so with its dealer to the end, or finds it without one. */
+async function detach(tx: Transaction, integrationId: string): Promise<void> {
+  await lockClocks(tx, [integrationId]);
+  await tx.query(sql`
+    update integrations set organization_id = null where id = ${integrationId} and organization_id is not null`);
+}
+
+/** Under the clock no order can come in; a customer of an upsert on its way goes with the row. */
+async function endIntegration(tx: Transaction, integrationId: string): Promise<boolean> {
+  await lockClocks(tx, [integrationId]);
+  if (await hasAny(tx, INTEGRATION_STEPS, integrationId)) return false;
+  await tx.query(sql`delete from integrations where id = ${integrationId}`);
+  return true;
+}
+
+async function endOrganization(tx: Transaction, organizationId: string): Promise<boolean> {
+  await tx.query(sql`select id from organizations where id = ${organizationId} for update`);
+  if (await hasAny(tx, ORGANIZATION_STEPS, organizationId)) return false;
+  await tx.query(sql`delete from organizations where id = ${organizationId}`);
+  return true;
+}
+
+async function hasAny(tx: Transaction, steps: readonly DeletionStep[], ownerId: string): Promise<boolean> {
+  for (const step of steps) {
+    const rows = await tx.query(sql`select 1 ${rowsOfOwner(step, ownerId)} limit 1`);
+    if (rows.length > 0) return true;
+  }
+  return false;
+}
+
+async function nextIntegration(db: Queryable, organizationId: string): Promise<string | null> {
+  const [row] = await db.query<{ id: string }>(sql`
+    select id from integrations
+    where organization_id = ${organizationId} or data_organization_id = ${organizationId} order by id limit 1`);
+  return row?.id ?? null;
+}
+
+/** For the eye of whoever waits. A count that takes too long is not worth waiting for. */
+async function countRows({ context, jobId }: Run, job: ClaimedDeletion): Promise<void> {
+  const { db } = context;
+  const integrationIds =
+    job.integrationId !== null
+      ? [job.integrationId]
+      : (
+          await db.query<{ id: string }>(sql`
+            select id from integrations
+            where organization_id = ${job.organizationId} or data_organization_id = ${job.organizationId}`)
+        ).map((row) => row.id);
+  const counts = [
+    ...integrationIds.flatMap((id) => INTEGRATION_STEPS.map((step) => ({ step, ownerId: id }))),
+    ...(job.integrationId === null
+      ? ORGANIZATION_STEPS.map((step) => ({ step, ownerId: job.organizationId ?? '' }))
+      : []),
+  ];
+  let total = 0;
+  for (const { step, ownerId } of counts) {
+    const [row] = await db
+      .query<{ count: number }>(sql`
+        select count(*) from (select 1 ${rowsOfOwner(step, ownerId)} limit ${COUNT_LIMIT}) rows`)
+      .catch(() => [{ count: COUNT_LIMIT }]);
+    total += row?.count ?? 0;
+  }
+  await db.query(sql`
+    update deletion_jobs set total = ${total}, leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = ${jobId}`);
+}
+
+/** A job whose worker died is free again when its lease runs out. */
+async function claimDeletion(db: Queryable): Promise<ClaimedDeletion | null> {
+  const [job] = await db.query<ClaimedDeletion>(sql`
+    update deletion_jobs set status = 'running', leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = (
+      select id from deletion_jobs
+      where status in ('pending', 'running') and (leased_until is null or leased_until < now())
+      order by created_at, id limit 1 for update skip locked)
+    returning id, organization_id as "organizationId", integration_id as "integrationId", total`);
+  return job ?? null;
+}
+
+async function recordProgress(tx: Transaction, jobId: string, stage: string, removed: number): Promise<void> {
+  await tx.query(sql`
+    update deletion_jobs set done = done + ${removed}, stage = ${stage}, error = null,
+      leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = ${jobId}`);
+}
+
+async function finish({ context, jobId }: Run): Promise<void> {
+  await context.db.query(sql`
+    update deletion_jobs set status = 'done', stage = '', leased_until = null, error = null, finished_at = now()
+    where id = ${jobId}`);
+}
+
+/** Frees the job for another try, with the reason for whoever looks. If even this fails, the lease runs out by itself. */
+async function release(db: Queryable, jobId: string, afterSeconds: number, error: string | null): Promise<void> {
+  const statement = sql`
+    update deletion_jobs set status = 'pending', error = ${error},
+      leased_until = now() + make_interval(secs => ${afterSeconds})
+    where id = ${jobId} and status = 'running'`;
+  await db.query(statement).catch(() => {});
+}
+
+async function pause({ signal, pauseMs }: Run): Promise<void> {
+  if (signal?.aborted) throw new StoppedError('the service stops');
+  await sleep(pauseMs);
+}
