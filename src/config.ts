@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
 import { adopt, makeDataFolder } from './db/data-folder.ts';
 import { StartError } from './db/start-error.ts';
+import { proxyProblem } from './http/client-address.ts';
 
 /**
  * All settings, read from the environment once and checked together. This is the only place that reads process.env;
@@ -30,6 +31,10 @@ export type Config = Readonly<{
   databaseSchema: string;
   roles: readonly Role[];
   isDemoWanted: boolean;
+  /** Whether a new dealer may sign up in the dashboard. */
+  isSignUpOpen: boolean;
+  /** Proxies whose X-Forwarded-For counts. */
+  trustedProxies: readonly string[];
   demoApiKey: string | null;
   /** The first signs and encrypts, all verify and decrypt. Empty until `withSecretKeys`. */
   secretKeys: readonly string[];
@@ -91,6 +96,8 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseSchema,
     roles: read.choices('ROLES', ROLES),
     isDemoWanted: read.choice('DEMO', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
+    isSignUpOpen: read.choice('SIGN_UP', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
+    trustedProxies: read.list('TRUSTED_PROXIES', proxyProblem),
     demoApiKey: read.text('DEMO_API_KEY', null, (value) =>
       API_KEY_PATTERN.test(value) ? null : 'must be "svc_" followed by exactly 32 letters or digits',
     ),

@@ -1,5 +1,6 @@
 import type { ApiVersion } from '../contract/versions.ts';
 import type { Database } from '../db/database.ts';
+import type { AnnounceChange } from '../live/change-feed.ts';
 
 /** What every operation that can change a channel is handed. */
 export type ChannelContext = {
@@ -10,6 +11,8 @@ export type ChannelContext = {
   versions: readonly ApiVersion[];
   /** Told after a commit which integrations have new events; wakes whoever sends them. */
   onEvents: (integrationIds: string[]) => void;
+  /** Tells open dashboards what changed, after the commit. Kinds that a new event implies are announced by themselves. */
+  announceChange?: AnnounceChange;
   /** Told after a commit which photos are gone, so that their files go too; whatever is missed is swept later. */
   onPhotosRemoved?: (photoIds: string[]) => void;
 };

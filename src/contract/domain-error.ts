@@ -9,6 +9,7 @@ const statuses = {
   not_allowed: 403,
   not_found: 404,
   email_taken: 409,
+  last_owner: 409,
   key_taken: 409,
   stock_number_taken: 409,
   not_enough_units: 409,

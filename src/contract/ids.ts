@@ -24,6 +24,7 @@ export const ID_PREFIXES = {
   promotion: 'prm',
   job: 'job',
   audit: 'aud',
+  signInLink: 'sil',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

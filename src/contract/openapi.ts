@@ -209,7 +209,7 @@ const ifNoneMatchParameter = {
   example: EXAMPLE_ETAG,
 };
 
-function parametersFrom(schema: unknown, place: 'path' | 'query', schemas: Json): Json[] {
+export function parametersFrom(schema: unknown, place: 'path' | 'query', schemas: Json): Json[] {
   const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => {
     const { description, examples, ...rest } = property as Json & { examples?: unknown[] };
@@ -225,7 +225,7 @@ function parametersFrom(schema: unknown, place: 'path' | 'query', schemas: Json)
 }
 
 /** Moves schemas that carry an `$id` to components and leaves a reference, so that generators name their types. */
-function hoist(schema: unknown, schemas: Json): unknown {
+export function hoist(schema: unknown, schemas: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas));
   if (schema === null || typeof schema !== 'object') return schema;
   const { $id, ...rest } = schema as Json;

@@ -1,15 +1,13 @@
 import { DomainError } from '../contract/domain-error.ts';
+import { EMAIL_LENGTH_LIMIT, PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../contract/dashboard/limits.ts';
 import { type IdKind, isId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import { isCurrency } from './currencies.ts';
 
 /** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
-export const PASSWORD_MIN_LENGTH = 10;
-export const PASSWORD_MAX_LENGTH = 128;
 /** The dearest operation's cost: below it, that operation could never pass. */
 export const RATE_LIMIT_OVERRIDE_MIN = 10;
 
-const EMAIL_LENGTH_LIMIT = 254;
 /** What the sign-in library accepts too: an address that it refuses could never sign in. */
 const EMAIL = /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 

@@ -9,7 +9,18 @@ import { sql } from '../db/sql.ts';
 import { checkedEmail, checkedName, checkedPassword } from './input-rules.ts';
 import { assertOrganization } from './organizations.ts';
 
-export type NewUser = { organizationId: string; name: string; email: string; password: string };
+/** Owners may do everything, staff all but what dashboard operations keep for owners. */
+export const USER_ROLES = ['owner', 'staff'] as const;
+export type Role = (typeof USER_ROLES)[number];
+
+export type NewUser = {
+  organizationId: string;
+  name: string;
+  email: string;
+  password: string;
+  /** Owner unless said otherwise. */
+  role?: Role;
+};
 
 /** Makes a user with a password, in the rows that the sign-in library reads. */
 export async function createUser(
@@ -25,8 +36,8 @@ export async function createUser(
     await assertOrganization(tx, input.organizationId);
     await tx
       .query(sql`
-        insert into users (id, organization_id, name, email, email_verified)
-        values (${id}, ${input.organizationId}, ${name}, ${email}, true)`)
+        insert into users (id, organization_id, name, email, email_verified, role)
+        values (${id}, ${input.organizationId}, ${name}, ${email}, true, ${input.role ?? 'owner'})`)
       .catch((error: unknown) => {
         if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
         throw new DomainError('email_taken', `There is a user with the email ${email} already.`, 'email');

@@ -4,7 +4,11 @@ import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
+import { dashboardRoutes } from './dashboard/api-routes.ts';
+import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import { servePages } from './dashboard/page-routes.ts';
+import { endStreams } from './dashboard/routes/live.ts';
+import { createSessions } from './dashboard/sessions.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { photoRoutes } from './photos/routes.ts';
@@ -76,8 +80,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   answerOddRequests(app, faults);
 
   await app.register(docsRoutes, { publicUrl: options.publicUrl, isHome: options.dashboard === null });
-  if (options.dashboard !== null) servePages(app, options.dashboard);
-  else {
+  if (options.dashboard !== null) {
+    servePages(app, options.dashboard);
+    await serveDashboardApi(app, options, options.dashboard);
+  } else {
     app.setNotFoundHandler(() => {
       throw new ApiError('route_not_found');
     });
@@ -86,6 +92,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;
+}
+
+/** Its streams end with the first moment of a stop: they would else keep the server open. */
+async function serveDashboardApi(app: FastifyInstance, options: AppOptions, dashboard: DashboardOptions): Promise<void> {
+  const context = { ...options, dashboard, sessions: createSessions(options.db, options) };
+  await app.register(dashboardRoutes, { ...context, prefix: '/api/dashboard' });
+  app.addHook('preClose', (done) => {
+    endStreams(dashboard.feed);
+    done();
+  });
 }
 
 /** A logger for each request would cost more than its one line, which names the request itself. */

@@ -1,7 +1,13 @@
+import type { ChangeFeed } from '../../live/change-feed.ts';
+import type { TrustedProxies } from '../client-address.ts';
 import type { PageFiles } from './page-files.ts';
 
 /** What the dashboard needs beside the options of the whole app. */
 export type DashboardOptions = {
   /** Null while the pages are being built. */
   pages: () => PageFiles | null;
+  /** Whether a new dealer may sign up without an operator. */
+  isSignUpOpen: boolean;
+  trustedProxies: TrustedProxies;
+  feed: ChangeFeed;
 };

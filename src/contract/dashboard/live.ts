@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import { operation } from './operation.ts';
+
+/**
+ * The kinds of things whose changes the dashboard is told of. The ids say which; null means "many, read anew". A page
+ * names the kinds that it shows (see dashboard/src/api/live.ts).
+ */
+export const CHANGE_KINDS = [
+  'account',
+  'team',
+  'organization',
+  'location',
+  'item',
+  'order',
+  'sale',
+  'customer',
+  'integration',
+  'delivery',
+  'event',
+  'request',
+  'job',
+  'audit',
+  'view',
+] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/** The data of one server-sent event named `changes`. An event named `reload` says that changes were missed. */
+export type LiveChanges = { kind: ChangeKind; ids: string[] | null }[];
+
+export const liveOperations = {
+  stream: operation({
+    method: 'GET',
+    path: '/stream',
+    who: 'staff',
+    description:
+      'Server-sent events: `changes` with kinds and ids of what changed for this dealer, `reload` when some were missed. Resumes with Last-Event-ID.',
+    response: 'text/event-stream',
+  }),
+  getBadges: operation({
+    method: 'GET',
+    path: '/badges',
+    who: 'staff',
+    description: 'What needs attention, counted for each entry of the navigation.',
+    response: Type.Object({ counts: Type.Record(Type.String(), Type.Integer()) }),
+  }),
+};

@@ -1,0 +1,17 @@
+import { liveOperations } from './live.ts';
+import type { DashboardOperation } from './operation.ts';
+import { sessionOperations } from './session.ts';
+import { teamOperations } from './team.ts';
+
+/**
+ * Everything that the dashboard can ask of the service, one file for each room. A new file is added here and, with its
+ * handlers, in src/http/dashboard/handlers.ts; an operation without a handler is a type error there.
+ */
+export const DASHBOARD_OPERATIONS = {
+  ...sessionOperations,
+  ...teamOperations,
+  ...liveOperations,
+} satisfies Record<string, DashboardOperation>;
+
+export type DashboardOperations = typeof DASHBOARD_OPERATIONS;
+export type DashboardOperationId = keyof DashboardOperations;

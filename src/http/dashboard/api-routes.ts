@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
+import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
+import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
+import { clientAddress } from '../client-address.ts';
+import { parseJsonBody } from '../json-body.ts';
+import type { Call, DashboardContext, SignedIn } from './call.ts';
+import { DashboardError, handleDashboardError } from './dashboard-error.ts';
+import { handlers } from './handlers.ts';
+import { originCheck } from './origin-check.ts';
+
+/** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
+export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {
+  const { dashboard, sessions, publicUrl } = context;
+  const assertOrigin = originCheck(publicUrl);
+  const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
+
+  app.setErrorHandler(handleDashboardError);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    assertOrigin(request.method, request.headers.origin);
+  });
+  app.setNotFoundHandler(() => {
+    throw new DashboardError('route_not_found', 'There is no such address.');
+  });
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) =>
+    parseJsonBody(body, 'application/json'),
+  );
+  // A file is handed on as it comes; whoever wants JSON refuses it in the validation.
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  app.addHook('preValidation', async (request) => {
+    if (request.body === undefined) request.body = {};
+  });
+
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(openapi));
+
+  for (const [id, operation] of Object.entries(DASHBOARD_OPERATIONS) as [DashboardOperationId, DashboardOperation][]) {
+    // The table's own type holds each handler to its operation; here all are one.
+    const handle = handlers[id] as unknown as (call: Call) => Promise<unknown>;
+    const users = new WeakMap<FastifyRequest, { user: SignedIn | null; address: string }>();
+    app.route({
+      method: operation.method,
+      url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      bodyLimit: operation.bodyLimitBytes,
+      schema: {
+        querystring: operation.query,
+        ...(operation.body === null || operation.isUpload ? {} : { body: operation.body }),
+      },
+      // Before a body is read: nobody without a session makes the service read one.
+      onRequest: async (request, reply) => {
+        const address = clientAddress(request, dashboard.trustedProxies);
+        const user = operation.who === 'public' ? null : await sessions.find(request, reply, address);
+        if (operation.who !== 'public') assertMay(operation, user);
+        users.set(request, { user, address });
+      },
+      handler: async (request, reply) => {
+        const { params, query, body } = request;
+        const { user = null, address = '' } = users.get(request) ?? {};
+        const answer = await handle({ context, user, address, params, query, body, request, reply } as unknown as Call);
+        if (answer === reply || reply.sent) return reply;
+        if (answer === null) return reply.code(204).send();
+        return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+      },
+    });
+  }
+}
+
+function assertMay(operation: DashboardOperation, user: SignedIn | null): void {
+  if (user === null) throw new DashboardError('unauthenticated', 'You are not signed in, or your session has ended.');
+  if (operation.who === 'owner' && user.role !== 'owner') {
+    throw new DashboardError('owner_only', 'Only owners may do this. Ask an owner of your team.');
+  }
+}

@@ -1,0 +1,17 @@
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+
+/**
+ * Counts of what needs attention, by the name of the navigation's entry that shows them. Each is capped: beyond it a badge
+ * says "99+". A page that brings a count adds it here.
+ */
+const COUNT_LIMIT = 100;
+
+export async function countBadges(db: Queryable, organizationId: string): Promise<Record<string, number>> {
+  const [counts] = await db.query<{ orders: number }>(sql`
+    select (select count(*) from (
+      select from orders o join integrations i on i.id = o.integration_id
+      where i.organization_id = ${organizationId} and o.status = 'received' and not i.is_test_mode
+      limit ${COUNT_LIMIT}) found) as orders`);
+  return { orders: counts?.orders ?? 0 };
+}

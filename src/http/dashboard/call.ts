@@ -1,0 +1,44 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BodyOf, DashboardOperation, ParamsOf, QueryOf, ResponseOf } from '../../contract/dashboard/operation.ts';
+import type { Role } from '../../dealers/users.ts';
+import type { AppOptions } from '../app-options.ts';
+import type { DashboardOptions } from './dashboard-options.ts';
+import type { Sessions } from './sessions.ts';
+
+/** What lives as long as the dashboard's API. */
+export type DashboardContext = Omit<AppOptions, 'dashboard'> & { dashboard: DashboardOptions; sessions: Sessions };
+
+/** Who asks. Every query of a handler is limited to `organizationId`; ids in a request are checked against it. */
+export type SignedIn = {
+  organizationId: string;
+  userId: string;
+  role: Role;
+  name: string;
+  email: string;
+  sessionId: string;
+  showsTestData: boolean;
+};
+
+/** What a handler is given, all of it checked: who may ask at all, params, query and body. */
+export type Call<Op extends DashboardOperation = DashboardOperation> = {
+  context: DashboardContext;
+  /** Null in operations that are public. */
+  user: Op['who'] extends 'public' ? null : SignedIn;
+  /** Where the request came from, trusted proxies looked through. */
+  address: string;
+  params: ParamsOf<Op>;
+  query: QueryOf<Op>;
+  body: BodyOf<Op>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+/** Answers with the response's body; null answers 204. A file or a stream is sent through `reply`, which it returns. */
+export type Handler<Op extends DashboardOperation> = (
+  call: Call<Op>,
+) => Promise<Op['response'] extends string ? FastifyReply : ResponseOf<Op>>;
+
+/** One handler for each operation of a table: `export const teamHandlers: Handlers<typeof teamOperations> = {…}`. */
+export type Handlers<Operations extends Record<string, DashboardOperation>> = {
+  [Id in keyof Operations]: Handler<Operations[Id]>;
+};

@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DashboardErrorCode, DashboardErrorEnvelope, EdgeErrorCode } from '../../contract/dashboard/errors.ts';
+import { EDGE_ERROR_STATUS } from '../../contract/dashboard/errors.ts';
+import { DOMAIN_ERROR_STATUS, DomainError } from '../../contract/domain-error.ts';
+import { ApiError } from '../../contract/errors.ts';
+
+/** What the edge of the dashboard's API refuses. An operation itself throws a DomainError. */
+export class DashboardError extends Error {
+  override readonly name = 'DashboardError';
+  readonly code: EdgeErrorCode;
+  readonly field: string | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: EdgeErrorCode, message: string, details: { field?: string; headers?: Record<string, string> } = {}) {
+    super(message);
+    this.code = code;
+    this.field = details.field;
+    this.headers = details.headers ?? {};
+  }
+}
+
+type Refusal = {
+  status: number;
+  code: DashboardErrorCode;
+  message: string;
+  field?: string | undefined;
+  headers?: Record<string, string>;
+};
+
+/** Turns whatever was thrown into the dashboard's envelope. */
+export function handleDashboardError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const { status, code, message, field, headers = {} } = refusalOf(thrown);
+  if (status >= 500) request.fault = new ApiError('internal_error', { cause: thrown });
+  const envelope: DashboardErrorEnvelope = {
+    error: { code, message, ...(field === undefined ? {} : { field }), request_id: request.id },
+  };
+  reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(envelope));
+}
+
+function refusalOf(thrown: unknown): Refusal {
+  if (thrown instanceof DashboardError) return { ...own(thrown), status: EDGE_ERROR_STATUS[thrown.code] };
+  if (thrown instanceof DomainError) return { ...own(thrown), status: DOMAIN_ERROR_STATUS[thrown.code] };
+  // The checks that both APIs share: of a body's bytes, and of its schema.
+  if (thrown instanceof ApiError && thrown.status < 500) {
+    return { status: 400, code: 'invalid_request', message: thrown.message, field: thrown.param };
+  }
+  if ((thrown as { code?: string } | null)?.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return { status: 413, code: 'request_too_large', message: 'That is too large to send.' };
+  }
+  return {
+    status: 500,
+    code: 'internal_error',
+    message: 'Something went wrong on our side. What you entered is still here: try again in a moment.',
+  };
+}
+
+function own<Code extends DashboardErrorCode>(error: {
+  code: Code;
+  message: string;
+  field: string | undefined;
+  headers?: Record<string, string>;
+}) {
+  const { code, message, field, headers = {} } = error;
+  return { code, message, field, headers };
+}

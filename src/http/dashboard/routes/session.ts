@@ -1,0 +1,126 @@
+import type { Static } from 'typebox';
+import type { Session, sessionOperations } from '../../../contract/dashboard/session.ts';
+import { DomainError } from '../../../contract/domain-error.ts';
+import { changePassword, endOtherSessions, endSession, listSessions, updateAccount } from '../../../dealers/account.ts';
+import { findOrganization } from '../../../dealers/organizations.ts';
+import { acceptInvitation, findLink, resetPassword } from '../../../dealers/sign-in-links.ts';
+import { signUp } from '../../../dealers/sign-up.ts';
+import type { Call, DashboardContext, Handlers, SignedIn } from '../call.ts';
+import { DashboardError } from '../dashboard-error.ts';
+
+export const sessionHandlers: Handlers<typeof sessionOperations> = {
+  async getSignInOptions({ context }) {
+    return { sign_up: context.dashboard.isSignUpOpen };
+  },
+
+  async signIn(call) {
+    return await startSession(call, call.body);
+  },
+
+  async getSession({ context, user }) {
+    return await presentSession(context, user);
+  },
+
+  async signOut({ context, request, reply }) {
+    await context.sessions.signOut(request, reply);
+    return null;
+  },
+
+  async signUp(call) {
+    const { context, body } = call;
+    if (!context.dashboard.isSignUpOpen) {
+      throw new DashboardError('sign_up_off', 'Nobody can sign up here. Ask the operator of this service.');
+    }
+    const { organization_name: organizationName, name, email, password } = body;
+    await signUp(context.db, { organizationName, name, email, password });
+    return await startSession(call, { email, password });
+  },
+
+  async lookUpLink({ context, body }) {
+    const link = await findLink(context.db, body.token);
+    return {
+      kind: link.kind,
+      email: link.email,
+      organization_name: link.organizationName,
+      expires_at: link.expiresAt.toISOString(),
+    };
+  },
+
+  async acceptInvitation(call) {
+    const { email } = await acceptInvitation(call.context.db, call.body);
+    return await startSession(call, { email, password: call.body.password });
+  },
+
+  async resetPassword(call) {
+    const { email } = await resetPassword(call.context.db, call.body);
+    return await startSession(call, { email, password: call.body.password });
+  },
+
+  async updateAccount({ context, user, body }) {
+    await updateAccount(context.db, user.userId, { name: body.name, showTestData: body.show_test_data });
+    context.dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
+    const { name = user.name, show_test_data: showsTestData = user.showsTestData } = body;
+    return await presentSession(context, { ...user, name: name.trim(), showsTestData });
+  },
+
+  async changePassword({ context, user, body, address }) {
+    const { email } = user;
+    if (!(await context.sessions.verify({ email, password: body.current_password, address }))) {
+      throw new DomainError('invalid_input', 'That is not your current password.', 'current_password');
+    }
+    await changePassword(context.db, { userId: user.userId, keptSessionId: user.sessionId, password: body.new_password });
+    return null;
+  },
+
+  async listSessions({ context, user }) {
+    const sessions = await listSessions(context.db, user.userId);
+    return {
+      data: sessions.map((session) => ({
+        id: session.id,
+        is_current: session.id === user.sessionId,
+        ip_address: session.ipAddress,
+        user_agent: session.userAgent,
+        created_at: session.createdAt.toISOString(),
+        last_seen_at: session.lastSeenAt.toISOString(),
+      })),
+    };
+  },
+
+  async revokeSession({ context, user, params }) {
+    await endSession(context.db, user.userId, params.session_id);
+    return null;
+  },
+
+  async revokeOtherSessions({ context, user }) {
+    await endOtherSessions(context.db, user.userId, user.sessionId);
+    return null;
+  },
+};
+
+async function startSession(
+  { context, request, reply, address }: Pick<Call, 'context' | 'request' | 'reply' | 'address'>,
+  { email, password }: { email: string; password: string },
+): Promise<Static<typeof Session>> {
+  const signedIn = await context.sessions.signIn({ email, password, address }, request, reply);
+  return await presentSession(context, signedIn);
+}
+
+async function presentSession(context: DashboardContext, user: SignedIn): Promise<Static<typeof Session>> {
+  const organization = await findOrganization(context.db, user.organizationId);
+  if (organization === null) throw new DashboardError('unauthenticated', 'This account belongs to no dealer any more.');
+  return {
+    user: {
+      id: user.userId,
+      name: user.name,
+      email: user.email,
+      role: user.role,
+      show_test_data: user.showsTestData,
+    },
+    organization: {
+      id: organization.id,
+      name: organization.name,
+      is_provisioned: organization.isProvisioned,
+      has_integration_plan: organization.hasIntegrationPlan,
+    },
+  };
+}

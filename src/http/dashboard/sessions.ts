@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { ADDRESS_HEADER, createSignIn } from '../../dealers/sign-in.ts';
+import { countAttempt, forgiveAttempt } from '../../dealers/sign-in-attempts.ts';
+import type { SignedIn } from './call.ts';
+import { DashboardError } from './dashboard-error.ts';
+
+/** Sessions of the dealer's people: the sign-in library's, in a cookie that no script can read. */
+export type Sessions = {
+  /** Null without a cookie, or with one whose session has ended. Prolongs a session that is used. */
+  find(request: FastifyRequest, reply: FastifyReply, address: string): Promise<SignedIn | null>;
+  /** Counts the attempt, checks the password and sets the cookie. */
+  signIn(input: Attempt, request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>;
+  /** Checks a password without starting a session; counts the attempt, too. */
+  verify(input: Attempt): Promise<boolean>;
+  signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+};
+
+type Attempt = { email: string; password: string; address: string };
+
+export function createSessions(db: Database, options: { secretKeys: readonly string[]; publicUrl: string }): Sessions {
+  const { publicUrl, secretKeys } = options;
+  const auth = createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl });
+
+  async function assertAttempt(attempt: Attempt): Promise<void> {
+    const waitSeconds = await countAttempt(db, attempt);
+    if (waitSeconds === null) return;
+    const minutes = Math.ceil(waitSeconds / 60);
+    throw new DashboardError(
+      'too_many_attempts',
+      `Too many attempts. Wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, or ask an owner for a reset link.`,
+      { headers: { 'Retry-After': String(waitSeconds) } },
+    );
+  }
+
+  return {
+    async find(request, reply, address) {
+      const headers = headersOf(request, address);
+      if (headers.get('cookie') === null) return null;
+      const { response, headers: answered } = await auth.api.getSession({ headers, returnHeaders: true });
+      passCookies(answered, reply);
+      return response === null ? null : await signedIn(db, response.session.token);
+    },
+
+    async signIn(attempt, request, reply) {
+      await assertAttempt(attempt);
+      const { email, password, address } = attempt;
+      const answer = await auth.api
+        .signInEmail({ body: { email, password }, headers: headersOf(request, address), returnHeaders: true })
+        .catch((error: unknown) => {
+          if (isWrongPassword(error)) throw new DashboardError('wrong_credentials', 'Email or password is wrong.');
+          throw error;
+        });
+      await forgiveAttempt(db, attempt);
+      const user = await signedIn(db, answer.response.token);
+      if (user === null) {
+        throw new DashboardError('wrong_credentials', 'This account belongs to no dealer. Ask the operator of this service.');
+      }
+      passCookies(answer.headers, reply);
+      return user;
+    },
+
+    async verify(attempt) {
+      await assertAttempt(attempt);
+      const context = await auth.$context;
+      const [row] = await db.query<{ hash: string }>(sql`
+        select a.password as hash from users u join accounts a on a.user_id = u.id
+        where u.email = ${attempt.email} and a.provider_id = 'credential' and a.password is not null`);
+      const isRight =
+        row !== undefined && (await context.password.verify({ hash: row.hash, password: attempt.password }));
+      if (isRight) await forgiveAttempt(db, attempt);
+      return isRight;
+    },
+
+    async signOut(request, reply) {
+      const { headers } = await auth.api.signOut({ headers: headersOf(request, ''), returnHeaders: true });
+      passCookies(headers, reply);
+    },
+  };
+}
+
+/** Role and dealer are read afresh each time, so that a change of either holds from the next request on. */
+async function signedIn(db: Database, token: string): Promise<SignedIn | null> {
+  const [row] = await db.query<SignedIn>(sql`
+    select o.id as "organizationId", u.id as "userId", u.role, u.name, u.email, s.id as "sessionId",
+      u.show_test_data as "showsTestData"
+    from sessions s join users u on u.id = s.user_id join organizations o on o.id = u.organization_id
+    where s.token = ${token} and o.archived_at is null`);
+  return row ?? null;
+}
+
+/** Only what the library needs; the address is ours, so that no client can write one. */
+function headersOf(request: FastifyRequest, address: string): Headers {
+  const headers = new Headers({ [ADDRESS_HEADER]: address });
+  for (const name of ['cookie', 'user-agent'] as const) {
+    const value = request.headers[name];
+    if (value !== undefined) headers.set(name, value);
+  }
+  return headers;
+}
+
+function passCookies(headers: Headers | undefined, reply: FastifyReply): void {
+  const cookies = headers?.getSetCookie() ?? [];
+  if (cookies.length > 0) reply.header('set-cookie', cookies);
+}
+
+/** The library says 401 for both, and 400 for what is no email at all. */
+function isWrongPassword(error: unknown): boolean {
+  const { statusCode } = (error ?? {}) as { statusCode?: number };
+  return statusCode === 401 || statusCode === 400;
+}

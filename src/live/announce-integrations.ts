@@ -1,0 +1,34 @@
+import { LRUCache } from 'lru-cache';
+import type { ChangeKind } from '../contract/dashboard/live.ts';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { AnnounceChange } from './change-feed.ts';
+
+const CACHED_INTEGRATIONS = 10_000;
+/** An integration may be attached to another dealer. */
+const CACHED_MS = 60_000;
+/** What a change on a channel can show up as. Which one of them changed is not known here. */
+const KINDS: ChangeKind[] = ['item', 'order', 'customer', 'event', 'delivery'];
+
+/** Announces that channels have new events, to the dealers whose channels they are. Never fails: it is told after a commit. */
+export function announceIntegrations(db: Database, announce: AnnounceChange): (integrationIds: string[]) => void {
+  const owners = new LRUCache<string, { organizationId: string | null }>({
+    max: CACHED_INTEGRATIONS,
+    ttl: CACHED_MS,
+  });
+
+  async function tell(integrationIds: string[]): Promise<void> {
+    const unknown = integrationIds.filter((id) => !owners.has(id));
+    if (unknown.length > 0) {
+      const rows = await db.query<{ id: string; organizationId: string | null }>(sql`
+        select id, organization_id as "organizationId" from integrations where id = any(${unknown})`);
+      for (const { id, organizationId } of rows) owners.set(id, { organizationId });
+    }
+    const organizations = new Set(integrationIds.map((id) => owners.get(id)?.organizationId ?? null));
+    for (const id of organizations) {
+      if (id !== null) for (const kind of KINDS) announce(id, kind, null);
+    }
+  }
+
+  return (integrationIds) => void tell(integrationIds).catch(() => {});
+}

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { ChangeKind, LiveChanges } from '../contract/dashboard/live.ts';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+/**
+ * Tells open dashboards what changed. Operations announce kinds and ids after their commit; announcements are gathered for
+ * 50 ms, handed to the subscribers in this process, and sent to the other nodes by a NOTIFY outside any transaction. A lost
+ * notice costs a page that is a little old, never a wrong answer: pages read the database, not the feed.
+ */
+export type AnnounceChange = (organizationId: string, kind: ChangeKind, ids: readonly string[] | null) => void;
+
+export type FeedEvent = { id: string; changes: LiveChanges };
+export type Subscriber = { onChanges(event: FeedEvent): void; onReload(id: string): void };
+
+export type ChangeFeed = {
+  announce: AnnounceChange;
+  /** Sends what was missed since the given event, or asks for a reload if that is not known any more. */
+  subscribe(organizationId: string, lastEventId: string | null, subscriber: Subscriber): () => void;
+  stop(): Promise<void>;
+};
+
+const CHANNEL = 'crownwheel_changes';
+const FLUSH_EVERY_MS = 50;
+const RECONNECT_MS = 1_000;
+/** More ids of one kind at once are "many": a page reads its list anew either way. */
+const IDS_LIMIT = 100;
+/** PostgreSQL refuses a payload of 8,000 bytes. */
+const PAYLOAD_LIMIT_BYTES = 7_500;
+/** What a tab that comes back can catch up on. */
+const EVENTS_KEPT = 200;
+const ORGANIZATIONS_KEPT = 1_000;
+
+type Gathered = Map<ChangeKind, Set<string> | null>;
+/** `since`: events up to this number may be missing. */
+type Kept = { since: number; events: { number: number; event: FeedEvent }[] };
+type Notice = { node: string; organization: string; changes: LiveChanges };
+
+export function createChangeFeed(db: Database): ChangeFeed {
+  const node = randomBytes(6).toString('hex');
+  const gathered = new Map<string, Gathered>();
+  const subscribers = new Map<string, Set<Subscriber>>();
+  const kept = new Map<string, Kept>();
+  let lastNumber = 0;
+  let flushTimer: NodeJS.Timeout | null = null;
+  let listener: { stop(): Promise<void> } | null = null;
+
+  function announce(organizationId: string, kind: ChangeKind, ids: readonly string[] | null): void {
+    const changes = gathered.get(organizationId) ?? new Map();
+    gathered.set(organizationId, changes);
+    const known = changes.get(kind);
+    if (ids === null || known === null) changes.set(kind, null);
+    else {
+      const all = new Set([...(known ?? []), ...ids]);
+      changes.set(kind, all.size > IDS_LIMIT ? null : all);
+    }
+    flushTimer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
+  }
+
+  function flush(): void {
+    flushTimer = null;
+    for (const [organization, found] of gathered) {
+      const changes = [...found].map(([kind, ids]) => ({ kind, ids: ids === null ? null : [...ids] }));
+      deliver(organization, changes);
+      void notify(db, { node, organization, changes });
+    }
+    gathered.clear();
+  }
+
+  function deliver(organizationId: string, changes: LiveChanges): void {
+    lastNumber += 1;
+    const event = { id: `${node}.${lastNumber}`, changes };
+    const history = kept.get(organizationId);
+    if (history !== undefined) {
+      history.events.push({ number: lastNumber, event });
+      const dropped = history.events.length > EVENTS_KEPT ? history.events.shift() : undefined;
+      if (dropped !== undefined) history.since = dropped.number;
+    }
+    for (const subscriber of subscribers.get(organizationId) ?? []) subscriber.onChanges(event);
+  }
+
+  /** From the first subscriber on, and for some time after the last: the one used least lately goes first. */
+  function historyOf(organizationId: string): Kept {
+    const history = kept.get(organizationId) ?? { since: lastNumber, events: [] };
+    kept.delete(organizationId);
+    kept.set(organizationId, history);
+    for (const id of kept.keys()) {
+      if (kept.size <= ORGANIZATIONS_KEPT) break;
+      kept.delete(id);
+    }
+    return history;
+  }
+
+  function reloadAll(): void {
+    for (const history of kept.values()) Object.assign(history, { since: lastNumber, events: [] });
+    for (const each of subscribers.values()) {
+      for (const subscriber of each) subscriber.onReload(`${node}.${lastNumber}`);
+    }
+  }
+
+  function onNotice(text: string): void {
+    const notice = parseNotice(text);
+    if (notice !== null && notice.node !== node) deliver(notice.organization, notice.changes);
+  }
+
+  return {
+    announce,
+    subscribe(organizationId, lastEventId, subscriber) {
+      // Only who shows pages listens; a worker announces and needs no connection for it.
+      listener ??= listen(db, onNotice, reloadAll);
+      const history = historyOf(organizationId);
+      const all = subscribers.get(organizationId) ?? new Set();
+      subscribers.set(organizationId, all.add(subscriber));
+      const [lastNode, seen] = (lastEventId ?? '').split('.');
+      if (lastEventId !== null && (lastNode !== node || Number(seen) < history.since)) {
+        subscriber.onReload(`${node}.${lastNumber}`);
+      } else if (lastEventId !== null) {
+        for (const { number, event } of history.events) if (number > Number(seen)) subscriber.onChanges(event);
+      }
+      return () => {
+        all.delete(subscriber);
+        if (all.size === 0) subscribers.delete(organizationId);
+      };
+    },
+    async stop() {
+      if (flushTimer !== null) clearTimeout(flushTimer);
+      await listener?.stop();
+    },
+  };
+}
+
+async function notify(db: Database, notice: Notice): Promise<void> {
+  const text = JSON.stringify(notice);
+  const isLong = Buffer.byteLength(text) > PAYLOAD_LIMIT_BYTES;
+  const payload = isLong
+    ? JSON.stringify({ ...notice, changes: notice.changes.map(({ kind }) => ({ kind, ids: null })) })
+    : text;
+  await db.query(sql`select pg_notify(${CHANNEL}, ${payload})`).catch(() => {});
+}
+
+function parseNotice(text: string): Notice | null {
+  try {
+    return JSON.parse(text) as Notice;
+  } catch {
+    return null;
+  }
+}
+
+/** A lost connection is made again; whatever came meanwhile is unknown, so everybody reads anew. */
+function listen(db: Database, onNotice: (text: string) => void, onGap: () => void): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let client: pg.Client | null = null;
+
+  async function listenOnce(isFirst: boolean): Promise<void> {
+    client = await db.connect();
+    const ended = new Promise((resolve) => client?.once('end', resolve));
+    client.on('notification', ({ payload }) => onNotice(payload ?? ''));
+    await client.query(`listen ${CHANNEL}`);
+    if (!isFirst) onGap();
+    if (!stopping.signal.aborted) await ended;
+  }
+
+  async function run(): Promise<void> {
+    for (let isFirst = true; !stopping.signal.aborted; isFirst = false) {
+      await listenOnce(isFirst).catch(() => {});
+      await client?.end().catch(() => {});
+      client = null;
+      await sleep(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await client?.end().catch(() => {});
+      await running;
+    },
+  };
+}
