@@ -29,3 +29,6 @@ create table sign_in_attempts (
   window_ends_at timestamptz(3) not null
 );
 create index sign_in_attempts_end on sign_in_attempts (window_ends_at);
+
+-- The queue of orders that wait for the dealer, and its count beside the navigation.
+create index orders_queue on orders (organization_id, id desc) where status = 'received';

@@ -11,6 +11,8 @@ import { memoryStore } from './http/public/rate-limit/memory-store.ts';
 import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
 import { createReadiness } from './http/readiness.ts';
 import { createPhotoGallery } from './inventory/photos/photo-gallery.ts';
+import { announceIntegrations } from './live/announce-integrations.ts';
+import { createChangeFeed } from './live/change-feed.ts';
 import { type Connection, connect } from './service/connect.ts';
 import { type DashboardPages, openDashboardPages } from './service/dashboard-build.ts';
 import { type RunningService, stopGracefully } from './service/graceful-stop.ts';
@@ -82,14 +84,18 @@ async function serve(
   const photoFiles = await openPhotoFiles(config);
   // Whoever sends events is told of new ones: the engine in this process, and those of other nodes.
   const wakers = config.databaseUrl === null ? [] : [createNotifier(db)];
+  const feed = createChangeFeed(db);
+  const announceChannels = announceIntegrations(db, feed.announce);
   const channel: ChannelContext = {
     db,
     now: () => null,
     publicUrl: config.publicUrl,
     versions: VERSIONS,
-    onEvents: () => {
+    onEvents: (integrationIds) => {
       for (const wake of wakers) wake();
+      announceChannels(integrationIds);
     },
+    announceChange: feed.announce,
     onPhotosRemoved: (photoIds) => {
       photoFiles.remove(photoIds).catch((error: unknown) => log.warn({ err: error }, 'files of photos remain'));
     },
@@ -108,11 +114,15 @@ async function serve(
     rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
     readiness,
     hasApi: config.roles.includes('api'),
-    dashboard: pages === null ? null : { pages: pages.get },
+    dashboard:
+      pages === null
+        ? null
+        : { pages: pages.get, isSignUpOpen: config.isSignUpOpen, trustedProxies: config.trustedProxies, feed },
     gallery: config.roles.some((role) => role !== 'worker')
       ? createPhotoGallery(db, photoFiles, (error, message) => log.warn({ err: error }, message))
       : null,
   });
+  app.addHook('onClose', feed.stop);
   const workers = config.roles.includes('worker') ? startWorkers(config, channel, photoFiles, log) : null;
   if (workers !== null) wakers.push(workers.wake);
   let workersStop: Promise<void> | undefined;

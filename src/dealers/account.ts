@@ -1,4 +1,6 @@
 import { hashPassword } from 'better-auth/crypto';
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -6,21 +8,32 @@ import { checkedName, checkedPassword } from './input-rules.ts';
 
 /** What a person does with their own account. */
 export async function updateAccount(
-  db: Queryable,
-  userId: string,
+  db: Database,
+  actor: Actor,
+  key: { organizationId: string; userId: string },
   change: { name?: string | undefined; showTestData?: boolean | undefined },
 ): Promise<void> {
   const name = change.name === undefined ? null : checkedName(change.name);
-  await db.query(sql`
-    update users set name = coalesce(${name}::text, name),
-      show_test_data = coalesce(${change.showTestData ?? null}::boolean, show_test_data), updated_at = now()
-    where id = ${userId}`);
+  await db.transaction(async (tx) => {
+    await tx.query(sql`
+      update users set name = coalesce(${name}::text, name),
+        show_test_data = coalesce(${change.showTestData ?? null}::boolean, show_test_data), updated_at = now()
+      where id = ${key.userId}`);
+    if (name === null) return;
+    await recordAudit(tx, actor, {
+      organizationId: key.organizationId,
+      action: 'user.account_changed',
+      object: { kind: 'user', id: key.userId },
+      personal: ['name'],
+    });
+  });
 }
 
 /** All other sessions end: whoever knew the old password is out. */
 export async function changePassword(
   db: Database,
-  input: { userId: string; keptSessionId: string; password: string },
+  actor: Actor,
+  input: { organizationId: string; userId: string; keptSessionId: string; password: string },
 ): Promise<void> {
   const password = await hashPassword(checkedPassword(input.password));
   await db.transaction(async (tx) => {
@@ -28,6 +41,11 @@ export async function changePassword(
       update accounts set password = ${password}, updated_at = now()
       where user_id = ${input.userId} and provider_id = 'credential'`);
     await endOtherSessions(tx, input.userId, input.keptSessionId);
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'user.password_changed',
+      object: { kind: 'user', id: input.userId },
+    });
   });
 }
 

@@ -1,5 +1,5 @@
-import { DomainError } from '../contract/domain-error.ts';
 import { EMAIL_LENGTH_LIMIT, PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../contract/dashboard/limits.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { type IdKind, isId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import { isCurrency } from './currencies.ts';

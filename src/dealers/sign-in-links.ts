@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { hashPassword } from 'better-auth/crypto';
+import type { Actor, Role } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId, randomBase62 } from '../contract/ids.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { checkedEmail, checkedPassword } from './input-rules.ts';
-import { createUser, type Role } from './users.ts';
+import { createUser } from './users.ts';
 
 /** One-time links: an invitation to a dealer's team, or the way to a new password. There is no mail: people send them. */
 const TOKEN_LENGTH = 43;
@@ -28,6 +30,7 @@ export type FoundLink = {
 /** Replaces an open invitation of the same address. */
 export async function inviteMember(
   db: Database | Transaction,
+  actor: Actor,
   input: { organizationId: string; email: string; role: Role },
 ): Promise<NewLink> {
   const email = checkedEmail(input.email);
@@ -39,13 +42,23 @@ export async function inviteMember(
     await tx.query(sql`
       delete from sign_in_links
       where organization_id = ${input.organizationId} and kind = 'invitation' and email = ${email}`);
-    return await insertLink(tx, { ...input, email, kind: 'invitation', userId: null, hours: INVITATION_DAYS * 24 });
+    const hours = INVITATION_DAYS * 24;
+    const link = await insertLink(tx, { ...input, email, kind: 'invitation', userId: null, hours });
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'user.invited',
+      object: { kind: 'user', id: link.id },
+      new: { role: input.role },
+      personal: ['email'],
+    });
+    return link;
   });
 }
 
 /** Replaces an older reset link of the same user. */
 export async function makeResetLink(
   db: Database | Transaction,
+  actor: Actor,
   input: { organizationId: string; userId: string },
 ): Promise<NewLink> {
   return await inTransaction(db, async (tx) => {
@@ -53,15 +66,32 @@ export async function makeResetLink(
       select email from users where id = ${input.userId} and organization_id = ${input.organizationId} for update`);
     if (user === undefined) throw new DomainError('not_found', 'There is no such member of the team.');
     await tx.query(sql`delete from sign_in_links where user_id = ${input.userId} and kind = 'reset'`);
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'user.reset_link_made',
+      object: { kind: 'user', id: input.userId },
+    });
     return await insertLink(tx, { ...input, email: user.email, role: null, kind: 'reset', hours: RESET_HOURS });
   });
 }
 
-export async function withdrawInvitation(db: Queryable, organizationId: string, id: string): Promise<void> {
-  const rows = await db.query(sql`
-    delete from sign_in_links
-    where id = ${id} and organization_id = ${organizationId} and kind = 'invitation' returning id`);
-  if (rows.length === 0) throw new DomainError('not_found', 'There is no such open invitation.');
+export async function withdrawInvitation(
+  db: Database,
+  actor: Actor,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      delete from sign_in_links
+      where id = ${id} and organization_id = ${organizationId} and kind = 'invitation' returning id`);
+    if (rows.length === 0) throw new DomainError('not_found', 'There is no such open invitation.');
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'user.invitation_withdrawn',
+      object: { kind: 'user', id },
+    });
+  });
 }
 
 export type OpenInvitation = { id: string; email: string; role: Role; expiresAt: Date };
@@ -90,20 +120,28 @@ export async function acceptInvitation(
   return await db.transaction(async (tx) => {
     const link = await spendLink(tx, input.token, 'invitation');
     const { organizationId, email, role } = link;
-    await createUser(tx, { organizationId, email, name: input.name, password: input.password, role: role ?? 'staff' });
+    await createUser(tx, { kind: 'job', name: 'invitation' }, { organizationId, email, name: input.name, password: input.password, role: role ?? 'staff' });
     return { email };
   });
 }
 
 /** Sets the password and ends all sessions: whoever knew the old one is out. */
-export async function resetPassword(db: Database, input: { token: string; password: string }): Promise<{ email: string }> {
+export async function resetPassword(
+  db: Database,
+  input: { token: string; password: string },
+): Promise<{ email: string }> {
   const password = await hashPassword(checkedPassword(input.password));
   return await db.transaction(async (tx) => {
-    const { userId, email } = await spendLink(tx, input.token, 'reset');
+    const { userId, email, organizationId } = await spendLink(tx, input.token, 'reset');
     await tx.query(sql`
       update accounts set password = ${password}, updated_at = now()
       where user_id = ${userId} and provider_id = 'credential'`);
     await tx.query(sql`delete from sessions where user_id = ${userId}`);
+    await recordAudit(
+      tx,
+      { kind: 'job', name: 'reset link' },
+      { organizationId, action: 'user.password_changed', object: { kind: 'user', id: userId } },
+    );
     return { email };
   });
 }
@@ -136,7 +174,12 @@ async function spendLink(
   token: string,
   kind: FoundLink['kind'],
 ): Promise<{ organizationId: string; userId: string | null; email: string; role: Role | null }> {
-  const [link] = await tx.query<{ organizationId: string; userId: string | null; email: string; role: Role | null }>(sql`
+  const [link] = await tx.query<{
+    organizationId: string;
+    userId: string | null;
+    email: string;
+    role: Role | null;
+  }>(sql`
     delete from sign_in_links where token_hash = ${tokenHash(token)} and kind = ${kind} and expires_at > now()
     returning organization_id as "organizationId", user_id as "userId", email, role`);
   if (link === undefined) throw useless();

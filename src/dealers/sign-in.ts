@@ -1,6 +1,6 @@
 import { betterAuth } from 'better-auth';
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../contract/dashboard/limits.ts';
 import type { Database } from '../db/database.ts';
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from './input-rules.ts';
 
 /** In which the caller tells the library where a request came from. */
 export const ADDRESS_HEADER = 'x-crownwheel-address';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hashPassword } from 'better-auth/crypto';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor, Role } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { newId } from '../contract/ids.ts';
@@ -8,10 +8,6 @@ import { type Database, inTransaction, sqlState, type Transaction, UNIQUE_VIOLAT
 import { sql } from '../db/sql.ts';
 import { checkedEmail, checkedName, checkedPassword } from './input-rules.ts';
 import { assertOrganization } from './organizations.ts';
-
-/** Owners may do everything, staff all but what dashboard operations keep for owners. */
-export const USER_ROLES = ['owner', 'staff'] as const;
-export type Role = (typeof USER_ROLES)[number];
 
 export type NewUser = {
   organizationId: string;

@@ -95,7 +95,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 /** Its streams end with the first moment of a stop: they would else keep the server open. */
-async function serveDashboardApi(app: FastifyInstance, options: AppOptions, dashboard: DashboardOptions): Promise<void> {
+async function serveDashboardApi(
+  app: FastifyInstance,
+  options: AppOptions,
+  dashboard: DashboardOptions,
+): Promise<void> {
   const context = { ...options, dashboard, sessions: createSessions(options.db, options) };
   await app.register(dashboardRoutes, { ...context, prefix: '/api/dashboard' });
   app.addHook('preClose', (done) => {

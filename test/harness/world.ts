@@ -14,6 +14,7 @@ import { createOrganization } from '../../src/dealers/organizations.ts';
 import { createUser } from '../../src/dealers/users.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
+import type { DashboardOptions } from '../../src/http/dashboard/dashboard-options.ts';
 import { loadPageFiles, type PageFiles } from '../../src/http/dashboard/page-files.ts';
 import { createLog } from '../../src/http/log.ts';
 import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
@@ -22,6 +23,8 @@ import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
 import { createPhotoGallery } from '../../src/inventory/photos/photo-gallery.ts';
 import { TESTER } from './actor.ts';
+import { announceIntegrations } from '../../src/live/announce-integrations.ts';
+import { createChangeFeed } from '../../src/live/change-feed.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 
@@ -51,7 +54,14 @@ export type World = {
 /** A dealer with one user and one live integration. */
 export type Dealer = { organizationId: string; userId: string; integrationId: string; apiKey: string; api: ApiClient };
 
-type WorldOptions = Partial<AppOptions> & { database?: TestDatabase; versions?: ChannelContext['versions'] };
+type WorldOptions = Partial<Omit<AppOptions, 'dashboard'>> & {
+  database?: TestDatabase;
+  versions?: ChannelContext['versions'];
+  /** Null serves no dashboard. */
+  dashboard?: Partial<DashboardOptions> | null;
+  /** A port that is free, for a public URL that names it. */
+  port?: number;
+};
 
 export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
   const database = overrides.database ?? (await cloneDatabase());
@@ -59,12 +69,17 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
   let time: Date | null = null;
   const photoDir = await mkdtemp(join(tmpdir(), 'crownwheel-photos-'));
   const photoFiles = photoFolder(photoDir);
+  const { dashboard, port: wantedPort = 0, ...appOptions } = overrides;
+  const publicUrl = overrides.publicUrl ?? PUBLIC_URL;
+  const feed = createChangeFeed(database.db);
+  const announceChannels = announceIntegrations(database.db, feed.announce);
   const channel: ChannelContext = {
     db: database.db,
     now: () => time,
-    publicUrl: PUBLIC_URL,
+    publicUrl,
     versions: overrides.versions ?? VERSIONS,
-    onEvents: () => {},
+    onEvents: announceChannels,
+    announceChange: feed.announce,
     onPhotosRemoved: (photoIds) => void photoFiles.remove(photoIds),
   };
   const app = await buildApp({
@@ -73,15 +88,16 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
     readCacheBytes: 16_000_000,
     db: database.db,
     log: createLog({ level: 'debug', isPretty: false, destination: collector(logLines) }),
-    publicUrl: PUBLIC_URL,
+    publicUrl,
     rateLimits: memoryStore(),
     readiness: createReadiness(() => database.db.query(sql`select 1`)),
     hasApi: true,
-    dashboard: { pages: builtPages },
+    dashboard:
+      dashboard === null ? null : { pages: builtPages, isSignUpOpen: true, trustedProxies: [], feed, ...dashboard },
     gallery: createPhotoGallery(database.db, photoFiles, () => {}),
-    ...overrides,
+    ...appOptions,
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.listen({ host: '127.0.0.1', port: wantedPort });
   const { port } = app.server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
   const client = (apiKey: string | null) => apiClient(origin, apiKey);
@@ -101,6 +117,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
     dealer: () => makeDealer(database.db, client),
     async stop() {
       await app.close();
+      await feed.stop();
       await database.drop();
       await rm(photoDir, { recursive: true, force: true });
     },

@@ -41,7 +41,8 @@ export const teamOperations = {
     method: 'POST',
     path: '/team/invitations',
     who: 'owner',
-    description: 'Makes a one-time link with which somebody joins the team. It replaces an older one for the same address.',
+    description:
+      'Makes a one-time link with which somebody joins the team. It replaces an older one for the same address.',
     body: Type.Object({ email: Type.String({ minLength: 3, maxLength: EMAIL_LENGTH_LIMIT }), role: Role }),
     response: OneTimeLink,
   }),

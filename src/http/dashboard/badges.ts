@@ -10,8 +10,7 @@ const COUNT_LIMIT = 100;
 export async function countBadges(db: Queryable, organizationId: string): Promise<Record<string, number>> {
   const [counts] = await db.query<{ orders: number }>(sql`
     select (select count(*) from (
-      select from orders o join integrations i on i.id = o.integration_id
-      where i.organization_id = ${organizationId} and o.status = 'received' and not i.is_test_mode
+      select from orders where organization_id = ${organizationId} and status = 'received' and not is_test
       limit ${COUNT_LIMIT}) found) as orders`);
   return { orders: counts?.orders ?? 0 };
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor, Role } from '../../audit/actor.ts';
 import type { BodyOf, DashboardOperation, ParamsOf, QueryOf, ResponseOf } from '../../contract/dashboard/operation.ts';
-import type { Role } from '../../dealers/users.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
 import type { Sessions } from './sessions.ts';
@@ -24,6 +24,8 @@ export type Call<Op extends DashboardOperation = DashboardOperation> = {
   context: DashboardContext;
   /** Null in operations that are public. */
   user: Op['who'] extends 'public' ? null : SignedIn;
+  /** The same person for the audit log; every domain function that changes something takes it. */
+  actor: Op['who'] extends 'public' ? null : Extract<Actor, { kind: 'person' }>;
   /** Where the request came from, trusted proxies looked through. */
   address: string;
   params: ParamsOf<Op>;

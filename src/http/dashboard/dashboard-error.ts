@@ -11,7 +11,11 @@ export class DashboardError extends Error {
   readonly field: string | undefined;
   readonly headers: Record<string, string>;
 
-  constructor(code: EdgeErrorCode, message: string, details: { field?: string; headers?: Record<string, string> } = {}) {
+  constructor(
+    code: EdgeErrorCode,
+    message: string,
+    details: { field?: string; headers?: Record<string, string> } = {},
+  ) {
     super(message);
     this.code = code;
     this.field = details.field;

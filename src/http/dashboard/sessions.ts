@@ -55,7 +55,10 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       await forgiveAttempt(db, attempt);
       const user = await signedIn(db, answer.response.token);
       if (user === null) {
-        throw new DashboardError('wrong_credentials', 'This account belongs to no dealer. Ask the operator of this service.');
+        throw new DashboardError(
+          'wrong_credentials',
+          'This account belongs to no dealer. Ask the operator of this service.',
+        );
       }
       passCookies(answer.headers, reply);
       return user;

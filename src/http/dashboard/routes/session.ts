@@ -56,19 +56,24 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
     return await startSession(call, { email, password: call.body.password });
   },
 
-  async updateAccount({ context, user, body }) {
-    await updateAccount(context.db, user.userId, { name: body.name, showTestData: body.show_test_data });
+  async updateAccount({ context, user, actor, body }) {
+    await updateAccount(context.db, actor, user, { name: body.name, showTestData: body.show_test_data });
     context.dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
     const { name = user.name, show_test_data: showsTestData = user.showsTestData } = body;
     return await presentSession(context, { ...user, name: name.trim(), showsTestData });
   },
 
-  async changePassword({ context, user, body, address }) {
+  async changePassword({ context, user, actor, body, address }) {
     const { email } = user;
     if (!(await context.sessions.verify({ email, password: body.current_password, address }))) {
       throw new DomainError('invalid_input', 'That is not your current password.', 'current_password');
     }
-    await changePassword(context.db, { userId: user.userId, keptSessionId: user.sessionId, password: body.new_password });
+    await changePassword(context.db, actor, {
+      organizationId: user.organizationId,
+      userId: user.userId,
+      keptSessionId: user.sessionId,
+      password: body.new_password,
+    });
     return null;
   },
 

@@ -27,35 +27,35 @@ export const teamHandlers: Handlers<typeof teamOperations> = {
     };
   },
 
-  async inviteMember({ context, user, body }) {
+  async inviteMember({ context, user, actor, body }) {
     const { organizationId } = user;
-    const link = await inviteMember(context.db, { organizationId, email: body.email, role: body.role });
+    const link = await inviteMember(context.db, actor, { organizationId, email: body.email, role: body.role });
     context.dashboard.feed.announce(organizationId, 'team', null);
     return presentLink(link, 'invitation', context.publicUrl);
   },
 
-  async withdrawInvitation({ context, user, params }) {
-    await withdrawInvitation(context.db, user.organizationId, params.invitation_id);
+  async withdrawInvitation({ context, user, actor, params }) {
+    await withdrawInvitation(context.db, actor, user.organizationId, params.invitation_id);
     context.dashboard.feed.announce(user.organizationId, 'team', null);
     return null;
   },
 
-  async changeRole({ context, user, params, body }) {
+  async changeRole({ context, user, actor, params, body }) {
     const key = { organizationId: user.organizationId, userId: params.user_id };
-    const member = await changeRole(context.db, key, body.role);
+    const member = await changeRole(context.db, actor, key, body.role);
     context.dashboard.feed.announce(user.organizationId, 'team', [params.user_id]);
     return presentMember(member);
   },
 
-  async removeMember({ context, user, params }) {
-    await removeMember(context.db, { organizationId: user.organizationId, userId: params.user_id });
+  async removeMember({ context, user, actor, params }) {
+    await removeMember(context.db, actor, { organizationId: user.organizationId, userId: params.user_id });
     context.dashboard.feed.announce(user.organizationId, 'team', [params.user_id]);
     return null;
   },
 
-  async makeResetLink({ context, user, params }) {
+  async makeResetLink({ context, user, actor, params }) {
     const key = { organizationId: user.organizationId, userId: params.user_id };
-    return presentLink(await makeResetLink(context.db, key), 'reset', context.publicUrl);
+    return presentLink(await makeResetLink(context.db, actor, key), 'reset', context.publicUrl);
   },
 };
 

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type DashboardClient, signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { createChangeFeed } from '../../../live/change-feed.ts';
+
+/** One open stream: what it has said so far, and a wait for more. */
+async function openStream(world: World, client: DashboardClient, lastEventId?: string) {
+  const stopping = new AbortController();
+  const response = await fetch(`${world.origin}/api/dashboard/stream`, {
+    headers: { cookie: client.cookie(), ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
+    signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(30_000)]),
+  });
+  assert.equal(response.status, 200);
+  assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  return {
+    text: () => text,
+    async says(pattern: RegExp): Promise<RegExpExecArray> {
+      for (;;) {
+        const found = pattern.exec(text);
+        if (found !== null) return found;
+        const { value, done } = await reader.read();
+        assert.ok(!done, `the stream ended before it said ${pattern}: ${text}`);
+        text += decoder.decode(value, { stream: true });
+      }
+    },
+    async ends(): Promise<void> {
+      while (!(await reader.read()).done);
+    },
+    close: () => stopping.abort(),
+  };
+}
+
+describe('the live stream', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  it('tells a dealer’s tabs what changed by kind and id, and nobody else', async (t) => {
+    const [person, stranger] = [await signedIn(world), await signedIn(world)];
+    const [own, other] = [await openStream(world, person), await openStream(world, stranger)];
+    t.after(() => [own, other].map((stream) => stream.close()));
+    world.channel.announceChange?.(person.organizationId, 'item', ['lst_1']);
+    await own.says(/event: changes\ndata: \[\{"kind":"item","ids":\["lst_1"\]\}\]/);
+    world.channel.announceChange?.(stranger.organizationId, 'order', ['ord_2']);
+    await other.says(/ord_2/);
+    assert.doesNotMatch(other.text(), /lst_1/);
+  });
+
+  it('tells of changes that other nodes commit', async (t) => {
+    const person = await signedIn(world);
+    const stream = await openStream(world, person);
+    const otherNode = createChangeFeed(world.db);
+    t.after(async () => {
+      stream.close();
+      await otherNode.stop();
+    });
+    // The stream may be open before its node listens to the others: announced until it is heard.
+    const announcing = setInterval(() => otherNode.announce(person.organizationId, 'job', ['job_1']), 100);
+    t.after(() => clearInterval(announcing));
+    await stream.says(/"kind":"job","ids":\["job_1"\]/);
+  });
+
+  it('resumes after the last event that a tab has seen, or says that it must reload', async (t) => {
+    const person = await signedIn(world);
+    const first = await openStream(world, person);
+    t.after(() => first.close());
+    world.channel.announceChange?.(person.organizationId, 'item', ['lst_seen']);
+    const [, id] = await first.says(/id: (\S+)\nevent: changes\ndata: .*lst_seen/);
+    first.close();
+    world.channel.announceChange?.(person.organizationId, 'item', ['lst_missed']);
+    const second = await openStream(world, person, id);
+    t.after(() => second.close());
+    await second.says(/lst_missed/);
+    assert.doesNotMatch(second.text(), /lst_seen|reload/);
+    const third = await openStream(world, person, 'another.7');
+    t.after(() => third.close());
+    await third.says(/event: reload/);
+  });
+
+  it('says "many" where there are too many ids', async (t) => {
+    const person = await signedIn(world);
+    const stream = await openStream(world, person);
+    t.after(() => stream.close());
+    world.channel.announceChange?.(
+      person.organizationId,
+      'item',
+      Array.from({ length: 500 }, (_, index) => `lst_${index}`),
+    );
+    await stream.says(/"kind":"item","ids":null/);
+  });
+
+  it('ends when the server stops, and needs a session', async (t) => {
+    const own = await startWorld();
+    t.after(() => own.stop());
+    const stream = await openStream(own, await signedIn(own));
+    await own.app.close();
+    await stream.ends();
+    assert.equal((await fetch(`${world.origin}/api/dashboard/stream`)).status, 401);
+  });
+});

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { COMMAND_LINE } from '../../src/audit/actor.ts';
+import type { DashboardOperation } from '../../src/contract/dashboard/operation.ts';
+import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts';
+import { inviteMember } from '../../src/dealers/sign-in-links.ts';
+import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
+import { startWorld, type World } from '../harness/world.ts';
+
+/**
+ * Walks every operation of the dashboard as nobody, from a wrong origin, as staff, and with the ids of another dealer. The
+ * operations come from the table itself, so a new one is walked from its first day. If it names things in a way that this
+ * walk does not know, the walk fails: teach it the parameter in FOREIGN_IDS, or the field in FOREIGN_FIELDS.
+ */
+type Person = Awaited<ReturnType<typeof signedIn>>;
+/** How to get an id of another dealer's thing, by the name of the parameter in the path. */
+const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
+  user_id: async (stranger) => stranger.userId,
+  session_id: async (stranger) => (await stranger.call('GET', '/account/sessions')).body.data[0].id,
+  invitation_id: async ({ organizationId }) =>
+    (await inviteMember(world.db, COMMAND_LINE, { organizationId, email: 'invited@dealer.example', role: 'staff' })).id,
+};
+/** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */
+const FOREIGN_FIELDS: Record<string, string> = {};
+/** Bodies that the sample below can't guess. */
+const BODIES: Record<string, unknown> = {};
+
+let world: World;
+let owner: Person;
+let staff: Person;
+let stranger: Person;
+const operations: [id: string, operation: DashboardOperation][] = Object.entries(DASHBOARD_OPERATIONS);
+
+before(async () => {
+  world = await startWorld();
+  owner = await signedIn(world);
+  staff = await signedIn(world, { organizationId: owner.organizationId, role: 'staff' });
+  stranger = await signedIn(world);
+});
+after(() => world.stop());
+
+const parametersOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+const withParameters = (path: string, value: (name: string) => string) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => value(name));
+const anywhere = (path: string) => withParameters(path, () => 'x');
+
+describe('the operations of the dashboard', () => {
+  it('are all known to this walk, with every parameter and field that holds an id', () => {
+    for (const [id, operation] of operations) {
+      for (const name of parametersOf(operation.path)) {
+        assert.ok(name in FOREIGN_IDS, `${id} has the parameter ${name}: teach the walk how to get a foreign one`);
+      }
+      for (const schema of [operation.body, operation.query]) {
+        for (const field of Object.keys((schema as { properties?: object } | null)?.properties ?? {})) {
+          if (/_ids?$/.test(field)) assert.ok(field in FOREIGN_FIELDS, `${id} has the field ${field}: teach the walk`);
+        }
+      }
+    }
+  });
+
+  it('answer 401 without a session, unless they are public', async () => {
+    for (const [id, { method, path, who }] of operations) {
+      if (who === 'public') continue;
+      const answer = await dashboardClient(world).call(method, anywhere(path));
+      assert.equal(answer.status, 401, id);
+    }
+  });
+
+  it('answer 403 from a wrong origin when they change something', async () => {
+    for (const [id, { method, path }] of operations) {
+      if (method === 'GET') continue;
+      for (const origin of ['https://evil.example', '']) {
+        const answer = await owner.call(method, anywhere(path), undefined, { origin });
+        assert.equal(answer.body.error.code, 'wrong_origin', id);
+        assert.equal(answer.status, 403, id);
+      }
+    }
+  });
+
+  it('answer staff 403 with a sentence where only owners may', async () => {
+    for (const [id, { method, path, who }] of operations) {
+      if (who !== 'owner') continue;
+      const answer = await staff.call(method, anywhere(path));
+      assert.equal(answer.status, 403, id);
+      assert.match(answer.body.error.message, /^Only owners .*\.$/, id);
+    }
+  });
+
+  it('answer the id of another dealer exactly as one that never was: 404', async () => {
+    for (const [id, operation] of operations) {
+      if (parametersOf(operation.path).length === 0) continue;
+      const foreign = new Map<string, string>();
+      for (const name of parametersOf(operation.path)) foreign.set(name, (await FOREIGN_IDS[name]?.(stranger)) ?? '');
+      const ask = (value: (name: string) => string) =>
+        owner.call(operation.method, withParameters(operation.path, value), BODIES[id] ?? sampleOf(operation.body));
+      const answer = await ask((name) => foreign.get(name) ?? '');
+      assert.equal(answer.status, 404, `${id}: ${answer.text}`);
+      // The same shape of id, of a thing that never was.
+      const unknown = await ask((name) => (foreign.get(name) ?? '').replace(/.{4}$/, '0000'));
+      const plain = ({ error }: { error: object }) => ({ ...error, request_id: '' });
+      assert.deepEqual(plain(answer.body), plain(unknown.body), id);
+    }
+  });
+});
+
+type Schema = {
+  type?: string;
+  const?: unknown;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  minLength?: number;
+  minimum?: number;
+  items?: Schema;
+  minItems?: number;
+  enum?: unknown[];
+};
+
+/** The smallest body that the schema takes. */
+function sampleOf(given: unknown): unknown {
+  if (given === null || given === undefined) return undefined;
+  const schema = given as Schema;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (schema.anyOf !== undefined) return sampleOf(schema.anyOf[0]);
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries((schema.required ?? []).map((name) => [name, sampleOf(schema.properties?.[name])]));
+    case 'array':
+      return Array.from({ length: schema.minItems ?? 0 }, () => sampleOf(schema.items));
+    case 'string':
+      return 'x'.repeat(schema.minLength ?? 1);
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return schema.minimum ?? 1;
+  }
+}
