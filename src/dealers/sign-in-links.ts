@@ -120,7 +120,11 @@ export async function acceptInvitation(
   return await db.transaction(async (tx) => {
     const link = await spendLink(tx, input.token, 'invitation');
     const { organizationId, email, role } = link;
-    await createUser(tx, { kind: 'job', name: 'invitation' }, { organizationId, email, name: input.name, password: input.password, role: role ?? 'staff' });
+    await createUser(
+      tx,
+      { kind: 'job', name: 'invitation' },
+      { organizationId, email, name: input.name, password: input.password, role: role ?? 'staff' },
+    );
     return { email };
   });
 }

@@ -22,9 +22,9 @@ import { createReadiness } from '../../src/http/readiness.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
 import { createPhotoGallery } from '../../src/inventory/photos/photo-gallery.ts';
-import { TESTER } from './actor.ts';
 import { announceIntegrations } from '../../src/live/announce-integrations.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';
+import { TESTER } from './actor.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 

@@ -57,7 +57,17 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const { params, query, body } = request;
         const { user = null, address = '' } = users.get(request) ?? {};
         const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
-        const answer = await handle({ context, user, actor, address, params, query, body, request, reply } as unknown as Call);
+        const answer = await handle({
+          context,
+          user,
+          actor,
+          address,
+          params,
+          query,
+          body,
+          request,
+          reply,
+        } as unknown as Call);
         if (answer === reply || reply.sent) return reply;
         if (answer === null) return reply.code(204).send();
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
