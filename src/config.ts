@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from './contract/limits.ts';
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
 import { adopt, makeDataFolder } from './db/data-folder.ts';
 import { StartError } from './db/start-error.ts';
@@ -41,6 +42,8 @@ export type Config = Readonly<{
   rateLimitStore: 'memory' | 'postgres';
   /** Memory for the answers to reads. */
   readCacheMb: number;
+  /** How much one integration may store in a day. */
+  storageQuotaMbPerDay: number;
   /** Null keeps photos in a folder under dataDir. */
   photoBucket: PhotoBucket | null;
   /** Whether webhooks may go to http and to private addresses: for development. */
@@ -104,6 +107,12 @@ export function readConfig(environment: Environment = process.env): Config {
     secretKeys,
     rateLimitStore: read.choice('RATE_LIMIT_STORE', ['memory', 'postgres'], isEmbedded ? 'memory' : 'postgres'),
     readCacheMb: read.integer('READ_CACHE_MB', 128, 1, 100_000),
+    storageQuotaMbPerDay: read.integer(
+      'STORAGE_QUOTA_MB_PER_DAY',
+      STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
+      1,
+      STORAGE_QUOTA_MAX_MB_PER_DAY,
+    ),
     photoBucket: readPhotoBucket(read, problems),
     isPrivateWebhookAllowed: read.choice('WEBHOOK_PRIVATE_TARGETS', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     auditDays: read.integer('AUDIT_DAYS', 730, 30, 36_500),

@@ -113,6 +113,7 @@ async function serve(
     readCacheBytes: config.readCacheMb * BYTES_PER_MB,
     rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
     readiness,
+    storageQuotaMbPerDay: config.storageQuotaMbPerDay,
     hasApi: config.roles.includes('api'),
     dashboard:
       pages === null

@@ -57,6 +57,8 @@ describe("the operator's command line", () => {
     await json('integration', 'rate-limit', id, '1200');
     assert.deepEqual(await me(key), [200, 1200]);
     await json('integration', 'rate-limit', id, 'default');
+    assert.equal((await json('integration', 'storage-quota', id, '51200')).storage_quota_mb, 51_200);
+    assert.equal((await json('integration', 'storage-quota', id, 'default')).storage_quota_mb, null);
     assert.deepEqual(await me(key), [200, 600]);
 
     assert.equal((await json('integration', 'disable', id)).is_enabled, false);
@@ -181,6 +183,7 @@ describe("the operator's command line", () => {
         ['integration', 'rate-limit', noIntegration, String(RATE_LIMIT_OVERRIDE_MAX + 1)],
         /^A rate limit is a whole number from 10 to \d+\.$/,
       ],
+      [['integration', 'storage-quota', noIntegration, '0'], /^A storage quota is a whole number of megabytes a day/],
       [['integration', 'rate-limit', noIntegration, '-5'], /It is a whole number, or "default"\.$/],
       [['integration', 'rate-limit', noIntegration, 'much'], /It is a whole number, or "default"\.$/],
       [['integration', 'rate-limit', noIntegration, '60'], /^There is no integration "int_\w+"\.$/],

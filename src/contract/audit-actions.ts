@@ -17,6 +17,7 @@ const labels = {
   'integration.key_regenerated': 'API key regenerated',
   'integration.enabled_changed': 'Integration switched on or off',
   'integration.rate_limit_changed': 'Rate limit changed',
+  'integration.storage_quota_changed': 'Storage quota changed',
   'integration.attachment_changed': 'Integration attached or detached',
   'integration.presentation_changed': 'Prices and photos of the channel changed',
   'integration.version_rolled': 'API version changed',

@@ -52,6 +52,7 @@ const ADDED: Record<string, [status: number, type: string]> = {
   headers_too_large: [431, 'validation_error'],
   ping_failed: [500, 'api_error'],
   not_ready: [503, 'api_error'],
+  storage_quota_exceeded: [429, 'rate_limit_error'],
 };
 
 /** The codes of paths and methods that are none; no operation can have them. */

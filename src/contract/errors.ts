@@ -240,6 +240,15 @@ const entries = {
     recovery: 'Retry the cancellation.',
   },
   // The codes below are additions to the first release's list.
+  storage_quota_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'The integration has stored as much as it may in one day. Retry after the time given in Retry-After.',
+    cause:
+      'The bodies and answers of the integration’s writes since midnight UTC have used up its storage quota. Replays do not count.',
+    recovery:
+      'Wait `Retry-After` seconds, until the next day of UTC begins, and retry with the same Idempotency-Key. If you need more, ask the operator for a larger quota.',
+  },
   ping_failed: {
     status: 500,
     type: 'api_error',

@@ -138,6 +138,13 @@ function exampleError(code: ErrorCode): ApiError {
   return new ApiError(code, param === undefined ? {} : { param });
 }
 
+/** The codes whose answers say when to retry. */
+const RETRY_AFTER_CODES: readonly ErrorCode[] = [
+  'too_many_requests',
+  'idempotency_key_in_use',
+  'storage_quota_exceeded',
+];
+
 const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
 function headersOf(operation: Operation, codes: ErrorCode[]): Json {
@@ -147,7 +154,7 @@ function headersOf(operation: Operation, codes: ErrorCode[]): Json {
   // HTTP that can't be parsed is refused before the key is looked at, a wrong field after it.
   const isPerhapsBefore = statuses.has(400) || statuses.has(408);
   if (!isBeforeAdmission && !isPerhapsBefore) names.push(...RATE_HEADERS);
-  if (codes.includes('too_many_requests') || codes.includes('idempotency_key_in_use')) names.push('Retry-After');
+  if (codes.some((code) => RETRY_AFTER_CODES.includes(code))) names.push('Retry-After');
   if (operation.isIdempotent && codes.length === 0) names.push('Idempotent-Replay', 'Original-Request-Id');
   if (operation.hasEtag && codes.length === 0) names.push('ETag');
   const headers: Json = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -429,6 +429,7 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
   'request_too_large',
   'key_reused_with_different_body',
   'idempotency_key_in_use',
+  'storage_quota_exceeded',
   'lookup_failed',
 ];
 

@@ -16,6 +16,8 @@ export type Admission = {
   country: string | null;
   apiVersion: string;
   rateLimitOverride: number | null;
+  /** How much it may store in a day; null is the operator's setting. */
+  storageQuotaMb: number | null;
   /** The newest stamp of what this integration's client can read: while it stands, what was read stays right. */
   clockMs: number;
   /** The database's time at the lookup, unless a test owns the clock. */
@@ -34,6 +36,7 @@ type AdmissionRow = {
   country: string | null;
   api_version: string;
   rate_limit_override: number | null;
+  storage_quota_mb: number | null;
   clock_ms: number;
   now_ms: number;
 };
@@ -56,7 +59,7 @@ export async function findAdmissions(
   });
   const statement = sql`
     select encode(i.key_hash, 'hex') as key_hash, i.id, i.organization_id, i.is_enabled, i.is_test_mode, i.currency, i.api_version,
-      i.rate_limit_override, o.country,
+      i.rate_limit_override, i.storage_quota_mb, o.country,
       coalesce(o.is_provisioned and o.archived_at is null, false) as is_provisioned,
       coalesce(o.has_integration_plan, false) as has_plan, 
       floor(extract(epoch from c.stamp) * 1000)::bigint as clock_ms,
@@ -87,6 +90,7 @@ function admissionOf(row: AdmissionRow, now: Date | null): Admission {
     country: row.country,
     apiVersion: row.api_version,
     rateLimitOverride: row.rate_limit_override,
+    storageQuotaMb: row.storage_quota_mb,
     clockMs: row.clock_ms,
     nowMs: now?.getTime() ?? row.now_ms,
   };

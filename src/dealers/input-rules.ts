@@ -1,7 +1,7 @@
 import { EMAIL_LENGTH_LIMIT, PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { type IdKind, isId } from '../contract/ids.ts';
-import { RATE_LIMIT_OVERRIDE_MAX, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
+import { RATE_LIMIT_OVERRIDE_MAX, STORAGE_QUOTA_MAX_MB_PER_DAY, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import { isCurrency } from './currencies.ts';
 
 /** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
@@ -52,6 +52,16 @@ export function checkedRateLimit(limit: number): number {
     );
   }
   return limit;
+}
+
+export function checkedStorageQuota(quotaMb: number): number {
+  if (!Number.isInteger(quotaMb) || quotaMb < 1 || quotaMb > STORAGE_QUOTA_MAX_MB_PER_DAY) {
+    throw refused(
+      `A storage quota is a whole number of megabytes a day from 1 to ${STORAGE_QUOTA_MAX_MB_PER_DAY}.`,
+      'storage_quota',
+    );
+  }
+  return quotaMb;
 }
 
 /** A malformed id is answered like an unknown one. */

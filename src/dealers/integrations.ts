@@ -17,7 +17,14 @@ import {
 import { type Sql, sql } from '../db/sql.ts';
 import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
 import { holdRates } from './exchange-rates.ts';
-import { checkedCurrency, checkedId, checkedName, checkedRateLimit, notFound } from './input-rules.ts';
+import {
+  checkedCurrency,
+  checkedId,
+  checkedName,
+  checkedRateLimit,
+  checkedStorageQuota,
+  notFound,
+} from './input-rules.ts';
 import { assertOrganization, type ListPage } from './organizations.ts';
 
 export type NewIntegration = {
@@ -40,10 +47,12 @@ export type IntegrationSummary = {
   apiVersion: string;
   currency: string;
   rateLimitOverride: number | null;
+  storageQuotaMb: number | null;
 };
 
 const SUMMARY = sql`id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
-  is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride"`;
+  is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride",
+  storage_quota_mb as "storageQuotaMb"`;
 
 /** Makes an integration, pinned to the current version, and returns its key: the only time the key is seen. */
 export async function createIntegration(
@@ -139,6 +148,21 @@ export async function setRateLimit(
     action: 'integration.rate_limit_changed',
     assignment,
     values,
+  });
+}
+
+/** Null takes the override away. */
+export async function setStorageQuota(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  quotaMb: number | null,
+): Promise<boolean> {
+  if (quotaMb !== null) checkedStorageQuota(quotaMb);
+  return await changeSetting(db, actor, integrationId, {
+    action: 'integration.storage_quota_changed',
+    assignment: sql`storage_quota_mb = ${quotaMb}`,
+    values: { storageQuotaMb: quotaMb },
   });
 }
 

@@ -26,6 +26,8 @@ export type AppOptions = {
   /** Null serves no dashboard; the address of the service then opens the docs. */
   dashboard: DashboardOptions | null;
   timeouts?: Partial<Timeouts>;
+  /** How much one integration may store in a day, unless it has a quota of its own. */
+  storageQuotaMbPerDay?: number;
   /** How long a write waits for its key and for its turn, taken together; tests change it. */
   writeWaitMs?: number;
 };

@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
-import { RATE_LIMIT_DEFAULT, RATE_LIMIT_OVERRIDE_MAX } from '../../contract/limits.ts';
+import { RATE_LIMIT_DEFAULT, RATE_LIMIT_OVERRIDE_MAX, STORAGE_QUOTA_MAX_MB_PER_DAY } from '../../contract/limits.ts';
 import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
@@ -14,6 +14,7 @@ import {
   setEnabled,
   setOrganization,
   setRateLimit,
+  setStorageQuota,
 } from '../../dealers/integrations.ts';
 import type { ListPage } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
@@ -31,6 +32,7 @@ Examples:
 What a command changes holds from the next request on, on every node.`;
 
 const LIMIT_HELP = `a whole number from ${RATE_LIMIT_OVERRIDE_MIN} to ${RATE_LIMIT_OVERRIDE_MAX}, or "default" for ${RATE_LIMIT_DEFAULT}`;
+const QUOTA_HELP = `a whole number from 1 to ${STORAGE_QUOTA_MAX_MB_PER_DAY}, or "default" for STORAGE_QUOTA_MB_PER_DAY`;
 const ID_HELP = 'the integration, int_…';
 
 /** The connection of one website to one dealer: has the API key. */
@@ -74,6 +76,14 @@ export function addIntegration(program: Command, shell: Shell): void {
     example: '1200',
     line: 'The rate limit is set.',
     change: (db, id, limit) => setRateLimit(db, COMMAND_LINE, id, limit === 'default' ? null : Number(limit)),
+  });
+  addChange(noun, shell, {
+    verb: 'storage-quota',
+    description: 'set how many megabytes its writes may store in a day of UTC',
+    argument: new Argument('<megabytes>', QUOTA_HELP).argParser(parseLimit),
+    example: '51200',
+    line: 'The storage quota is set.',
+    change: (db, id, quota) => setStorageQuota(db, COMMAND_LINE, id, quota === 'default' ? null : Number(quota)),
   });
   addPresentation(noun, shell, ID_HELP);
   addRoll(noun, shell, ID_HELP);
@@ -208,6 +218,7 @@ function answer(line: string, integration: IntegrationSummary, apiKey?: string):
       ['currency', integration.currency],
       ['version', integration.apiVersion],
       ['rate limit', integration.rateLimitOverride ?? 'default'],
+      ['storage quota', integration.storageQuotaMb === null ? 'default' : `${integration.storageQuotaMb} MB a day`],
       ['key', apiKey ?? integration.keyHint],
     ])}`,
   };
@@ -225,6 +236,7 @@ function integrationJson(integration: IntegrationSummary): Record<string, unknow
     api_version: integration.apiVersion,
     currency: integration.currency,
     rate_limit_override: integration.rateLimitOverride,
+    storage_quota_mb: integration.storageQuotaMb,
   };
 }
 

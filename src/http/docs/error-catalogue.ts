@@ -48,7 +48,7 @@ const GROUPS: Readonly<Record<ErrorType, { title: string; lead: string }>> = {
   },
   rate_limit_error: {
     title: 'Rate limit',
-    lead: 'Too much was asked in too short a time. The refused request itself costs nothing.',
+    lead: 'Too much was asked or stored in too short a time. A request that the rate limit refuses costs nothing.',
   },
   not_found: {
     title: 'Not found',
@@ -160,7 +160,7 @@ function handlingSection(site: Site): Html {
 <li><strong>Match on <code>code</code>.</strong> Codes never change. The wording of <code>message</code> may, at any time.</li>
 <li><strong>Expect new codes.</strong> Treat one you do not know by its HTTP status.</li>
 <li><strong>Retry what can pass.</strong> Server errors and ${sentence('`auth_lookup_failed`', site)} pass by themselves: wait a little longer each time.
-After ${sentence('`too_many_requests`', site)} wait as long as <code>Retry-After</code> says.</li>
+After ${sentence('`too_many_requests` or `storage_quota_exceeded`', site)} wait as long as <code>Retry-After</code> says.</li>
 <li><strong>Keep <code>request_id</code>.</strong> It is also in the <code>X-Request-Id</code> header, and it finds your request in our logs.</li>
 </ul>
 ${statusTable(site)}

@@ -39,6 +39,12 @@ export const CHECKS: readonly Check[] = [
     codes: ['key_reused_with_different_body', 'idempotency_key_in_use'],
     isForWritesAlone: true,
   },
+  {
+    title: 'Storage quota',
+    text: 'The integration has not yet stored as much as it may in one day.',
+    codes: ['storage_quota_exceeded'],
+    isForWritesAlone: true,
+  },
   { title: 'The operation', text: 'Only now does the endpoint itself begin.', codes: [] },
 ];
 

@@ -1,4 +1,10 @@
-import { BODY_LIMIT_BYTES, RATE_LIMIT_DEFAULT, RATE_WINDOW_MS } from '../../contract/limits.ts';
+import {
+  BODY_LIMIT_BYTES,
+  COUNTED_BYTES_PER_WRITE,
+  RATE_LIMIT_DEFAULT,
+  RATE_WINDOW_MS,
+  STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
+} from '../../contract/limits.ts';
 import { OPERATIONS, type Operation } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { costText, methodBadge } from './badges.ts';
@@ -105,6 +111,7 @@ The window rolls: there is no moment at which a full new minute begins. Each req
 <li><strong>Everything counts once the key is known,</strong> errors too. A request that fails authentication does not count, and neither does one that was refused with 429.</li>
 <li><strong><code>Retry-After</code> is true.</strong> ${errorLink('too_many_requests', site)} says after how many seconds this very request fits. Wait that long, and it passes if nothing else was sent meanwhile.</li>
 <li><strong>Back off.</strong> If 429 comes again, wait up to min(60, <code>Retry-After</code> × 2<sup>attempts</sup>) seconds, and give up after five attempts.</li>
+<li><strong>Storage has a quota.</strong> In a day of UTC the writes of one integration may store ${STORAGE_QUOTA_DEFAULT_MB_PER_DAY / 1024} GB, unless the operator set another quota. A write counts the bytes of its body and of its answer, plus ${COUNTED_BYTES_PER_WRITE}; replays and failures do not count. Past the quota, writes answer ${errorLink('storage_quota_exceeded', site)} until midnight UTC. Reads go on.</li>
 </ul>
 </div>
 <table class="costs">

@@ -65,7 +65,7 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
     reader: createDocumentReader(options.channel, options.readCacheBytes / 2),
     readCache: createReadCache(options.readCacheBytes / 2),
     cursors: createCursors(options.secretKeys),
-    writes: createWriteExecutor({ ...options.channel, db: options.db }, options.writeWaitMs),
+    writes: createWriteExecutor(options),
     rawBodies: new WeakMap(),
   };
   const admit = admitter(context.db, context.rateLimits, context.channel.now);

@@ -18,10 +18,12 @@ export async function answerWrite<Input>(call: WriteCall, kind: WriteKind<Input>
 
 function writeRequest({ integration, request, context }: WriteCall): WriteRequest {
   const path = request.url.split('?', 1)[0] ?? '';
+  const body = context.rawBodies.get(request) ?? Buffer.alloc(0);
   return {
     integrationId: integration.integrationId,
     key: String(request.headers['idempotency-key']),
-    fingerprint: fingerprintOf(request.method, path, context.rawBodies.get(request) ?? Buffer.alloc(0)),
+    fingerprint: fingerprintOf(request.method, path, body),
     requestId: request.id,
+    bodyBytes: body.length,
   };
 }

@@ -3,6 +3,8 @@ import { ApiError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_RETENTION_HOURS } from '../../../contract/limits.ts';
 import type { Queryable, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
+import { transactionTime } from '../../../db/sql-time.ts';
+import { countedBytes, dayOf, raiseCount } from './storage-quota.ts';
 import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';
 
 /**
@@ -15,6 +17,8 @@ export type WriteRequest = {
   /** SHA-256 of method, path and body. */
   fingerprint: Buffer;
   requestId: string;
+  /** The size of the body, for the storage quota. */
+  bodyBytes: number;
 };
 
 /** An answer to be recorded; what is about test data is deleted with it. */
@@ -34,18 +38,35 @@ export async function tryLockKeys(tx: Transaction, requests: WriteRequest[]): Pr
 
 type RecordRow = { key: string; fingerprint: Buffer; status: number; body: string; request_id: string };
 
-/** The recorded answers to some requests of one integration; a statement of its own, after the locks. */
+export type FoundRecords = {
+  records: Map<string, RecordRow>;
+  /** What the integration has stored today, and what time it is for the database. */
+  storedBytes: number;
+  now: Date;
+};
+
+/**
+ * The recorded answers to some requests of one integration, and in the same round trip what it has stored today. A
+ * statement of its own, after the locks.
+ */
 export async function findRecords(
   tx: Transaction,
   requests: WriteRequest[],
-  now: Date | null,
-): Promise<Map<string, RecordRow>> {
-  const rows = await tx.query<RecordRow>(sql`
-    select key, fingerprint, status, body, request_id from idempotency_records
-    where integration_id = ${requests[0]?.integrationId ?? ''}
-      and key = any(${requests.map((request) => request.key)}::text[])
-      and created_at > coalesce(${now}::timestamptz, now()) - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})`);
-  return new Map(rows.map((row) => [row.key, row]));
+  testTime: Date | null,
+): Promise<FoundRecords> {
+  const integrationId = requests[0]?.integrationId ?? '';
+  const rows = await tx.query<(RecordRow | { key: null }) & { now: Date; stored_bytes: number }>(sql`
+    select clock.now, coalesce(u.bytes, 0) as stored_bytes, r.key, r.fingerprint, r.status, r.body, r.request_id
+    from (select ${transactionTime(testTime)} as now) as clock
+    left join storage_usage u on u.integration_id = ${integrationId} and u.day = ${dayOf(sql`clock.now`)}
+    left join idempotency_records r on r.integration_id = ${integrationId}
+      and r.key = any(${requests.map((request) => request.key)}::text[])
+      and r.created_at > clock.now - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})`);
+  const records = new Map<string, RecordRow>();
+  for (const row of rows) if (row.key !== null) records.set(row.key, row);
+  const [first] = rows;
+  if (first === undefined) throw new Error('the lookup of idempotency records answered no row');
+  return { records, storedBytes: first.stored_bytes, now: first.now };
 }
 
 /** The recorded answer, if it is one to this request; another body under the same key is refused. */
@@ -59,12 +80,18 @@ export function keyReused(): WriteOutcome {
   return { kind: 'refused', refusal: new ApiError('key_reused_with_different_body') };
 }
 
-/** Records answers of one integration with the write itself; an expired record under the key gives way. */
+/**
+ * Records answers of one integration with the write itself, and counts what they store. An expired record under the key
+ * gives way.
+ */
 export async function recordAnswers(tx: Transaction, records: NewRecord[], now: Date | null): Promise<void> {
   if (records.length === 0) return;
+  const integrationId = records[0]?.request.integrationId ?? '';
+  const bytes = records.reduce((sum, { request, answer }) => sum + countedBytes(request.bodyBytes, answer.body), 0);
   await tx.query(sql`
+    with counted as (${raiseCount(integrationId, bytes, now)})
     insert into idempotency_records (integration_id, created_at, key, fingerprint, status, body, request_id, is_test)
-    select ${records[0]?.request.integrationId ?? ''}, coalesce(${now}::timestamptz, now()), key,
+    select ${integrationId}, ${transactionTime(now)}, key,
       decode(fingerprint, 'hex'), status, body, request_id, is_test
     from unnest(
       ${records.map(({ request }) => request.key)}::text[],
@@ -84,7 +111,7 @@ export async function pruneRecords(db: Queryable, now: Date | null): Promise<num
   const rows = await db.query<{ key: string }>(sql`
     delete from idempotency_records where ctid in (
       select ctid from idempotency_records
-      where created_at <= coalesce(${now}::timestamptz, now()) - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})
+      where created_at <= ${transactionTime(now)} - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})
       limit ${PRUNE_BATCH_LIMIT})
     returning key`);
   return rows.length;

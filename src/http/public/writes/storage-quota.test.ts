@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { ApiResponse } from '../../../../test/harness/api-client.ts';
+import { cloneDatabase } from '../../../../test/harness/database.ts';
+import { admissionCounter, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { COMMAND_LINE } from '../../../audit/actor.ts';
+import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.ts';
+import { openDatabase } from '../../../db/database.ts';
+import { sql } from '../../../db/sql.ts';
+import { setStorageQuota } from '../../../dealers/integrations.ts';
+import { pruneStorageUsage } from './storage-quota.ts';
+
+const EXCEEDED = { status: 429, code: 'storage_quota_exceeded' };
+/** A field that the API ignores makes a body as large as a test needs it. */
+const padding = (bytes: number) => 'x'.repeat(bytes);
+
+let world: World;
+before(async () => {
+  world = await startWorld({ storageQuotaMbPerDay: 1 });
+});
+after(async () => {
+  await world.stop();
+});
+
+async function storedBytes(shop: Shop): Promise<number> {
+  const [row] = await world.db.query<{ bytes: number }>(sql`
+    select coalesce(sum(bytes), 0)::bigint as bytes from storage_usage where integration_id = ${shop.integrationId}`);
+  return row?.bytes ?? 0;
+}
+
+/** Uses up the quota of a megabyte. */
+async function fill(shop: Shop): Promise<void> {
+  const body = { external_id: 'large', padding: padding(BYTES_PER_MB - 200) };
+  assert.equal((await shop.post('/v1/customers', body)).status, 201);
+}
+
+describe('the storage quota', () => {
+  it('counts each write’s body, its answer and a fixed part, and no replay or failure', async () => {
+    const shop = await openShop(world);
+    const key = freshKey();
+    const body = JSON.stringify({ channel_order_id: 'SO-1' });
+    const json = { ...key, 'content-type': 'application/json' };
+    const order = await shop.api.post('/v1/orders', body, json);
+    const counted = body.length + Buffer.byteLength(order.text) + COUNTED_BYTES_PER_WRITE;
+    assert.equal(await storedBytes(shop), counted);
+    assert.equal((await shop.api.post('/v1/orders', body, json)).status, 201);
+    assert.equal(
+      faultOf(await shop.post('/v1/orders', { channel_order_id: 'SO-1' })).code,
+      'duplicate_channel_order_id',
+    );
+    assert.equal(await storedBytes(shop), counted);
+  });
+
+  it('refuses every kind of write once it is used up, with the time until midnight UTC, and serves reads', async () => {
+    const shop = await openShop(world);
+    const { id } = (await shop.post('/v1/orders', { channel_order_id: 'SO-1' })).body;
+    await fill(shop);
+    const writes: [string, object][] = [
+      ['/v1/orders', { channel_order_id: 'SO-2' }],
+      [`/v1/orders/${id}/cancel`, {}],
+      ['/v1/customers', { external_id: 'c1' }],
+      ['/v1/customers/bulk', { customers: [{ external_id: 'c1' }] }],
+      ['/v1/test/webhook_ping', {}],
+    ];
+    for (const [path, body] of writes) {
+      const answer = await shop.post(path, body);
+      assert.deepEqual(faultOf(answer), EXCEEDED, path);
+      assert.equal(answer.body.error.type, 'rate_limit_error');
+    }
+    assert.equal((await shop.api.get('/v1/orders')).body.data.length, 1);
+  });
+
+  it('says truly when to retry, and the same key passes then', async () => {
+    const shop = await openShop(world);
+    const noon = Date.parse('2026-06-01T12:00:00.400Z');
+    world.setTime(new Date(noon));
+    try {
+      await fill(shop);
+      const key = freshKey();
+      const refused = await shop.api.post('/v1/customers', { external_id: 'c1' }, key);
+      assert.deepEqual(faultOf(refused), EXCEEDED);
+      const waitSeconds = Number(refused.headers['retry-after']);
+      assert.equal(waitSeconds, 12 * 60 * 60);
+      world.setTime(new Date(noon + (waitSeconds - 1) * 1000));
+      assert.deepEqual(faultOf(await shop.api.post('/v1/customers', { external_id: 'c1' }, key)), EXCEEDED);
+      world.setTime(new Date(noon + waitSeconds * 1000));
+      assert.equal((await shop.api.post('/v1/customers', { external_id: 'c1' }, key)).status, 201);
+    } finally {
+      world.setTime(null);
+    }
+  });
+
+  it('comes after the replay and after a reused key, and before the operation', async () => {
+    const shop = await openShop(world);
+    const key = freshKey();
+    const first = await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
+    await fill(shop);
+    const replay = await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
+    assert.equal(replay.text, first.text);
+    const reused = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, key);
+    assert.equal(faultOf(reused).code, 'key_reused_with_different_body');
+    assert.deepEqual(faultOf(await shop.post('/v1/orders', { channel_order_id: 'SO-1' })), EXCEEDED);
+  });
+
+  it('is each integration’s own, counted on all nodes together', async (t) => {
+    const { address } = world.database;
+    const db = openDatabase({ address, poolSize: 2, onIdleError: () => {} });
+    const node = await startWorld({ database: { db, address, drop: () => db.close() }, storageQuotaMbPerDay: 1 });
+    t.after(() => node.stop());
+    const shop = await openShop(world);
+    const sibling = await addShop(world, shop);
+    await fill(shop);
+    const elsewhere = await node.client(shop.apiKey).post('/v1/customers', { external_id: 'c1' }, freshKey());
+    assert.deepEqual(faultOf(elsewhere), EXCEEDED);
+    assert.equal((await sibling.post('/v1/customers', { external_id: 'c1' })).status, 201);
+  });
+
+  it('holds within a batch: those that no longer fit are refused, the others are stored', async (t) => {
+    const tight = await startWorld({ database: await cloneDatabase({ poolSize: 3 }), storageQuotaMbPerDay: 1 });
+    t.after(() => tight.stop());
+    const shop = await openShop(tight);
+    const untilAdmitted = await admissionCounter(shop);
+    const clock = await holdClock(tight.db, shop.integrationId);
+    const report = (id: string) =>
+      shop.post('/v1/orders', { channel_order_id: id, padding: padding(0.3 * BYTES_PER_MB) });
+    const first = report('first');
+    await untilBlocked(tight.db);
+    const others = ['a', 'b', 'c', 'd', 'e'].map(report);
+    await untilAdmitted(12);
+    await clock.letGo();
+    const answers: ApiResponse[] = await Promise.all([first, ...others]);
+    // The one that crosses the line is still stored, as it would be alone.
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [201, 201, 201, 201, 429, 429]);
+  });
+
+  it('of one integration is raised by an override, from the next request on', async () => {
+    const shop = await openShop(world);
+    await fill(shop);
+    assert.deepEqual(faultOf(await shop.post('/v1/customers', { external_id: 'c1' })), EXCEEDED);
+    await setStorageQuota(world.db, COMMAND_LINE, shop.integrationId, 2);
+    assert.equal((await shop.post('/v1/customers', { external_id: 'c1' })).status, 201);
+    await setStorageQuota(world.db, COMMAND_LINE, shop.integrationId, null);
+    assert.deepEqual(faultOf(await shop.post('/v1/customers', { external_id: 'c2' })), EXCEEDED);
+  });
+
+  it('forgets the counts of days long past', async () => {
+    const shop = await openShop(world);
+    await shop.post('/v1/customers', { external_id: 'c1' });
+    await pruneStorageUsage(world.db, null);
+    assert.ok((await storedBytes(shop)) > 0);
+    await pruneStorageUsage(world.db, new Date(Date.now() + 40 * 24 * 60 * 60 * 1000));
+    assert.equal(await storedBytes(shop), 0);
+  });
+});

@@ -1,0 +1,53 @@
+import { ApiError } from '../../../contract/errors.ts';
+import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.ts';
+import type { Queryable } from '../../../db/database.ts';
+import { type Sql, sql } from '../../../db/sql.ts';
+import { transactionTime } from '../../../db/sql-time.ts';
+import type { AdmittedIntegration } from '../admit.ts';
+
+/**
+ * How much an integration may store in a day of UTC. A write counts the bytes of its body and of its answer and a fixed
+ * part for rows, indexes and events. The count is read by the statement that looks for recorded answers and raised by the
+ * one that records them, in the write's own transaction, so it costs no round trip and all nodes count together.
+ *
+ * The write that crosses the quota is still stored. Writes in flight on other nodes, or under another lock, don't see
+ * each other's bytes: past the quota each of them can store one batch more.
+ */
+const DAY_MS = 24 * 60 * 60 * 1000;
+const RETENTION_DAYS = 30;
+
+export function quotaBytesOf(integration: AdmittedIntegration, defaultMbPerDay: number): number {
+  return (integration.storageQuotaMb ?? defaultMbPerDay) * BYTES_PER_MB;
+}
+
+/** What a write counts; before it has an answer, at least this much. */
+export function countedBytes(bodyBytes: number, answer = ''): number {
+  return bodyBytes + Buffer.byteLength(answer) + COUNTED_BYTES_PER_WRITE;
+}
+
+/** A request that waits this long by the database's clock finds a new day. */
+export function quotaExceeded(now: Date): ApiError {
+  const waitSeconds = Math.ceil((DAY_MS - (now.getTime() % DAY_MS)) / 1000);
+  return new ApiError('storage_quota_exceeded', { headers: { 'Retry-After': String(waitSeconds) } });
+}
+
+/** The day of UTC at a time, as SQL. */
+export function dayOf(time: Sql): Sql {
+  return sql`(${time} at time zone 'UTC')::date`;
+}
+
+/** The statement that raises today's count. */
+export function raiseCount(integrationId: string, bytes: number, now: Date | null): Sql {
+  return sql`
+    insert into storage_usage (integration_id, day, bytes)
+    values (${integrationId}, ${dayOf(transactionTime(now))}, ${bytes})
+    on conflict (integration_id, day) do update set bytes = storage_usage.bytes + excluded.bytes`;
+}
+
+/** Deletes the counts of days long past; answers how many. */
+export async function pruneStorageUsage(db: Queryable, now: Date | null): Promise<number> {
+  const rows = await db.query(sql`
+    delete from storage_usage where day < ${dayOf(transactionTime(now))} - ${RETENTION_DAYS}::integer
+    returning day`);
+  return rows.length;
+}

@@ -1,0 +1,113 @@
+import { commitAndWake } from '../../../channel/commit-and-wake.ts';
+import type { ChannelContext } from '../../../channel/context.ts';
+import { LOCK_NOT_AVAILABLE, sqlState, type Transaction } from '../../../db/database.ts';
+import {
+  findRecords,
+  type NewRecord,
+  recordAnswers,
+  replayOf,
+  tryLockKeys,
+  type WriteRequest,
+} from './idempotency-records.ts';
+import { countedBytes, quotaBytesOf, quotaExceeded } from './storage-quota.ts';
+import { isRefusal, type WorkDone, type WriteItem, type WriteKind } from './write-kind.ts';
+import { BUSY, type TransactionFault, type WriteOutcome } from './write-outcome.ts';
+
+/** A write on its way; those of one transaction are of one kind, one integration and one mode. */
+export type PendingWrite = {
+  kind: WriteKind<unknown>;
+  request: WriteRequest;
+  item: WriteItem<unknown>;
+  deadlineMs: number;
+};
+
+export type TransactionContext = { channel: ChannelContext; quotaMbPerDay: number };
+
+/** How far a transaction has come: what fails before the work has nothing to do with it. */
+type Progress = { isWorking: boolean };
+
+/**
+ * Runs writes in one transaction: try the locks of their keys, look for recorded answers, check the storage quota, do the
+ * work, record the answers, commit. Answers with the outcome of each write, or with the fault that they have in common;
+ * then nothing was written.
+ */
+export async function runInTransaction(
+  context: TransactionContext,
+  writes: PendingWrite[],
+): Promise<WriteOutcome[] | TransactionFault> {
+  const [{ kind }] = writes as [PendingWrite];
+  const progress: Progress = { isWorking: false };
+  try {
+    const run = (tx: Transaction) => runSteps(tx, context, writes, progress);
+    const { outcomes } = await commitAndWake(context.channel, run, kind.transaction);
+    return outcomes;
+  } catch (error) {
+    if (isRefusal(error)) return { kind: 'refused', refusal: error };
+    const hasNoLock = sqlState(error) === LOCK_NOT_AVAILABLE;
+    return { kind: progress.isWorking && !hasNoLock ? 'failed' : 'unavailable', cause: error };
+  }
+}
+
+async function runSteps(
+  tx: Transaction,
+  context: TransactionContext,
+  writes: PendingWrite[],
+  progress: Progress,
+): Promise<{ outcomes: WriteOutcome[]; touched: string[] }> {
+  // After a deadlock the database starts a transaction over.
+  progress.isWorking = false;
+  const now = context.channel.now();
+  const { outcomes, open } = await admit(tx, context, writes, now);
+  progress.isWorking = true;
+  const { results, touched } = await work(tx, context.channel, open);
+  const records: NewRecord[] = [];
+  for (const [index, write] of open.entries()) {
+    const result = results[index];
+    if (result === undefined) throw new Error(`${open.length} writes got ${results.length} results`);
+    if (isRefusal(result)) {
+      outcomes.set(write, { kind: 'refused', refusal: result });
+      continue;
+    }
+    const { request } = write;
+    const answer = { status: result.status, body: result.body, requestId: request.requestId };
+    records.push({ request, answer, isTest: result.isTest });
+    outcomes.set(write, { kind: 'answered', answer, isReplay: false });
+  }
+  await recordAnswers(tx, records, now);
+  return { outcomes: writes.map((write) => outcomes.get(write) ?? BUSY), touched };
+}
+
+type Sorted = { outcomes: Map<PendingWrite, WriteOutcome>; open: PendingWrite[] };
+
+/** Sorts out what needs no work: replays, keys that are busy elsewhere, and what no longer fits into the quota. */
+async function admit(
+  tx: Transaction,
+  { quotaMbPerDay }: TransactionContext,
+  writes: PendingWrite[],
+  testTime: Date | null,
+): Promise<Sorted> {
+  const requests = writes.map((write) => write.request);
+  const isLocked = await tryLockKeys(tx, requests);
+  const { records, storedBytes, now } = await findRecords(tx, requests, testTime);
+  const sorted: Sorted = { outcomes: new Map(), open: [] };
+  let bytes = storedBytes;
+  for (const [index, write] of writes.entries()) {
+    const { request, item } = write;
+    const record = records.get(request.key);
+    if (record !== undefined) sorted.outcomes.set(write, replayOf(record, request));
+    else if (!isLocked[index]) sorted.outcomes.set(write, BUSY);
+    else if (bytes >= quotaBytesOf(item.integration, quotaMbPerDay)) {
+      sorted.outcomes.set(write, { kind: 'refused', refusal: quotaExceeded(now) });
+    } else {
+      bytes += countedBytes(request.bodyBytes);
+      sorted.open.push(write);
+    }
+  }
+  return sorted;
+}
+
+async function work(tx: Transaction, channel: ChannelContext, open: PendingWrite[]): Promise<WorkDone> {
+  const [first, ...others] = open;
+  if (first === undefined) return { results: [], touched: [] };
+  return await first.kind.work(tx, channel, [first.item, ...others.map((write) => write.item)]);
+}
