@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openDatabase } from '../src/db/database.ts';
@@ -8,18 +7,22 @@ import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { rawSql } from '../src/db/sql.ts';
 import { SERVER_VARIABLE, TEMPLATE_DATABASE } from './harness/database.ts';
+import { makeRunFolder, removeRunFolder } from './harness/run-folder.ts';
+import { startRunWatchdog } from './harness/run-watchdog.ts';
 
 /**
  * One real PostgreSQL for the whole run, with a migrated template database that each test clones. Durability is off:
  * the tests that need a server they can kill start one of their own.
  */
 let server: EmbeddedDatabase | undefined;
-let dataDir: string | undefined;
+let runFolder: string | undefined;
 
 export async function globalSetup(): Promise<void> {
   // Once for all test files; each process that finds old pages would build them itself.
   const isBuilt = promisify(execFile)(process.execPath, ['dashboard/build.ts']);
-  dataDir = await mkdtemp(join(tmpdir(), 'crownwheel-test-'));
+  startRunWatchdog();
+  runFolder = await makeRunFolder();
+  const dataDir = await mkdtemp(join(runFolder, 'crownwheel-test-'));
   server = await startEmbedded({
     dataDir,
     isExclusive: true,
@@ -43,5 +46,5 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   await server?.stop();
-  if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+  if (runFolder !== undefined) await removeRunFolder(runFolder);
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { afterEach } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { Shop } from './shop.ts';
@@ -10,17 +12,30 @@ const POLL_MS = 10;
 /** What a session of the test's own has locked, until it lets go. */
 export type Hold = { letGo(): Promise<void> };
 
+/** Sessions whose transaction is open. A test that fails leaves its own here, and the next one would wait for its locks. */
+const openSessions = new Set<pg.Client>();
+afterEach(async () => {
+  for (const session of openSessions) await end(session).catch(() => {});
+});
+
+async function begin(db: Database): Promise<pg.Client> {
+  const session = await db.connect();
+  openSessions.add(session);
+  await session.query('begin');
+  return session;
+}
+
+async function end(session: pg.Client): Promise<void> {
+  if (!openSessions.delete(session)) return;
+  await session.query('commit');
+  await session.end();
+}
+
 /** Runs a statement that locks something and keeps its transaction open. */
 export async function hold(db: Database, statement: string, values: unknown[]): Promise<Hold> {
-  const session = await db.connect();
-  await session.query('begin');
+  const session = await begin(db);
   await session.query(statement, values);
-  return {
-    async letGo() {
-      await session.query('commit');
-      await session.end();
-    },
-  };
+  return { letGo: () => end(session) };
 }
 
 export function holdClock(db: Database, integrationId: string): Promise<Hold> {
@@ -36,8 +51,7 @@ export async function changing(
   takeClock(integrationId: string): Promise<void>;
   end(): Promise<void>;
 }> {
-  const session = await db.connect();
-  await session.query('begin');
+  const session = await begin(db);
   await session.query('select 1 from orders where id = $1 for update', [orderId]);
   return {
     async takeStock(itemId) {
@@ -46,10 +60,7 @@ export async function changing(
     async takeClock(integrationId) {
       await session.query('select 1 from channel_clocks where integration_id = $1 for update nowait', [integrationId]);
     },
-    async end() {
-      await session.query('commit');
-      await session.end();
-    },
+    end: () => end(session),
   };
 }
 

@@ -45,6 +45,10 @@ export type SpawnOptions = {
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
+// If a failed test never comes to its sweep.
+process.once('exit', () => {
+  for (const child of running) killGroup(child.pid);
+});
 
 /** A folder for data, taken away by `sweep`. */
 export async function temporaryFolder(name = 'data'): Promise<string> {

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/**
+ * The temporary folder of one run of the tests. Every test process gets it as its TMPDIR, so whatever a killed test
+ * leaves behind, folders and PostgreSQL servers, is found here and taken away at the end of the run.
+ */
+export async function makeRunFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'cw-test-'));
+  // Open to the ordinary user as whom PostgreSQL and some services run.
+  await chmod(folder, 0o755);
+  process.env.TMPDIR = folder;
+  return folder;
+}
+
+export async function removeRunFolder(folder: string): Promise<void> {
+  for (const pid of await serversIn(folder)) process.kill(pid, 'SIGQUIT');
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+}
+
+/** The postmasters whose data is in the folder and that still run. */
+async function serversIn(folder: string): Promise<number[]> {
+  const files = await readdir(folder, { recursive: true }).catch(() => []);
+  const pids: number[] = [];
+  for (const file of files.filter((name) => name.endsWith('postmaster.pid'))) {
+    const [pid = '', dataDir = ''] = (await readFile(join(folder, file), 'utf8').catch(() => '')).split('\n');
+    if (await isCommandOf(pid, dataDir)) pids.push(Number(pid));
+  }
+  return pids;
+}
+
+/** True if the process runs and its command line names the data folder; its number may be another's by now. */
+async function isCommandOf(pid: string, dataDir: string): Promise<boolean> {
+  if (!/^\d+$/.test(pid) || dataDir === '') return false;
+  const { stdout } = await run('ps', ['-o', 'args=', '-p', pid]).catch(() => ({ stdout: '' }));
+  return stdout.includes(dataDir);
+}

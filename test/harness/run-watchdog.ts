@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process';
+import { writeSync } from 'node:fs';
+
+/**
+ * The last resort against a run that never ends, such as a test that loops without a pause, which no time limit inside
+ * its own process can reach. Runs in the runner: it names the test files that still run, and kills them.
+ */
+export const RUN_LIMIT_MS = 30 * 60_000;
+
+export function startRunWatchdog(limitMs = RUN_LIMIT_MS): void {
+  setTimeout(() => {
+    for (const { pid, command } of childProcesses()) {
+      if (!command.includes('.test.ts')) continue;
+      writeSync(2, `the tests have run for ${limitMs / 60_000} min; killing ${pid}: ${command}\n`);
+      process.kill(pid, 'SIGKILL');
+    }
+  }, limitMs).unref();
+}
+
+function childProcesses(): { pid: number; command: string }[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
+  return lines.flatMap((line) => {
+    const [, pid, parent, command = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return Number(parent) === process.pid ? [{ pid: Number(pid), command }] : [];
+  });
+}
