@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createNotifier } from '../../src/webhooks/worker/wake-up.ts';
 import { countRefused } from '../harness/receiver.ts';
@@ -25,10 +25,9 @@ describe('webhooks when worker processes are killed', () => {
       receivers.push(await world.connect(shop));
     }
   });
-  after(async () => {
-    sweepWorkers();
-    await world.stop();
-  });
+  // What a failed test left running would take the next one's deliveries.
+  afterEach(() => sweepWorkers());
+  after(() => world.stop());
 
   async function start(dieAt: WorkerOrder['dieAt'] = null, limits: WorkerOrder['limits'] = LIMITS): Promise<Worker> {
     const worker = await startWorker({ address: world.database.address, limits, dieAt });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cloneDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -14,11 +14,12 @@ describe('wake-ups between nodes', () => {
   after(() => database.drop());
 
   /** A listener that counts, and waits for a count. */
-  function listen() {
+  function listen(t: TestContext) {
     let wakes = 0;
     const listener = listenForWake(database.db, () => {
       wakes += 1;
     });
+    t.after(() => listener.stop());
     return {
       stop: listener.stop,
       count: () => wakes,
@@ -31,8 +32,8 @@ describe('wake-ups between nodes', () => {
     };
   }
 
-  it('come at once for the first of many commits, and once more for all that follow it', async () => {
-    const listener = listen();
+  it('come at once for the first of many commits, and once more for all that follow it', async (t) => {
+    const listener = listen(t);
     await listener.until(1);
     const notify = createNotifier(database.db);
     for (let count = 0; count < 100; count++) notify();
@@ -41,11 +42,10 @@ describe('wake-ups between nodes', () => {
     assert.equal(listener.count(), 3);
     notify();
     await listener.until(4);
-    await listener.stop();
   });
 
-  it('come again after the connection was lost, with one for what was missed', async () => {
-    const listener = listen();
+  it('come again after the connection was lost, with one for what was missed', async (t) => {
+    const listener = listen(t);
     await listener.until(1);
     await database.db.query(sql`
       select pg_terminate_backend(pid) from pg_stat_activity
@@ -53,12 +53,11 @@ describe('wake-ups between nodes', () => {
     await listener.until(2);
     createNotifier(database.db)();
     await listener.until(3);
-    await listener.stop();
   });
 
-  it('can be stopped at any moment, also while connecting', async () => {
+  it('can be stopped at any moment, also while connecting', async (t) => {
     for (let time = 0; time < 20; time++) {
-      const listener = listen();
+      const listener = listen(t);
       await sleep(Math.random() * 15);
       await listener.stop();
     }
