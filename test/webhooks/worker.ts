@@ -34,8 +34,10 @@ const db: Database = {
           isTransaction: true,
           async query<Row extends object>(...args: Parameters<typeof tx.query>) {
             const [{ text }] = args;
-            isRecord = text.includes('last_attempt_at');
-            if (isRecord) die('before record');
+            const isRecording = text.includes('last_attempt_at');
+            // Other statements may follow it in the same transaction.
+            isRecord ||= isRecording;
+            if (isRecording) die('before record');
             const rows = await tx.query<Row & { id?: string | null }>(...args);
             if (isRecord) die('before the commit of a record');
             if (text.includes('leased_until = clock.now')) claimed = rows.flatMap(({ id }) => (id == null ? [] : [id]));
