@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditAction, AuditObjectKind } from '../contract/audit-actions.ts';
-import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
+import { newId } from '../ids/new-id.ts';
 import type { Actor } from './actor.ts';
 
 /** Values by the name of their field, as JSON can hold them. A date is stored as its ISO text. */

@@ -1,6 +1,6 @@
-import { newId } from '../contract/ids.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import type { ChannelContext } from './context.ts';
 import { rendererKey } from './project-items.ts';
 

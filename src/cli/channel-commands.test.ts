@@ -7,9 +7,9 @@ import { type Dealer, startWorld, type World } from '../../test/harness/world.ts
 import { rollVersion } from '../channel/roll.ts';
 import { runJobs } from '../channel/run-jobs.ts';
 import type { Config } from '../config.ts';
-import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { createIntegration } from '../dealers/integrations.ts';
+import { newId } from '../ids/new-id.ts';
 import { runDeletions } from '../sales/deletion/run-deletions.ts';
 
 describe('commands that change channels', () => {

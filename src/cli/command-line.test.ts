@@ -4,9 +4,9 @@ import { exchange } from '../../test/harness/api-client.ts';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
-import { newId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX } from '../contract/limits.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 
 describe("the operator's command line", () => {
   let world: World;

@@ -12,8 +12,8 @@ import {
   type WebhookWorld,
 } from '../../test/harness/webhooks.ts';
 import type { Config } from '../config.ts';
-import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 
 describe('commands for webhooks', () => {
   let world: WebhookWorld;

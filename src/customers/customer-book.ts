@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import { type CustomerDraft, emailKey } from './customer-draft.ts';
 import {
   type CustomerRecord,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { randomBase62 } from '../contract/ids.ts';
+import { randomBase62 } from '../ids/new-id.ts';
 
 /** An API key is `svc_` and 32 base62 characters, 190 bits of chance. Only its SHA-256 is ever stored. */
 const KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;

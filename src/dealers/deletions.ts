@@ -1,9 +1,9 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
-import { newId } from '../contract/ids.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 
 /**
  * Deleting has two parts. The first is one small commit: keys are unknown, webhooks stop, nobody can sign in. The second

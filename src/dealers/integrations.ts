@@ -4,7 +4,6 @@ import { lockClocks } from '../channel/clock.ts';
 import { enqueueJob } from '../channel/job-queue.ts';
 import type { AuditAction } from '../contract/audit-actions.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { newId } from '../contract/ids.ts';
 import { CURRENT_VERSION } from '../contract/versions.ts';
 import {
   type Database,
@@ -15,6 +14,7 @@ import {
   UNIQUE_VIOLATION,
 } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
 import { holdRates } from './exchange-rates.ts';
 import {

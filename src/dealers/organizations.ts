@@ -1,8 +1,8 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { newId } from '../contract/ids.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import { checkedId, checkedName, notFound } from './input-rules.ts';
 
 export type Organization = {

@@ -3,9 +3,9 @@ import { hashPassword } from 'better-auth/crypto';
 import type { Actor, Role } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { newId, randomBase62 } from '../contract/ids.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId, randomBase62 } from '../ids/new-id.ts';
 import { checkedEmail, checkedPassword } from './input-rules.ts';
 import { createUser } from './users.ts';
 

@@ -3,9 +3,9 @@ import { hashPassword } from 'better-auth/crypto';
 import type { Actor, Role } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { newId } from '../contract/ids.ts';
 import { type Database, inTransaction, sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import { checkedEmail, checkedName, checkedPassword } from './input-rules.ts';
 import { assertOrganization } from './organizations.ts';
 

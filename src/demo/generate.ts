@@ -1,9 +1,9 @@
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { refreshItems } from '../channel/project-items.ts';
-import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import { DEMO_WATCHES } from './watches.ts';
 
 export type GenerateRequest = {

@@ -1,4 +1,4 @@
-import { newId } from '../contract/ids.ts';
+import { newId } from '../ids/new-id.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { drawBack } from './drawing/back-drawing.ts';
 import { drawPart } from './drawing/part-drawing.ts';

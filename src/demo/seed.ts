@@ -1,10 +1,10 @@
 import type { ChannelContext } from '../channel/context.ts';
-import { randomBase62 } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { createIntegration } from '../dealers/integrations.ts';
 import { createOrganization, listOrganizations } from '../dealers/organizations.ts';
 import { createUser } from '../dealers/users.ts';
+import { randomBase62 } from '../ids/new-id.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { DEMO } from './demo-actor.ts';
 import { DEMO_EMAIL, type DemoFile, LIVE_NAME, writeDemoFile } from './demo-file.ts';

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
-import { newRequestId } from '../contract/ids.ts';
 import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
+import { newRequestId } from '../ids/new-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';

@@ -6,7 +6,7 @@ import { observe, observeAll, readDocuments, type SecondChannel, secondChannel }
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { newId } from '../contract/ids.ts';
+import { newId } from '../ids/new-id.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import type { ItemChanges, NewItem } from './item-input.ts';
 import { createItem, editItem, setHidden } from './items.ts';

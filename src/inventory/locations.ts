@@ -2,11 +2,11 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { newId } from '../contract/ids.ts';
 import { type Database, inTransaction, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
+import { newId } from '../ids/new-id.ts';
 
 /** Business units and the locations in them are where stock lies. */
 export async function createBusinessUnit(

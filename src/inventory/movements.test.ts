@@ -7,7 +7,7 @@ import { assertRefused } from '../../test/harness/refusal.ts';
 import { openShop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { newId } from '../contract/ids.ts';
+import { newId } from '../ids/new-id.ts';
 import type { NewItem } from './item-input.ts';
 import { createItem } from './items.ts';
 import { type Movement, moveUnits, releaseUnits, reserveUnits } from './movements.ts';

@@ -7,7 +7,7 @@ import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { refreshDue } from '../channel/due-documents.ts';
-import { newId } from '../contract/ids.ts';
+import { newId } from '../ids/new-id.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import { editItem } from './items.ts';
 import { changePromotion, endPromotion, type PromotionInput, startPromotion } from './promotions.ts';

@@ -2,10 +2,10 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
+import { newId } from '../ids/new-id.ts';
 import { changeItem, type LockedItem } from './change.ts';
 import { AMOUNT_MAX } from './item-input.ts';
 

@@ -5,7 +5,7 @@ import { hold, untilBlocked } from '../../test/harness/hold.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
-import { newId } from '../contract/ids.ts';
+import { newId } from '../ids/new-id.ts';
 import { createItem, setHidden } from '../inventory/items.ts';
 import { reserveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';

@@ -2,11 +2,11 @@ import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
 import { refreshItems } from '../channel/project-items.ts';
-import { newId } from '../contract/ids.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';
 import { openShelf, type Shelf } from './order-stock.ts';
 

@@ -6,8 +6,8 @@ import { observe, observeAll, type SecondChannel, secondChannel } from '../../te
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { newId } from '../contract/ids.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import { reserveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from './delete-item.ts';

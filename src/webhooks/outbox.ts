@@ -1,7 +1,7 @@
 import { type EventType, isSubscribed } from '../contract/events.ts';
-import { newId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 
 /** What the outbox has to know of an endpoint to record an event for it. */
 export type Endpoint = {

@@ -1,6 +1,6 @@
-import { newId } from '../../src/contract/ids.ts';
 import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
+import { newId } from '../../src/ids/new-id.ts';
 
 export type BulkCounts = { events: number; orders: number; items: number; customers: number };
 

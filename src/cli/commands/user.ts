@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
-import { randomBase62 } from '../../contract/ids.ts';
 import { createUser } from '../../dealers/users.ts';
+import { randomBase62 } from '../../ids/new-id.ts';
 import { fields } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
 

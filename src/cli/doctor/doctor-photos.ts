@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
-import { newId } from '../../contract/ids.ts';
 import { StartError } from '../../db/start-error.ts';
+import { newId } from '../../ids/new-id.ts';
 import type { PhotoFiles } from '../../inventory/photos/photo-files.ts';
 import { openPhotoFiles, photoFolderPath } from '../../service/photo-storage.ts';
 import { type Check, ok, wrong } from './check.ts';

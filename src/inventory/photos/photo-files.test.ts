@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
-import { newId } from '../../contract/ids.ts';
+import { newId } from '../../ids/new-id.ts';
 import { photoBucket } from './photo-bucket.ts';
 import type { PhotoFiles } from './photo-files.ts';
 import { photoFolder } from './photo-folder.ts';

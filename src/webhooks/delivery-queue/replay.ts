@@ -1,10 +1,11 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { firstIdAt, newId } from '../../contract/ids.ts';
+import { firstIdAt } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
+import { newId } from '../../ids/new-id.ts';
 import { byIndex } from './by-index.ts';
 import { isDue } from './due.ts';
 

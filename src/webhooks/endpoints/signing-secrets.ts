@@ -1,10 +1,10 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { randomBase62 } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
+import { randomBase62 } from '../../ids/new-id.ts';
 import type { SecretEncryption } from './secret-encryption.ts';
 
 const SECRET_LENGTH = 32;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { idTimeMs, isId, newId } from '../../contract/ids.ts';
+import { idTimeMs, isId } from '../../contract/ids.ts';
+import { newId } from '../../ids/new-id.ts';
 import { deliveryRange, dispatchId } from './dispatch-id.ts';
 
 describe('the ids of dispatches', () => {

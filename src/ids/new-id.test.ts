@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ID_PREFIXES, type IdKind, idTimeMs, isId, newId, newRequestId } from './ids.ts';
+import { firstIdAt, ID_PREFIXES, type IdKind, idTimeMs, isId } from '../contract/ids.ts';
+import { newId, newRequestId } from './new-id.ts';
 
 const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 
@@ -69,5 +70,17 @@ describe('ids', () => {
   it('of requests are "req_" and 32 hex digits', () => {
     assert.match(newRequestId(), /^req_[0-9a-f]{32}$/);
     assert.notEqual(newRequestId(), newRequestId());
+  });
+
+  it('lie on the right side of the first id of a time', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 47 }), (timeMs) => {
+        const bound = firstIdAt('delivery', timeMs);
+        assert.ok(isId('delivery', bound));
+        assert.equal(idTimeMs(bound), timeMs);
+        assert.ok(newId('delivery', timeMs - 1) < bound && bound <= newId('delivery', timeMs));
+      }),
+    );
+    assert.equal(firstIdAt('delivery', -1), firstIdAt('delivery', 0));
   });
 });
