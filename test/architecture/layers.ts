@@ -5,7 +5,7 @@
 export const LAYERS: readonly (readonly string[])[] = [
   ['contract', 'db', 'concurrency'],
   ['ids'],
-  ['audit'],
+  ['audit', 'live'],
   ['webhooks'],
   ['channel'],
   ['dealers'],
