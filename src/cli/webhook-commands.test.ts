@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { countRefused, type Receiver, startReceiver } from '../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
@@ -28,6 +28,7 @@ describe('commands for webhooks', () => {
     receiver = await startReceiver();
     shop = await openShop(world);
   });
+  beforeEach(() => world.worker.ensureStarted());
   after(async () => {
     await receiver.stop();
     await world.stop();

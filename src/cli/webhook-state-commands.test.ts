@@ -32,6 +32,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     id = shop.integrationId;
     receiver = await world.connect(shop);
   });
+  beforeEach(() => world.worker.ensureStarted());
   after(() => world.stop());
 
   const because = async () => (await json('webhooks', 'show', id)).not_sending_because;

@@ -21,10 +21,12 @@ export const guard = createSsrfGuard(true);
 export const SECRET_KEY = 'a secret key for tests, long enough to be one';
 export const encryption = createSecretEncryption([SECRET_KEY]);
 
-/** A real worker on the world's database and clock. */
+/** A real delivery worker on the world's database and clock. */
 export type TestWorker = DeliveryWorker & {
-  /** Stops and starts again, as a service does; what it complained about and told is kept. */
+  /** Stops and starts again, as a service does; its faults and notices are kept. */
   restart(): Promise<void>;
+  /** Starts it if a test has stopped it. Before each test, so that one that failed in between leaves the next a worker. */
+  ensureStarted(): void;
   /** Waits until nothing is due or on its way, at the time that the world has. */
   settled(): Promise<void>;
   /** What it complained about. */
@@ -36,20 +38,25 @@ export type TestWorker = DeliveryWorker & {
 export type ConnectedReceiver = Receiver & { secret: string };
 
 /** A world whose dealers have receivers, which stop with it. */
-export type ReceivingWorld = World & { connect(dealer: Pick<Dealer, 'integrationId'>): Promise<ConnectedReceiver> };
+export type ReceivingWorld = World & {
+  connect(dealer: Pick<Dealer, 'integrationId'>): Promise<ConnectedReceiver>;
+  stopReceivers(): Promise<void>;
+};
 
 export async function startReceivingWorld(): Promise<ReceivingWorld> {
   const world = await startWorld();
   const receivers: Receiver[] = [];
+  const stopReceivers = async () => void (await Promise.all(receivers.splice(0).map((receiver) => receiver.stop())));
   return {
     ...world,
+    stopReceivers,
     async connect(dealer) {
       const receiver = await connectReceiver(world, dealer);
       receivers.push(receiver);
       return receiver;
     },
     async stop() {
-      await Promise.all(receivers.map((receiver) => receiver.stop()));
+      await stopReceivers();
       await world.stop();
     },
   };
@@ -72,6 +79,8 @@ export async function startWebhookWorld({
     ...world,
     worker,
     async stop() {
+      // The receivers first: an attempt that hangs at one of them ends then, and the worker does not wait for its deadline.
+      await world.stopReceivers();
       await worker.stop();
       await world.stop();
       assert.deepEqual(worker.faults, []);
@@ -82,6 +91,7 @@ export async function startWebhookWorld({
 export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}): TestWorker {
   const faults: unknown[] = [];
   const notices: Notice[] = [];
+  let isStarted = true;
   let worker = start();
 
   function start(): DeliveryWorker {
@@ -92,7 +102,7 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
       now: world.channel.now,
       onFault: (error) => faults.push(error),
       onNotice: (notice) => notices.push(notice),
-      limits: { pollMs: 50, maintenanceMs: 20, attemptTimeoutMs: 2_000, ...limits },
+      limits: { pollMs: 50, maintenanceMs: 20, ...limits },
     });
     world.channel.onEvents = started.wake;
     return started;
@@ -100,16 +110,24 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
 
   return {
     wake: () => worker.wake(),
-    stop: () => worker.stop(),
+    async stop() {
+      isStarted = false;
+      await worker.stop();
+    },
     async restart() {
       await worker.stop();
       worker = start();
+      isStarted = true;
+    },
+    ensureStarted() {
+      if (!isStarted) worker = start();
+      isStarted = true;
     },
     faults,
     notices,
     async settled() {
       worker.wake();
-      for (let round = 0; round < 1_000; round++) {
+      for (let round = 0; round < 3_000; round++) {
         const [row] = await world.db.query<{ waiting: number }>(sql`
           select count(*) as waiting from deliveries d join webhook_receivers r on r.integration_id = d.integration_id
           where d.status in ('pending', 'failed')
@@ -119,7 +137,7 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
         if (row?.waiting === 0) return;
         await sleep(10);
       }
-      throw new Error('the worker does not come to rest');
+      throw new Error('some deliveries stay due');
     },
   };
 }

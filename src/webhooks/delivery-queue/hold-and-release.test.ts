@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { until } from '../../../test/harness/hold.ts';
@@ -30,6 +30,7 @@ describe('deliveries while their receiver is off', () => {
   before(async () => {
     world = await startWebhookWorld({ time: START, limits: { pollMs: 20 } });
   });
+  beforeEach(() => world.worker.ensureStarted());
   after(() => world.stop());
 
   const setArchived = (shop: Shop, isArchived: boolean) =>

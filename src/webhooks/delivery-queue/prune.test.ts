@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
@@ -24,6 +24,7 @@ describe('pruning', () => {
   before(async () => {
     world = await startWebhookWorld({ time: START });
   });
+  beforeEach(() => world.worker.ensureStarted());
   after(() => world.stop());
 
   async function eventsOf(shop: Shop): Promise<number> {
@@ -79,7 +80,8 @@ describe('pruning', () => {
     await world.worker.restart();
   });
 
-  it('counts from the end of the delivery: a late success stays readable for 30 days', async () => {
+  it('counts from the end of the delivery: a late success stays readable for 30 days', async (t) => {
+    t.after(() => world.setTime(START));
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     receiver.answerWith(500);
@@ -93,7 +95,6 @@ describe('pruning', () => {
     await world.worker.settled();
     assert.equal(await pruneAt(new Date(START.getTime() + 30.5 * DAY)), 0);
     assert.equal(await pruneAt(new Date(later.getTime() + 30 * DAY + 1)), 1);
-    world.setTime(START);
   });
 
   it('takes secrets that sign no longer, and replays that ended 30 days ago', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
@@ -37,6 +37,7 @@ describe('replay', () => {
   before(async () => {
     world = await startWebhookWorld();
   });
+  beforeEach(() => world.worker.ensureStarted());
   after(() => world.stop());
 
   async function jobOf(shop: Shop) {

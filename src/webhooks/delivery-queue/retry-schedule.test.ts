@@ -39,6 +39,7 @@ describe('attempts and the waits between them', () => {
     shop = await openShop(world);
     receiver = await world.connect(shop);
   });
+  beforeEach(() => world.worker.ensureStarted());
   after(() => world.stop());
 
   function moveTo(next: Date): void {

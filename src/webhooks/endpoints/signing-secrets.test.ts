@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import type { Received, Receiver } from '../../../test/harness/receiver.ts';
@@ -29,6 +29,7 @@ describe('signing secrets', () => {
   before(async () => {
     world = await startWebhookWorld({ time: START });
   });
+  beforeEach(() => world.worker.ensureStarted());
   after(() => world.stop());
 
   function moveTo(next: Date): void {
@@ -73,14 +74,17 @@ describe('signing secrets', () => {
     assert.deepEqual(rows, [{ id, status: 'pending', attempts: 0, dispatches: 0, lease_token: null }]);
   }
 
-  function startWith(other: SecretEncryption) {
-    return startDeliveryWorker({
+  /** A worker with other keys, which ends with its test at the latest. */
+  function startWith(t: TestContext, other: SecretEncryption) {
+    const worker = startDeliveryWorker({
       db: world.db,
       encryption: other,
       guard,
       now: world.channel.now,
       onFault: assert.ifError,
     });
+    t.after(() => worker.stop());
+    return worker;
   }
 
   it('sign together during a rotation, the newest first, and the old one no longer than its grace', async () => {
@@ -206,19 +210,19 @@ describe('signing secrets', () => {
     await assertSigners(webhook, [second]);
   });
 
-  it('are encrypted with the newest key when a worker starts, so that the older ones can be taken away', async () => {
+  it('are encrypted with the newest key when a worker starts, so that the older ones can be taken away', async (t) => {
     const newKey = 'the newest secret key of all, that shall remain alone';
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const second = await rotate(shop, 24);
     await world.worker.stop();
-    const both = startWith(createSecretEncryption([newKey, SECRET_KEY]));
+    const both = startWith(t, createSecretEncryption([newKey, SECRET_KEY]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await both.stop();
-    const alone = startWith(createSecretEncryption([newKey]));
+    const alone = startWith(t, createSecretEncryption([newKey]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await alone.stop();
-    const back = startWith(createSecretEncryption([SECRET_KEY, newKey]));
+    const back = startWith(t, createSecretEncryption([SECRET_KEY, newKey]));
     await assertSigners(await nextWebhook(shop, receiver), [second, receiver.secret]);
     await back.stop();
     await world.worker.restart();
@@ -251,19 +255,13 @@ describe('signing secrets', () => {
     }
   });
 
-  it('can be decrypted with any of SECRET_KEYS, and new ones are encrypted with the first', async () => {
+  it('can be decrypted with any of SECRET_KEYS, and new ones are encrypted with the first', async (t) => {
     const newKey = 'another secret key that took over from the first one';
     const rotated = createSecretEncryption([newKey, SECRET_KEY]);
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await world.worker.stop();
-    const next = startDeliveryWorker({
-      db: world.db,
-      encryption: rotated,
-      guard,
-      now: world.channel.now,
-      onFault: assert.ifError,
-    });
+    const next = startWith(t, rotated);
     await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
     await rotateSecret(world.db, TESTER, rotated, shop.integrationId, 0, time);
     await next.stop();

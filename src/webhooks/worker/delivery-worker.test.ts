@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
+import { until } from '../../../test/harness/hold.ts';
 import type { Receiver } from '../../../test/harness/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted } from '../../../test/harness/verify-signature.ts';
@@ -21,21 +22,26 @@ import { ENDPOINT_LIMIT } from '../delivery-queue/claim.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
 import { WORKER_LIMITS } from './worker-limits.ts';
 
+/** For receivers that hang until the test lets go of them, however slow the machine is. */
+const PATIENT = { attemptTimeoutMs: 120_000, leaseMs: 240_000 };
+
 describe('the worker', () => {
   let world: ReceivingWorld;
-  let workers: TestWorker[] = [];
+  const workers: TestWorker[] = [];
 
   before(async () => {
     world = await startReceivingWorld();
   });
   afterEach(async () => {
-    await Promise.all(workers.map((worker) => worker.stop()));
+    // The receivers first: attempts that hang at them end, and the workers do not wait for their deadline.
+    await world.stopReceivers();
+    const started = workers.splice(0);
+    await Promise.all(started.map((worker) => worker.stop()));
+    await world.db.query(sql`delete from deliveries`);
     assert.deepEqual(
-      workers.flatMap(({ faults }) => faults),
+      started.flatMap(({ faults }) => faults),
       [],
     );
-    workers = [];
-    await world.db.query(sql`delete from deliveries`);
   });
   after(() => world.stop());
 
@@ -46,7 +52,7 @@ describe('the worker', () => {
   }
 
   it('keeps places free: twenty receivers that hang do not make another one wait', async () => {
-    const worker = start(world, { inFlight: 64, inFlightPerEndpoint: 16, attemptTimeoutMs: 10_000 });
+    start(world, { inFlight: 64, inFlightPerEndpoint: 16, ...PATIENT });
     const dead: Shop[] = [];
     const hanging: Receiver[] = [];
     for (let index = 0; index < 20; index++) {
@@ -64,9 +70,6 @@ describe('the worker', () => {
     await receiver.until(100);
     const ended = (await Promise.all(dead.map((each) => deliveriesOf(world, each)))).flat();
     assert.equal(ended.filter(({ last_attempt_at }) => last_attempt_at !== null).length, 0, 'it waited for the others');
-    // Their connections end, and so do the attempts.
-    await Promise.all(hanging.map((each) => each.stop()));
-    await worker.stop();
   });
 
   it('does not look again and again at receivers whose deliveries wait for their time', async () => {
@@ -121,13 +124,12 @@ describe('the worker', () => {
     const receiver = await world.connect(shop);
     receiver.answer = () => {};
     await queueEvents(world, shop, 100);
-    const limits = { inFlightPerEndpoint: 8, attemptTimeoutMs: 10_000 };
+    const limits = { inFlightPerEndpoint: 8, ...PATIENT };
     const workers = [start(world, limits), start(world, limits), start(world, limits)];
     await receiver.until(8);
     for (const worker of workers) worker.wake();
     await sleep(500);
     assert.equal(receiver.received.length, 8);
-    await receiver.stop();
   });
 
   it('stops at any moment without leaving a lease behind or sending anything twice', async () => {
@@ -138,8 +140,7 @@ describe('the worker', () => {
       const worker = start(world);
       await sleep(Math.random() * 25);
       await worker.stop();
-      const leased = await world.db.query(sql`select id from deliveries where lease_token is not null`);
-      assert.equal(leased.length, 0, 'a lease was left behind');
+      assert.equal(await leasedCount(), 0, 'a lease was left behind');
     }
     await start(world).settled();
     assert.equal(receiver.received.length, 600);
@@ -192,17 +193,21 @@ describe('the worker', () => {
   it('does not send what its lease would not last for: another worker does, and once', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
-    const limits = { leaseMs: 1_000, attemptTimeoutMs: 500 };
+    const limits = { leaseMs: 3_000, attemptTimeoutMs: 2_000 };
     await queueEvents(world, shop, 1);
-    const slow = start({ ...world, db: late(world.db, 1_200) }, limits);
-    await sleep(300);
+    const slow = start({ ...world, db: late(world.db, 3_500) }, limits);
+    await until(async () => (await leasedCount()) === 1, 'nobody claimed it');
     const quick = start(world, limits);
     await receiver.until(1);
     await quick.settled();
-    await sleep(1_500);
+    // Its stop waits for the answer of its claim, and for whatever it would do with it.
     await slow.stop();
     assert.equal(receiver.received.length, 1);
   });
+
+  async function leasedCount(): Promise<number> {
+    return (await world.db.query(sql`select id from deliveries where lease_token is not null`)).length;
+  }
 
   it('gives back at once what came too late to be sent, as if it had not been claimed', async () => {
     const shop = await openShop(world);
