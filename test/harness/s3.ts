@@ -11,6 +11,8 @@ const PAGE = 3;
 export type S3Server = {
   endpoint: string;
   objects: Map<string, Buffer>;
+  /** Answers carry no length: they end with the connection's chunks. */
+  hasNoLengths: boolean;
   /** Writing answers 403 AccessDenied, as with a key that may only read. */
   isReadOnly: boolean;
   stop(): Promise<void>;
@@ -21,13 +23,17 @@ export async function startS3(): Promise<S3Server> {
     const url = new URL(request.url ?? '/', 'http://s3');
     const [, bucket = '', ...rest] = decodeURIComponent(url.pathname).split('/');
     const { status, body } = answer(s3, request, url, bucket, rest.join('/'), await buffer(request));
-    response.writeHead(status, { 'content-length': body.length }).end(body);
+    response.writeHead(status, s3.hasNoLengths ? {} : { 'content-length': body.length });
+    // Two writes, since Node adds the length of an answer that it gets in one.
+    if (request.method !== 'HEAD') response.write(body);
+    response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const s3: S3Server = {
     endpoint: `http://127.0.0.1:${port}`,
     objects: new Map(),
+    hasNoLengths: false,
     isReadOnly: false,
     async stop() {
       server.closeAllConnections();
@@ -50,8 +56,9 @@ function answer(
     xml(status, `<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
   assert.match(request.headers.authorization ?? '', /^AWS4-HMAC-SHA256 Credential=id\//);
   if (bucket !== BUCKET) return error(404, 'NoSuchBucket');
-  if (isReadOnly && request.method !== 'GET') return error(403, 'AccessDenied');
+  if (isReadOnly && request.method !== 'GET' && request.method !== 'HEAD') return error(403, 'AccessDenied');
   if (request.method === 'PUT') {
+    if (request.headers['if-none-match'] === '*' && objects.has(key)) return error(412, 'PreconditionFailed');
     objects.set(key, content);
     return xml(200, '');
   }

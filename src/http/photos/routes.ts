@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import {
   type FoundPhoto,
@@ -25,28 +25,70 @@ export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: 
   });
   app.setNotFoundHandler(async (_request, reply) => missing(reply));
 
-  app.get('/:name', async (request, reply) => {
-    const { name } = request.params as { name: string };
-    const wanted = parsePhotoName(name);
-    const photo = wanted === null ? null : await reading(() => gallery.find(wanted));
+  // Two routes: Fastify's own HEAD would run the GET and read its stream to the end.
+  app.head('/:name', async (request, reply) => {
+    const photo = await findPhoto(gallery, request);
     if (photo === null) return missing(reply);
-
-    const etag = `W/"${name}-${ENCODING_REVISION}"`;
-    reply.header('Cache-Control', FOREVER).header('ETag', etag);
-    if (isMatch(request.headers['if-none-match'], etag)) return reply.code(304).send();
-
-    const opened = await openUnlessBusy(gallery, photo);
+    if (isKnown(request, describe(reply, request))) return reply.code(304).send();
+    const found = await gallery.stat(photo);
+    if (found === null) return missing(reply);
+    // Of a variant that is not made yet the length is not known, and HTTP lets it be absent.
+    if (found.size !== null) reply.header('Content-Length', found.size);
+    return reply.type(`image/${photo.format}`).send();
+  });
+  app.get('/:name', { exposeHeadRoute: false }, async (request, reply) => {
+    const photo = await findPhoto(gallery, request);
+    if (photo === null) return missing(reply);
+    if (isKnown(request, describe(reply, request))) return reply.code(304).send();
+    const opened = await openUnlessBusy(gallery, photo, clientSignal(reply));
     if (opened === 'busy') return plain(reply.header('Retry-After', BUSY_RETRY_SECONDS), 503, 'Try again in a moment.');
     if (opened === null) return missing(reply);
-    return reply.type(`image/${photo.format}`).header('Content-Length', opened.size).send(opened.body);
+    if (opened.size !== null) reply.header('Content-Length', opened.size);
+    return reply.type(`image/${photo.format}`).send(opened.body);
   });
 }
 
-async function openUnlessBusy(gallery: PhotoGallery, photo: FoundPhoto): Promise<OpenedPhoto | null | 'busy'> {
+async function findPhoto(gallery: PhotoGallery, request: FastifyRequest): Promise<FoundPhoto | null> {
+  const wanted = parsePhotoName(nameOf(request));
+  return wanted === null ? null : await reading(() => gallery.find(wanted));
+}
+
+/** Sets what every answer about a photo carries, and returns its ETag. */
+function describe(reply: FastifyReply, request: FastifyRequest): string {
+  const etag = `W/"${nameOf(request)}-${ENCODING_REVISION}"`;
+  reply.header('Cache-Control', FOREVER).header('ETag', etag);
+  return etag;
+}
+
+function isKnown(request: FastifyRequest, etag: string): boolean {
+  return isMatch(request.headers['if-none-match'], etag);
+}
+
+function nameOf(request: FastifyRequest): string {
+  return (request.params as { name: string }).name;
+}
+
+/** Aborted when the client has gone before its answer was complete. */
+function clientSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  // It may have gone while the photo was looked for.
+  if (reply.raw.destroyed) gone.abort();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+async function openUnlessBusy(
+  gallery: PhotoGallery,
+  photo: FoundPhoto,
+  signal: AbortSignal,
+): Promise<OpenedPhoto | null | 'busy'> {
   try {
-    return await gallery.open(photo);
+    return await gallery.open(photo, signal);
   } catch (error) {
-    if (error instanceof SemaphoreError) return 'busy';
+    // Nobody reads the answer to a client that has gone.
+    if (error instanceof SemaphoreError || signal.aborted) return 'busy';
     throw error;
   }
 }

@@ -1,6 +1,7 @@
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
-import { folderOf, type PhotoFiles } from './photo-files.ts';
+import { FILE_BYTES_MAX, folderOf, MARKER_BYTES_MAX, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
 
 /** A bucket of S3, or of anything that speaks its protocol. */
 export type BucketSettings = {
@@ -25,6 +26,7 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+const PRECONDITION_FAILED = 412;
 
 /** S3 itself shows an object only when all of it is there. The client is large, so only those who use it load it. */
 export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles> {
@@ -53,29 +55,45 @@ export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles>
     } while (token !== undefined);
   }
 
-  async function get(photoId: string, name: string) {
+  /** A server need not say how long its answer is, and one that does not is believed no further than the limit. */
+  async function get(Key: string, bytesMax: number): Promise<{ stream: Readable; size: number | null } | null> {
     try {
-      return await client.send(new s3.GetObjectCommand({ Bucket, Key: keyOf(photoId, name) }));
+      const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket, Key }));
+      if (Body === undefined) return null;
+      const body = Body as Readable;
+      if (ContentLength === undefined) return { stream: limited(body, Key, bytesMax), size: null };
+      if (ContentLength <= bytesMax) return { stream: body, size: ContentLength };
+      body.destroy();
+      throw new Error(`${Key} has ${ContentLength} bytes, more than the ${bytesMax} that are read`);
     } catch (error) {
       if (error instanceof s3.NoSuchKey) return null;
       throw error;
     }
   }
 
+  async function put(Key: string, Body: Buffer, ContentType: string | undefined, isNew: boolean): Promise<void> {
+    const input: PutObjectCommandInput = { Bucket, Key, Body };
+    const type = ContentType === undefined ? {} : { ContentType };
+    await client.send(new s3.PutObjectCommand({ ...input, ...type, ...(isNew ? { IfNoneMatch: '*' } : {}) }));
+  }
+
   return {
     async write(photoId, name, bytes) {
-      const ContentType = CONTENT_TYPES[name.split('.').at(-1) ?? ''];
-      const input: PutObjectCommandInput = { Bucket, Key: keyOf(photoId, name), Body: bytes };
-      await client.send(new s3.PutObjectCommand({ ...input, ...(ContentType ? { ContentType } : {}) }));
+      await put(keyOf(photoId, name), bytes, CONTENT_TYPES[name.split('.').at(-1) ?? ''], false);
     },
     async read(photoId, name) {
-      const found = await get(photoId, name);
-      return found?.Body === undefined ? null : Buffer.from(await found.Body.transformToByteArray());
+      const found = await get(keyOf(photoId, name), FILE_BYTES_MAX);
+      return found === null ? null : await buffer(found.stream);
     },
-    async open(photoId, name) {
-      const found = await get(photoId, name);
-      if (found?.Body === undefined) return null;
-      return { stream: found.Body as Readable, size: found.ContentLength ?? 0 };
+    open: (photoId, name) => get(keyOf(photoId, name), FILE_BYTES_MAX),
+    async stat(photoId, name) {
+      try {
+        const found = await client.send(new s3.HeadObjectCommand({ Bucket, Key: keyOf(photoId, name) }));
+        return { size: found.ContentLength ?? null };
+      } catch (error) {
+        if (statusOf(error) === 404) return null;
+        throw error;
+      }
     },
     async remove(photoIds) {
       for (const id of photoIds) {
@@ -98,5 +116,35 @@ export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles>
     async check() {
       await client.send(new s3.ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }));
     },
+    async readMarker() {
+      const found = await get(`${prefix}${MARKER_NAME}`, MARKER_BYTES_MAX);
+      return found === null ? null : (await buffer(found.stream)).toString();
+    },
+    async writeMarker(text, mode) {
+      try {
+        await put(`${prefix}${MARKER_NAME}`, Buffer.from(text), 'application/json', mode === 'new');
+        return true;
+      } catch (error) {
+        if (mode === 'new' && statusOf(error) === PRECONDITION_FAILED) return false;
+        throw error;
+      }
+    },
   };
+}
+
+function limited(body: Readable, key: string, bytesMax: number): Readable {
+  let bytes = 0;
+  const limit = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= bytesMax) done(null, chunk);
+      else done(new Error(`${key} has more than the ${bytesMax} bytes that are read`));
+    },
+  });
+  // Whoever reads gets the error; both ends are destroyed with it.
+  return pipeline(body, limit, () => {});
+}
+
+function statusOf(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }

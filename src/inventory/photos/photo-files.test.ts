@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
 import { newId } from '../../ids/new-id.ts';
 import { photoBucket } from './photo-bucket.ts';
-import type { PhotoFiles } from './photo-files.ts';
+import { FILE_BYTES_MAX, type PhotoFiles } from './photo-files.ts';
 import { photoFolder } from './photo-folder.ts';
 
 /** Both storages have to keep the same promises, so they pass the same tests. */
@@ -34,6 +34,25 @@ for (const [name, open] of [
       assert.deepEqual(opened && (await buffer(opened.stream)), bytes);
     });
 
+    it('tell their size without being read', async () => {
+      const id = newId('photo');
+      await files.write(id, 'original.jpg', Buffer.alloc(1_234));
+      assert.deepEqual(await files.stat(id, 'original.jpg'), { size: 1_234 });
+      assert.equal(await files.stat(id, 'square.jpg'), null);
+      assert.equal(await files.stat(newId('photo'), 'original.jpg'), null);
+    });
+
+    it('keep one marker: a new one never takes the place of another, and it is no photo', async () => {
+      assert.equal(await files.readMarker(), null);
+      assert.equal(await files.writeMarker('first', 'new'), true);
+      assert.equal(await files.writeMarker('second', 'new'), false);
+      assert.equal(await files.readMarker(), 'first');
+      assert.equal(await files.writeMarker('third', 'replace'), true);
+      assert.equal(await files.readMarker(), 'third');
+      const listed = (await Array.fromAsync(files.list())).flat();
+      assert.ok(listed.every((id) => id === '' || id.startsWith('pho_')));
+    });
+
     it('are null where there are none', async () => {
       const id = newId('photo');
       assert.equal(await files.read(id, 'original.jpg'), null);
@@ -58,6 +77,27 @@ for (const [name, open] of [
     });
   });
 }
+
+describe('a bucket that does not say how long its answers are', () => {
+  it('is read up to the limit, as a whole and as a stream', async (t) => {
+    const { files, close, s3 } = await openBucket();
+    t.after(close);
+    s3.hasNoLengths = true;
+    const [small, large] = [newId('photo'), newId('photo')];
+    const bytes = Buffer.from([0, 255, 13, 10, 128]);
+    await files.write(small, 'original.jpg', bytes);
+    assert.deepEqual(await files.read(small, 'original.jpg'), bytes);
+    const opened = await files.open(small, 'original.jpg');
+    assert.equal(opened?.size, null);
+    assert.deepEqual(opened && (await buffer(opened.stream)), bytes);
+    s3.objects.set(`crownwheel/${large.slice(-2)}/${large}/original.jpg`, Buffer.alloc(FILE_BYTES_MAX + 1));
+    await assert.rejects(files.read(large, 'original.jpg'), /more than the 104857600 bytes/);
+    const stream = (await files.open(large, 'original.jpg'))?.stream;
+    await assert.rejects(stream?.toArray() ?? Promise.resolve(), /more than the 104857600 bytes/);
+    s3.hasNoLengths = false;
+    await assert.rejects(files.read(large, 'original.jpg'), /has 104857601 bytes/);
+  });
+});
 
 describe('a place for photos that cannot take any', () => {
   it('says so when it is checked', async () => {
@@ -88,7 +128,8 @@ async function openFolder() {
 
 /** The real client against a server that speaks as much of S3 as we use. */
 async function openBucket(bucket = BUCKET) {
-  const { endpoint, stop } = await startS3();
+  const s3 = await startS3();
+  const { endpoint, stop } = s3;
   const files = await photoBucket({
     bucket,
     region: 'us-east-1',
@@ -97,5 +138,5 @@ async function openBucket(bucket = BUCKET) {
     isPathStyle: true,
     prefix: 'crownwheel/',
   });
-  return { files, close: stop };
+  return { files, close: stop, s3 };
 }

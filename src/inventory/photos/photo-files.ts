@@ -6,18 +6,34 @@ import type { Readable } from 'node:stream';
  */
 export type PhotoFiles = {
   write(photoId: string, name: PhotoFileName, bytes: Buffer): Promise<void>;
-  /** Null if there is no such file. */
+  /** Null if there is no such file; throws for one that is larger than any photo can be. */
   read(photoId: string, name: PhotoFileName): Promise<Buffer | null>;
   open(photoId: string, name: PhotoFileName): Promise<OpenedFile | null>;
+  /** Whether there is such a file and how large it is, without reading it. */
+  stat(photoId: string, name: PhotoFileName): Promise<FileStat | null>;
   /** Takes away all files of some photos; those that have none are passed over. */
   remove(photoIds: readonly string[]): Promise<void>;
   /** The ids of all photos that have files, in pages. */
   list(): AsyncIterable<string[]>;
   /** Throws if files cannot be kept there. */
   check(): Promise<void>;
+  /** The text that says whose storage it is; null if there is none. */
+  readMarker(): Promise<string | null>;
+  /** A new marker never takes the place of one that is there: false if there was one. */
+  writeMarker(text: string, mode: 'new' | 'replace'): Promise<boolean>;
 };
 
-export type OpenedFile = { stream: Readable; size: number };
+/** Null where a storage does not say how large the file is. */
+export type FileStat = { size: number | null };
+export type OpenedFile = FileStat & { stream: Readable };
+
+/** No original and no variant of it is larger: an upload has at most 25 MB, and is stored again in its own format. */
+export const FILE_BYTES_MAX = 100 * 1_048_576;
+
+/** In the root of the storage, where no photo can have a file. */
+export const MARKER_NAME = 'crownwheel-installation.json';
+/** More than a marker has. */
+export const MARKER_BYTES_MAX = 4_096;
 
 export const PHOTO_EXTENSIONS = ['jpg', 'png', 'webp', 'avif'] as const;
 export type PhotoExtension = (typeof PHOTO_EXTENSIONS)[number];

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { adopt } from '../../db/data-folder.ts';
-import { folderOf, type PhotoFiles } from './photo-files.ts';
+import { FILE_BYTES_MAX, folderOf, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
 
 /**
  * Photos in a folder of this machine, or of a network disk that all nodes share. A file is written aside, brought to
@@ -28,6 +28,9 @@ export function photoFolder(path: string): PhotoFiles {
       }
     },
     async read(photoId, name) {
+      const found = await stat(pathOf(photoId, name)).catch(nullIfMissing);
+      if (found === null) return null;
+      if (found.size > FILE_BYTES_MAX) throw new Error(`${photoId}/${name} has ${found.size} bytes`);
       return await readFile(pathOf(photoId, name)).catch(nullIfMissing);
     },
     async open(photoId, name) {
@@ -35,6 +38,10 @@ export function photoFolder(path: string): PhotoFiles {
       if (file === null) return null;
       const { size } = await file.stat();
       return { stream: file.createReadStream(), size };
+    },
+    async stat(photoId, name) {
+      const found = await stat(pathOf(photoId, name)).catch(nullIfMissing);
+      return found === null ? null : { size: found.size };
     },
     async remove(photoIds) {
       for (const id of photoIds) await rm(pathOf(id), { recursive: true, force: true });
@@ -50,6 +57,25 @@ export function photoFolder(path: string): PhotoFiles {
       const probe = join(root, `.probe-${randomBytes(6).toString('hex')}`);
       await writeWhole(probe, Buffer.from('probe'));
       await rm(probe);
+    },
+    async readMarker() {
+      return await readFile(join(root, MARKER_NAME), 'utf8').catch(nullIfMissing);
+    },
+    async writeMarker(text, mode) {
+      await mkdir(root, { recursive: true });
+      adopt(join(root, '..'), root);
+      const path = join(root, MARKER_NAME);
+      const aside = `${path}-${randomBytes(6).toString('hex')}`;
+      try {
+        // Making a file that is not there is left to the disk: of two that try, one succeeds.
+        await writeWhole(mode === 'new' ? path : aside, Buffer.from(text));
+      } catch (error) {
+        if (mode === 'new' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+        throw error;
+      }
+      if (mode === 'replace') await rename(aside, path);
+      adopt(root, path);
+      return true;
     },
   };
 }

@@ -3,8 +3,14 @@ import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { PHOTO_EXTENSIONS, type PhotoExtension, type PhotoFileName, type PhotoFiles } from './photo-files.ts';
-import { EXTENSION_OF, FORMAT_OF, type PhotoFormat, renderPhoto } from './photo-variants.ts';
+import {
+  type FileStat,
+  PHOTO_EXTENSIONS,
+  type PhotoExtension,
+  type PhotoFileName,
+  type PhotoFiles,
+} from './photo-files.ts';
+import { EXTENSION_OF, FORMAT_OF, inTurn, type PhotoFormat, renderPhoto } from './photo-variants.ts';
 
 /** What a photo's public address names: `pho_….webp` or `pho_…-square.webp`. */
 export type PhotoName = { photoId: string; isSquare: boolean; extension: PhotoExtension };
@@ -12,8 +18,10 @@ export type PhotoName = { photoId: string; isSquare: boolean; extension: PhotoEx
 export type PhotoGallery = {
   /** Null if there is no such photo, or none in such a format. */
   find(name: PhotoName): Promise<FoundPhoto | null>;
-  /** Null if its file is lost. */
-  open(photo: FoundPhoto): Promise<OpenedPhoto | null>;
+  /** Null if its file is lost. The signal ends the wait for a variant that is not made yet. */
+  open(photo: FoundPhoto, signal?: AbortSignal): Promise<OpenedPhoto | null>;
+  /** What `open` would give, without reading or making anything. */
+  stat(photo: FoundPhoto): Promise<FileStat | null>;
 };
 
 export type FoundPhoto = PhotoName & {
@@ -21,7 +29,7 @@ export type FoundPhoto = PhotoName & {
   storedFormat: PhotoFormat;
   format: PhotoFormat;
 };
-export type OpenedPhoto = { body: Readable | Buffer; size: number };
+export type OpenedPhoto = FileStat & { body: Readable | Buffer };
 
 const NAME = new RegExp(`^(pho_\\w{26})(-square)?\\.(${PHOTO_EXTENSIONS.join('|')})$`);
 
@@ -32,6 +40,9 @@ export function parsePhotoName(text: string): PhotoName | null {
   return { photoId, isSquare: square !== undefined, extension: extension as PhotoExtension };
 }
 
+/** A visitor's browser has given up long before. */
+const TURN_WAIT_MS = 20_000;
+
 /**
  * The photos as clients see them. Formats other than the stored one, and thumbnails, are made when somebody first asks
  * for them, once however many ask at the same time, and kept.
@@ -41,22 +52,31 @@ export function createPhotoGallery(
   files: PhotoFiles,
   onFault: (error: unknown, message: string) => void,
 ): PhotoGallery {
-  const makeOnce = createSingleFlight<Buffer | null>();
+  const makeOnce = createSingleFlight<Made | null>();
 
-  async function make(photo: FoundPhoto, file: PhotoFileName): Promise<Buffer | null> {
-    const { photoId, storedFormat } = photo;
-    // A photo of the demo is a drawing until somebody looks at it.
-    const source =
-      (await files.read(photoId, `original.${EXTENSION_OF[storedFormat]}`)) ??
-      (await files.read(photoId, 'original.svg'));
+  async function make(photo: FoundPhoto, file: PhotoFileName, signal: AbortSignal): Promise<Made | null> {
+    const { photoId } = photo;
+    const source = await readOriginal(files, photo);
     if (source === null) {
       onFault(new Error(`${photoId} has no file`), 'the file of a photo is missing');
       return null;
     }
+    // Whoever asked may have gone while the original was read.
+    signal.throwIfAborted();
     const bytes = await renderPhoto(source, photo);
-    // A picture that can't be kept can still be shown.
-    await files.write(photoId, file, bytes).catch((error: unknown) => onFault(error, 'a photo could not be kept'));
-    return bytes;
+    try {
+      await files.write(photoId, file, bytes);
+      return 'kept';
+    } catch (error) {
+      // A picture that can't be kept can still be shown.
+      onFault(error, 'a photo could not be kept');
+      return bytes;
+    }
+  }
+
+  async function openFile(photo: FoundPhoto, file: PhotoFileName): Promise<OpenedPhoto | null> {
+    const opened = await files.open(photo.photoId, file);
+    return opened === null ? null : { body: opened.stream, size: opened.size };
   }
 
   return {
@@ -67,13 +87,45 @@ export function createPhotoGallery(
       if (row === undefined || (name.extension === 'png' && row.format !== 'png')) return null;
       return { ...name, storedFormat: row.format, format: FORMAT_OF[name.extension] };
     },
-    async open(photo) {
-      const whole = photo.storedFormat === photo.format ? 'original' : 'full';
-      const file: PhotoFileName = `${photo.isSquare ? 'square' : whole}.${photo.extension}`;
-      const opened = await files.open(photo.photoId, file);
-      if (opened !== null) return { body: opened.stream, size: opened.size };
-      const bytes = await makeOnce(`${photo.photoId}/${file}`, () => make(photo, file));
-      return bytes === null ? null : { body: bytes, size: bytes.length };
+    async open(photo, signal) {
+      const file = fileOf(photo);
+      const opened = await openFile(photo, file);
+      if (opened !== null) return opened;
+      const deadlineMs = performance.now() + TURN_WAIT_MS;
+      const made = await makeOnce(
+        `${photo.photoId}/${file}`,
+        (ended) => inTurn(() => make(photo, file, ended), { deadlineMs, signal: ended }),
+        { signal },
+      );
+      if (made === null) return null;
+      // Sent from its file: a client that reads slowly then holds a buffer of some kilobytes, not the picture.
+      return made === 'kept' ? await openFile(photo, file) : { body: made, size: made.length };
+    },
+    async stat(photo) {
+      const made = await files.stat(photo.photoId, fileOf(photo));
+      if (made !== null) return made;
+      const [original, drawing] = originalsOf(photo);
+      const isThere =
+        (await files.stat(photo.photoId, original)) !== null || (await files.stat(photo.photoId, drawing)) !== null;
+      return isThere ? { size: null } : null;
     },
   };
+}
+
+/** The variant is in its file now; or it could not be kept there, and these are its bytes. */
+type Made = 'kept' | Buffer;
+
+function fileOf(photo: FoundPhoto): PhotoFileName {
+  const whole = photo.storedFormat === photo.format ? 'original' : 'full';
+  return `${photo.isSquare ? 'square' : whole}.${photo.extension}`;
+}
+
+/** A photo of the demo is a drawing until somebody looks at it. */
+function originalsOf({ storedFormat }: FoundPhoto): [PhotoFileName, PhotoFileName] {
+  return [`original.${EXTENSION_OF[storedFormat]}`, 'original.svg'];
+}
+
+async function readOriginal(files: PhotoFiles, photo: FoundPhoto): Promise<Buffer | null> {
+  const [original, drawing] = originalsOf(photo);
+  return (await files.read(photo.photoId, original)) ?? (await files.read(photo.photoId, drawing));
 }

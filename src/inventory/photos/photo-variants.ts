@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import sharp, { type Sharp } from 'sharp';
+import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import type { PhotoExtension } from './photo-files.ts';
+import { FILE_BYTES_MAX, type PhotoExtension } from './photo-files.ts';
 
 export const PHOTO_BYTES_MAX = 25 * 1_048_576;
 export const PHOTO_PIXELS_MAX = 100_000_000;
@@ -21,10 +22,26 @@ export const EXTENSION_OF: Record<PhotoFormat, PhotoExtension> = {
 };
 export const FORMAT_OF: Record<PhotoExtension, PhotoFormat> = { jpg: 'jpeg', png: 'png', webp: 'webp', avif: 'avif' };
 
-/** One thread for each picture, and half of the cores at most: requests go before pictures. */
-const PICTURES_AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
-const PICTURES_WAITING_MAX = 500;
-const pictures = createSemaphore({ limit: PICTURES_AT_ONCE, waitingLimit: PICTURES_WAITING_MAX });
+/**
+ * One thread for each picture, and half of the cores at most: requests go before pictures. Each may take half a gigabyte
+ * while it is worked on (100 megapixels, decoded whole), so it is never more than four.
+ */
+const PICTURES_AT_ONCE = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)));
+/** What waits for its turn has read nothing yet, and costs a connection. */
+const VARIANTS_WAITING_MAX = 100;
+/** Uploads are in memory while they wait, at most 25 MB each. */
+const UPLOADS_AT_ONCE = 16;
+/** Longer than an AVIF of 100 megapixels takes. Nobody waits for it by then. */
+const PICTURE_SECONDS_MAX = 120;
+
+/** Uploads and variants take turns, so that a dealer need not wait behind a hundred visitors. */
+const pictures = createKeyedSemaphore({
+  total: PICTURES_AT_ONCE,
+  perKey: PICTURES_AT_ONCE,
+  waitingTotal: VARIANTS_WAITING_MAX + UPLOADS_AT_ONCE,
+  waitingPerKey: VARIANTS_WAITING_MAX,
+});
+const uploads = createSemaphore({ limit: UPLOADS_AT_ONCE, waitingLimit: 0 });
 sharp.concurrency(1);
 // Its cache is for one picture worked on again and again; each of ours is worked on once.
 sharp.cache(false);
@@ -37,30 +54,47 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');
   if (bytes.length > PHOTO_BYTES_MAX) throw refused('A photo may have at most 25 MB.');
   const format = sniff(bytes);
-  return await pictures.run(async () => {
-    const { width, height } = await sharp(bytes).metadata().catch(unreadable);
-    if (width * height > PHOTO_PIXELS_MAX) throw refused('A photo may have at most 100 megapixels.');
-    if (Math.max(width, height) > PHOTO_SIDE_MAX_PX) {
-      throw refused(`A photo may have at most ${PHOTO_SIDE_MAX_PX} pixels on a side.`);
-    }
-    // What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
-    const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: PHOTO_PIXELS_MAX });
-    const { data, info } = await encodeOriginal(picture, format)
-      .toBuffer({ resolveWithObject: true })
-      .catch(unreadable);
-    return { bytes: data, format, width: info.width, height: info.height };
+  const prepare = () => pictures.run('uploads', () => encodeUpload(bytes, format));
+  return await uploads.run(prepare).catch((error: unknown) => {
+    if (!(error instanceof SemaphoreError)) throw error;
+    throw refused('Too many photos are being uploaded at this moment. Try again in a minute.');
   });
+}
+
+async function encodeUpload(bytes: Buffer, format: PhotoFormat): Promise<ReadyPhoto> {
+  const { width, height } = await sharp(bytes).metadata().catch(unreadable);
+  if (width * height > PHOTO_PIXELS_MAX) throw refused('A photo may have at most 100 megapixels.');
+  if (Math.max(width, height) > PHOTO_SIDE_MAX_PX) {
+    throw refused(`A photo may have at most ${PHOTO_SIDE_MAX_PX} pixels on a side.`);
+  }
+  // What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
+  const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: PHOTO_PIXELS_MAX });
+  const { data, info } = await encodeOriginal(picture, format)
+    .timeout({ seconds: PICTURE_SECONDS_MAX })
+    .toBuffer({ resolveWithObject: true })
+    .catch(unreadable);
+  if (data.length > FILE_BYTES_MAX) throw refused('The photo is too large once it is decoded.');
+  return { bytes: data, format, width: info.width, height: info.height };
+}
+
+/**
+ * Runs the making of one variant when it is its turn. Everything that it needs is read inside, so that what waits holds
+ * no memory. Throws a SemaphoreError if there is no room, its time is up, or whoever asked has gone.
+ */
+export async function inTurn<Result>(
+  make: () => Promise<Result>,
+  options: { deadlineMs: number; signal: AbortSignal },
+): Promise<Result> {
+  return await pictures.run('variants', make, options);
 }
 
 /** Another format of a stored picture, or its square thumbnail. */
 export async function renderPhoto(source: Buffer, wanted: { format: PhotoFormat; isSquare: boolean }): Promise<Buffer> {
-  return await pictures.run(async () => {
-    const picture = sharp(source, { limitInputPixels: PHOTO_PIXELS_MAX });
-    if (wanted.isSquare) {
-      picture.resize(SQUARE_SIDE_PX, SQUARE_SIDE_PX, { fit: 'cover', position: sharp.strategy.attention });
-    }
-    return await encode(picture, wanted.format).toBuffer();
-  });
+  const picture = sharp(source, { limitInputPixels: PHOTO_PIXELS_MAX });
+  if (wanted.isSquare) {
+    picture.resize(SQUARE_SIDE_PX, SQUARE_SIDE_PX, { fit: 'cover', position: sharp.strategy.attention });
+  }
+  return await encode(picture, wanted.format).timeout({ seconds: PICTURE_SECONDS_MAX }).toBuffer();
 }
 
 /** By its first bytes, so that nothing but these four formats ever reaches a decoder. */

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import sharp from 'sharp';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { cloneDatabase } from '../../../test/harness/database.ts';
+import { until } from '../../../test/harness/hold.ts';
+import { publishNew, watch } from '../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import type { PhotoFiles } from './photo-files.ts';
+import { createPhotoGallery } from './photo-gallery.ts';
+import { addPhoto } from './photos.ts';
+
+/** How many variants are under way at once; no more than half of the cores of a large machine. */
+const SLOTS_MAX = 4;
+const PHOTOS = 12;
+
+describe('variants of photos that are not made yet', () => {
+  let world: World;
+  let photoIds: string[] = [];
+  /** What the service does to the storage, and whether reading waits. */
+  const seen = { reads: 0, readingNow: 0, readingMost: 0, opens: 0 };
+  let reading: PromiseWithResolvers<void> | null = null;
+  let real: PhotoFiles;
+
+  const files: PhotoFiles = {
+    write: (...args) => real.write(...args),
+    async read(...args) {
+      seen.reads += 1;
+      seen.readingNow += 1;
+      seen.readingMost = Math.max(seen.readingMost, seen.readingNow);
+      try {
+        await reading?.promise;
+        return await real.read(...args);
+      } finally {
+        seen.readingNow -= 1;
+      }
+    },
+    async open(...args) {
+      const opened = await real.open(...args);
+      if (opened !== null) seen.opens += 1;
+      return opened;
+    },
+    stat: (...args) => real.stat(...args),
+    remove: (...args) => real.remove(...args),
+    list: () => real.list(),
+    check: () => real.check(),
+    readMarker: () => real.readMarker(),
+    writeMarker: (...args) => real.writeMarker(...args),
+  };
+
+  before(async () => {
+    const database = await cloneDatabase();
+    world = await startWorld({ database, gallery: createPhotoGallery(database.db, files, () => {}) });
+    real = world.photoFiles;
+  });
+  after(() => world.stop());
+  beforeEach(async () => {
+    const dealer = await world.dealer();
+    const itemId = await publishNew(world, dealer, watch());
+    const bytes = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#00f' } })
+      .png()
+      .toBuffer();
+    const context = { ...world.channel, photoFiles: real };
+    photoIds = [];
+    for (let index = 0; index < PHOTOS; index++) {
+      photoIds.push(await addPhoto(context, TESTER, dealer.organizationId, itemId, bytes));
+    }
+    Object.assign(seen, { reads: 0, readingNow: 0, readingMost: 0, opens: 0 });
+    reading = null;
+  });
+
+  const urlOf = (photoId: string | undefined, variant: string) => `${world.origin}/photos/${photoId}${variant}`;
+
+  /** A request that can be cut off. */
+  function get(url: string): { status: Promise<number | null>; leave(): void } {
+    const outgoing = httpRequest(url);
+    const status = new Promise<number | null>((resolve) => {
+      outgoing.on('response', (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode ?? null));
+        response.on('error', () => resolve(null));
+      });
+      outgoing.on('error', () => resolve(null));
+    });
+    outgoing.end();
+    return { status, leave: () => outgoing.destroy() };
+  }
+
+  it('cost nothing for HEAD: no file is read or opened, and the length is left out until it is known', async () => {
+    const heads = photoIds.flatMap((id) => ['.jpg', '.webp', '-square.jpg'].map((variant) => urlOf(id, variant)));
+    const answers = await Promise.all(heads.map((url) => fetch(url, { method: 'HEAD' })));
+    for (const answer of answers) {
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get('content-length'), null);
+      assert.match(answer.headers.get('content-type') ?? '', /^image\/(jpeg|webp)$/);
+    }
+    assert.deepEqual(seen, { reads: 0, readingNow: 0, readingMost: 0, opens: 0 });
+    const [url = ''] = heads;
+    const bytes = await (await fetch(url)).arrayBuffer();
+    const head = await fetch(url, { method: 'HEAD' });
+    assert.equal(Number(head.headers.get('content-length')), bytes.byteLength);
+    const missing = await fetch(urlOf(photoIds[0]?.replace(/.{4}$/, '0000'), '.jpg'), { method: 'HEAD' });
+    assert.equal(missing.status, 404);
+  });
+
+  it('are read only when it is their turn, and the same one once for all who ask', async () => {
+    reading = Promise.withResolvers();
+    const asked = photoIds.flatMap((id) => [1, 2, 3].map(() => get(urlOf(id, '.webp'))));
+    await until(async () => seen.readingNow > 0, 'nothing was read');
+    reading.resolve();
+    for (const { status } of asked) assert.equal(await status, 200);
+    assert.ok(seen.readingMost <= SLOTS_MAX, `${seen.readingMost} originals were in memory at once`);
+    assert.equal(seen.reads, photoIds.length);
+  });
+
+  it('are not made for clients that have gone while they waited', async () => {
+    reading = Promise.withResolvers();
+    const [first, ...others] = photoIds.map((id) => get(urlOf(id, '.avif')));
+    await until(async () => seen.readingNow > 0, 'nothing was read');
+    const under = seen.readingNow;
+    const wanted = get(urlOf(photoIds.at(-1), '-square.jpg'));
+    for (const { leave } of others) leave();
+    await Promise.all(others.map(({ status }) => status));
+    // The service hears of it with the end of the connection.
+    await until(async () => (await openRequests()) <= 2, 'the requests that were cut off are still under way');
+    reading.resolve();
+    assert.equal(await first?.status, 200);
+    assert.equal(await wanted.status, 200);
+    assert.ok(seen.reads <= under + 2, `${seen.reads} originals were read, ${under} before the clients left`);
+  });
+
+  it('are refused with 503 and Retry-After when a hundred wait, and served again afterwards', async () => {
+    reading = Promise.withResolvers();
+    const variants = ['.jpg', '.webp', '.avif', '-square.jpg', '-square.webp', '-square.avif', '-square.png'];
+    const urls = photoIds.flatMap((id) => variants.map((variant) => urlOf(id, variant)));
+    const more = await addMore(3);
+    urls.push(...more.flatMap((id) => variants.map((variant) => urlOf(id, variant))));
+    assert.ok(urls.length >= 100 + SLOTS_MAX + 1);
+    const statuses: (number | null)[] = [];
+    const asked = urls.map(async (url) => {
+      const answer = await fetch(url);
+      statuses.push(answer.status);
+      if (answer.status === 503) assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+      await answer.arrayBuffer();
+    });
+    await until(async () => statuses.length >= urls.length - 100 - SLOTS_MAX, 'nobody was refused');
+    assert.deepEqual([...new Set(statuses)], [503]);
+    reading.resolve();
+    await Promise.all(asked);
+    assert.ok(statuses.filter((status) => status === 200).length >= 100);
+    assert.equal(await get(urls.at(-1) ?? '').status, 200);
+  });
+
+  async function addMore(count: number): Promise<string[]> {
+    const dealer = await world.dealer();
+    const itemId = await publishNew(world, dealer, watch());
+    const bytes = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#0f0' } })
+      .png()
+      .toBuffer();
+    const ids: string[] = [];
+    for (let index = 0; index < count; index++) {
+      ids.push(await addPhoto({ ...world.channel, photoFiles: real }, TESTER, dealer.organizationId, itemId, bytes));
+    }
+    return ids;
+  }
+
+  function openRequests(): Promise<number> {
+    return new Promise((resolve, reject) =>
+      world.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+  }
+});
