@@ -2,7 +2,7 @@ import { sql } from '../db/sql.ts';
 import { transactionTime } from '../db/sql-time.ts';
 import { commitAndWake } from './commit-and-wake.ts';
 import type { ChannelContext } from './context.ts';
-import { refreshItems } from './project-items.ts';
+import { projectItems } from './project-items.ts';
 
 const BATCH_LIMIT = 100;
 /** A worker looks after so many batches whether it is wanted elsewhere; what is left is due in the next round. */
@@ -42,7 +42,7 @@ export async function refreshDueOf(context: ChannelContext, integrationId: strin
 /** Projects some items of one integration in a transaction of its own. */
 export async function refreshOne(context: ChannelContext, integrationId: string, itemIds: string[]): Promise<void> {
   await commitAndWake(context, async (tx) => {
-    const { stamps } = await refreshItems(tx, context, { itemIds, integrationIds: [integrationId] });
+    const { stamps } = await projectItems(tx, context, { itemIds, integrationIds: [integrationId] });
     return { touched: [...stamps.keys()] };
   });
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
-import { refreshItems } from './project-items.ts';
+import { projectItems } from './project-items.ts';
 
 /** Records test events, and a delivery of each if the endpoint takes any now. */
 export async function recordPings(
@@ -12,7 +12,7 @@ export async function recordPings(
   integrationId: string,
   count: number,
 ): Promise<RecordedEvent[]> {
-  const { stamps, endpoints } = await refreshItems(tx, context, {
+  const { stamps, endpoints } = await projectItems(tx, context, {
     itemIds: [],
     integrationIds: [integrationId],
     stampAlso: [integrationId],

@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import { advanceClocks, lockClocks, nextStamp } from './clock.ts';
 import type { ChannelContext } from './context.ts';
 import { enqueueJob } from './job-queue.ts';
-import { presenter } from './project-items.ts';
+import { presenter } from './plan-projection.ts';
 
 /**
  * Moves an integration to another version: a job renders its documents in the new version beside the old, and when all

@@ -5,7 +5,7 @@ import { lockClocks } from './clock.ts';
 import { commitAndWake } from './commit-and-wake.ts';
 import type { ChannelContext } from './context.ts';
 import type { JobKind } from './job-queue.ts';
-import { refreshItems } from './project-items.ts';
+import { projectItems } from './project-items.ts';
 import { finishRoll } from './roll.ts';
 
 /** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
@@ -88,11 +88,11 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
     }
 
     const itemIds = await nextItems(tx, integrationId, row.position);
-    const { stamps } = await refreshItems(tx, context, {
+    const { stamps } = await projectItems(tx, context, {
       itemIds,
       integrationIds: [integrationId],
       clocks,
-      isQuiet: job.kind !== 'refresh',
+      mode: job.kind === 'refresh' ? 'announce' : 'rerender',
     });
     const isFinished = itemIds.length < BATCH_LIMIT;
     if (isFinished && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);

@@ -17,8 +17,8 @@ export type StoredDocument = {
   stamp: Date;
 };
 
-/** Where a document stands: an item on an integration's channel, in one version. */
-export type Place = Pick<StoredDocument, 'integrationId' | 'version' | 'itemId'>;
+/** Which document: of an item on an integration's channel, in one version. */
+export type DocumentKey = Pick<StoredDocument, 'integrationId' | 'version' | 'itemId'>;
 
 export async function readStored(
   tx: Transaction,
@@ -66,12 +66,12 @@ export async function writeDocuments(tx: Transaction, rows: StoredDocument[], re
       renderer = excluded.renderer`);
 }
 
-export async function removeDocuments(tx: Transaction, places: Place[]): Promise<void> {
-  if (places.length === 0) return;
+export async function removeDocuments(tx: Transaction, keys: DocumentKey[]): Promise<void> {
+  if (keys.length === 0) return;
   await tx.query(sql`
     delete from channel_documents d
     using unnest(
-      ${places.map((place) => place.integrationId)}::text[], ${places.map((place) => place.version)}::text[],
-      ${places.map((place) => place.itemId)}::text[]) as places (integration_id, api_version, item_id)
-    where d.integration_id = places.integration_id and d.api_version = places.api_version and d.item_id = places.item_id`);
+      ${keys.map((key) => key.integrationId)}::text[], ${keys.map((key) => key.version)}::text[],
+      ${keys.map((key) => key.itemId)}::text[]) as removed (integration_id, api_version, item_id)
+    where d.integration_id = removed.integration_id and d.api_version = removed.api_version and d.item_id = removed.item_id`);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
-import { refreshItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/project-items.ts';
 import { sql } from '../db/sql.ts';
 import { editItem } from '../inventory/items.ts';
 import { generateListings } from './generate.ts';
@@ -48,7 +48,7 @@ describe('generated listings', () => {
 
     const itemIds = [...seen].slice(0, 300);
     const { changed } = await world.db.transaction((tx) =>
-      refreshItems(tx, world.channel, { itemIds, integrationIds: null }),
+      projectItems(tx, world.channel, { itemIds, integrationIds: null }),
     );
     assert.equal(changed, 0, 'projecting them by the normal path changes nothing');
     await editItem(world.channel, TESTER, organizationId, itemIds[0] ?? '', { title: 'Another title' });

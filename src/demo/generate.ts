@@ -1,6 +1,6 @@
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { refreshItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
@@ -71,7 +71,7 @@ async function generateBatch(
     // Should the machine fail in this very second, the listings of it are made again.
     await tx.query(sql`set local synchronous_commit = off`);
     await insertStock(tx, request, rows, photosEach);
-    const { stamps } = await refreshItems(tx, context, {
+    const { stamps } = await projectItems(tx, context, {
       itemIds: rows.map((row) => row.id),
       integrationIds: [request.integrationId],
     });

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actor.ts';
 import { type AuditChange, type AuditedObject, addAuditObjects, recordAudit } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { type RefreshRequest, refreshItems } from '../channel/project-items.ts';
+import { type ProjectionRequest, projectItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -22,7 +22,7 @@ export type LockedItem = {
 export type ChangeRequest = {
   organizationId: string;
   itemIds: string[];
-} & Partial<Pick<RefreshRequest, 'isQuantityEdit' | 'isSuppressed' | 'integrationIds'>>;
+} & Partial<Pick<ProjectionRequest, 'isQuantityEdit' | 'isSuppressed' | 'integrationIds'>>;
 
 /** Each batch holds the clocks of its channels, which the orders of those integrations wait for. */
 const BATCH_LIMIT = 100;
@@ -131,7 +131,7 @@ async function changeFound<Result>(
       tx,
       items.map((item) => item.id),
     );
-    const { stamps } = await refreshItems(tx, context, {
+    const { stamps } = await projectItems(tx, context, {
       ...options,
       itemIds: items.map((item) => item.id),
       integrationIds,

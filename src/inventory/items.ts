@@ -1,7 +1,7 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, refreshItems } from '../channel/project-items.ts';
+import { integrationsOf, projectItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -143,7 +143,7 @@ export async function removeItem(
   // The toggles go with the item, so the channels have to be known before.
   const integrationIds = [...new Set([...(await integrationsOf(tx, [itemId])), ...stampAlso])];
   await tx.query(sql`delete from items where id = ${itemId}`);
-  const { stamps } = await refreshItems(tx, context, {
+  const { stamps } = await projectItems(tx, context, {
     itemIds: [itemId],
     integrationIds,
     stampAlso,

@@ -1,7 +1,8 @@
 import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
-import { integrationsOf, presenter, refreshItems } from '../channel/project-items.ts';
+import { presenter } from '../channel/plan-projection.ts';
+import { integrationsOf, projectItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { EventType } from '../contract/events.ts';
 import type { Order } from '../contract/resources/order.ts';
@@ -108,7 +109,7 @@ export async function changeOrder(
 
   const moved = [...items.values()].filter((item) => !row.is_test && isMoved(item, before.get(item.id)));
   await writeItems(tx, moved);
-  const { stamps, endpoints } = await refreshItems(tx, context, {
+  const { stamps, endpoints } = await projectItems(tx, context, {
     itemIds: moved.map((item) => item.id).sort(),
     integrationIds: null,
     clocks,

@@ -1,7 +1,7 @@
 import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
-import { refreshItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/project-items.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
@@ -46,7 +46,7 @@ export async function placeOrders(
     return { draft, id: newId('order'), lines: draft.lines.map((line) => matched(shelf, line)) };
   });
   await shelf.write();
-  const { stamps } = await refreshItems(tx, context, {
+  const { stamps } = await projectItems(tx, context, {
     itemIds: shelf.touched(),
     integrationIds: null,
     clocks,

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { refreshItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
@@ -29,7 +29,7 @@ export async function deleteTestData(
     await lockCustomers(tx, organizationId);
     const clocks = await lockTestOrders(tx, integrationId);
     // What a client can read changes, so its clock moves: an answer cached before must not be served again.
-    await refreshItems(tx, context, {
+    await projectItems(tx, context, {
       itemIds: [],
       integrationIds: [integrationId],
       clocks,

@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../../channel/context.ts';
-import { integrationsOf, refreshItems } from '../../channel/project-items.ts';
+import { integrationsOf, projectItems } from '../../channel/project-items.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { RemovedBatch } from './deletion-steps.ts';
@@ -21,7 +21,7 @@ export async function removeOrders(
     select id from orders where integration_id = ${integrationId} limit ${ORDER_LIMIT} for update skip locked`);
   const orderIds = await withinLineLimit(tx, integrationId, locked.map((order) => order.id).sort());
   const itemIds = await freeStock(tx, integrationId, orderIds);
-  const { stamps } = await refreshItems(tx, context, {
+  const { stamps } = await projectItems(tx, context, {
     itemIds,
     integrationIds: await otherChannels(tx, itemIds),
   });
