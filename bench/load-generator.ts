@@ -11,24 +11,27 @@ export type LoadJob = {
   port: number;
   connections: number;
   seconds: number;
-  work: ReadWork | OrderWork;
+  work: ReadWork | WriteWork;
 };
 
 /** GETs, uniformly over the paths. */
 export type ReadWork = { kind: 'reads'; headers: Record<string, string>; paths: string[] };
 
-/** Orders of one line each, spread over integrations and their listings. */
-export type OrderWork = { kind: 'orders'; shops: { apiKey: string; listingIds: string[] }[] };
+/** Writes of one kind, spread over integrations. A cancellation takes the next of the orders; without any, it ends. */
+export type WriteWork = { kind: 'writes'; write: WriteName; shops: WriteShop[] };
+export type WriteName = 'ping' | 'customer' | 'order' | 'cancellation';
+export type WriteShop = { apiKey: string; listingIds: string[]; orderIds: string[] };
 
 export type LoadResult = { requests: number; failures: number; perSecond: number; p50Ms: number; p99Ms: number };
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 const [jobFile] = process.argv.slice(2);
-if (jobFile !== undefined) console.log(JSON.stringify(await runLoad(JSON.parse(readFileSync(jobFile, 'utf8')))));
+if (jobFile?.endsWith('job.json'))
+  console.log(JSON.stringify(await runLoad(JSON.parse(readFileSync(jobFile, 'utf8')))));
 
 async function runLoad(job: LoadJob): Promise<LoadResult> {
-  const nextRequest = job.work.kind === 'reads' ? reads(job, job.work) : orders(job, job.work);
+  const nextRequest = job.work.kind === 'reads' ? reads(job, job.work) : writes(job, job.work);
   const latencies: number[] = [];
   let failures = 0;
   const startedAt = performance.now();
@@ -42,8 +45,14 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
       let received = 0;
       let expected = -1;
       const send = () => {
+        const request = performance.now() < endsAt ? nextRequest(connection) : null;
+        if (request === null) {
+          socket.destroy();
+          resolve();
+          return;
+        }
         sentAt = performance.now();
-        socket.write(nextRequest(connection));
+        socket.write(request);
       };
       socket.on('connect', send);
       socket.on('error', reject);
@@ -64,11 +73,7 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
         chunks = [];
         received = 0;
         expected = -1;
-        if (performance.now() < endsAt) send();
-        else {
-          socket.destroy();
-          resolve();
-        }
+        send();
       });
     });
   }
@@ -94,23 +99,46 @@ function reads(job: LoadJob, { headers, paths }: ReadWork): () => Buffer {
   return () => oneOf(requests);
 }
 
-function orders(job: LoadJob, { shops }: OrderWork): (connection: number) => string {
+type Request = { path: string; body: object };
+
+function writes(job: LoadJob, { write, shops }: WriteWork): (connection: number) => string | null {
   let sent = 0;
   return (connection) => {
     sent += 1;
-    const { apiKey, listingIds } = shops[connection % shops.length] as OrderWork['shops'][number];
+    const shop = shops[connection % shops.length] as WriteShop;
     const id = `${process.pid}-${sent}`;
-    const body = JSON.stringify({
-      channel_order_id: id,
-      lines: [{ listing_id: oneOf(listingIds), quantity: 1, unit_amount: 1_199_000 }],
-      shipping_amount: 2_500,
-      metadata: { cart: id },
-    });
+    const request = requestOf(write, shop, id);
+    if (request === null) return null;
+    const body = JSON.stringify(request.body);
     return (
-      `POST /api/v1/orders HTTP/1.1\r\nHost: 127.0.0.1:${job.port}\r\nAuthorization: Bearer ${apiKey}\r\n` +
+      `POST /api${request.path} HTTP/1.1\r\nHost: 127.0.0.1:${job.port}\r\nAuthorization: Bearer ${shop.apiKey}\r\n` +
       `Content-Type: application/json\r\nIdempotency-Key: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     );
   };
+}
+
+/** A request that succeeds; also what the benchmark sends alone to count its statements. */
+export function requestOf(write: WriteName, shop: WriteShop, id: string): Request | null {
+  switch (write) {
+    case 'ping':
+      return { path: '/v1/test/webhook_ping', body: {} };
+    case 'customer':
+      return {
+        path: '/v1/customers',
+        body: { external_id: id, email: `${id}@example.ch`, first_name: 'Ana', last_name: 'B' },
+      };
+    case 'order': {
+      const lines = [{ listing_id: oneOf(shop.listingIds), quantity: 1, unit_amount: 1_199_000 }];
+      return {
+        path: '/v1/orders',
+        body: { channel_order_id: id, lines, shipping_amount: 2_500, metadata: { cart: id } },
+      };
+    }
+    case 'cancellation': {
+      const orderId = shop.orderIds.pop();
+      return orderId === undefined ? null : { path: `/v1/orders/${orderId}/cancel`, body: {} };
+    }
+  }
 }
 
 function oneOf<Item>(items: Item[]): Item {

@@ -1,19 +1,16 @@
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { ChannelContext } from '../src/channel/context.ts';
-import { sessionOptions } from '../src/db/connection-settings.ts';
 import { rawSql, sql } from '../src/db/sql.ts';
 import { newId } from '../src/ids/new-id.ts';
-import { cpuSeconds, openStage, type Stage } from './processes.ts';
+import { type LoadResult, requestOf, type WriteName, type WriteShop } from './load-generator.ts';
+import { preparePlainTables, type SocketAddress, writePlainly } from './plain-writes.ts';
+import { childrenCpuSeconds, cpuSeconds, openStage, type Stage } from './processes.ts';
 import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
 import { printTable } from './table.ts';
 
-const SECONDS = 6;
+const SECONDS = 4;
 const CONNECTIONS = 64;
-/** What pgbench is fastest with here; more clients only wait for the four clocks. */
-const PGBENCH_CLIENTS = 16;
 const SHOPS = 4;
 const LISTINGS = 2_000;
 const ROUNDS = 3;
@@ -21,18 +18,42 @@ const BULK_RECORDS = 1_000;
 /** The first half creates, the second updates the same people. */
 const BULK_ROUNDS = 40;
 const UNITS = 1_000_000;
+/** How many orders of one integration a round may cancel. */
+const CANCEL_LIMIT = 10_000;
 
-/** Orders and bulk customers through the API, against the same rows written by nothing but PostgreSQL. */
+/** Orders come before the cancellations, which need them. */
+const WRITES: readonly { write: WriteName; wanted: string }[] = [
+  { write: 'ping', wanted: '' },
+  { write: 'customer', wanted: '' },
+  { write: 'order', wanted: '≥ 0.5' },
+  { write: 'cancellation', wanted: '' },
+];
+
+type Service = { port: number; process: { pid?: number | undefined }; env: Record<string, string> };
+type Scene = {
+  stage: Stage;
+  service: Service;
+  context: ChannelContext;
+  address: SocketAddress;
+  postmaster: number | null;
+  shops: Shop[];
+};
+
+/** Every kind of write through the API, against the same rows written by nothing but PostgreSQL. */
 export async function benchWrites(): Promise<void> {
   const stage = await openStage();
   try {
-    const service = await stage.startService();
+    // Only the API: what the workers do in the background would count as the writes' own time.
+    const service = await stage.startService({ ROLES: 'api' });
     const { link, context } = await openBackDoor(service);
     console.log(`Making ${SHOPS} dealers with ${LISTINGS} listings each …`);
     const shops: Shop[] = [];
     for (let index = 0; index < SHOPS; index++) shops.push(await makeShop(context, LISTINGS));
     await context.db.query(sql`update items set units = ${UNITS}`);
-    await compareOrders(stage, service, context, link.embedded?.address as SocketAddress, shops);
+    await preparePlainTables(context, shops);
+    const address = link.embedded?.address as SocketAddress;
+    const scene: Scene = { stage, service, context, address, postmaster: (await link.embedded?.pid()) ?? null, shops };
+    await compareWrites(scene);
     await compareBulk(service, context, shops[0] as Shop);
     await link.close();
   } finally {
@@ -40,157 +61,110 @@ export async function benchWrites(): Promise<void> {
   }
 }
 
-type SocketAddress = { socketDir: string; user: string; database: string };
-type Service = { port: number; process: { pid?: number | undefined } };
-
-async function compareOrders(
-  stage: Stage,
-  service: Service,
-  context: ChannelContext,
-  address: SocketAddress,
-  shops: Shop[],
-): Promise<void> {
-  const [sample] = await context.db.query<{ document: string }>(sql`
-    select document from channel_documents where integration_id = ${shops[0]?.integrationId ?? ''} limit 1`);
-  await preparePlainTables(context, shops, sample?.document ?? '');
-  const work = {
-    kind: 'orders' as const,
-    shops: shops.map(({ apiKey, listingIds }) => ({ apiKey, listingIds: listingIds.slice(0, LISTINGS) })),
-  };
-  const job = { port: service.port, connections: CONNECTIONS, seconds: SECONDS, work };
-  const ours: number[] = [];
-  const plain: number[] = [];
-  let label = '';
-  let last = { p50Ms: 0, p99Ms: 0 };
-  let cpuMicroseconds = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const bare = await plainOrders(stage, context, address);
-    label = bare.label;
-    plain.push(bare.perSecond);
-    const before = await cpuSeconds(service.process.pid);
-    const result = await stage.load(job);
-    if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} orders failed`);
-    cpuMicroseconds = (((await cpuSeconds(service.process.pid)) - before) / result.requests) * 1e6;
-    ours.push(result.perSecond);
-    last = result;
-  }
+async function compareWrites(scene: Scene): Promise<void> {
+  const rows: string[][] = [];
+  for (const { write, wanted } of WRITES) rows.push(await compareWrite(scene, write, wanted));
   printTable(
-    `Orders of one line, ${SHOPS} integrations, ${CONNECTIONS} connections, durable commit`,
-    ['plain rows by', 'plain /s', 'service /s', 'ratio', 'wanted', 'p50', 'p99', 'CPU of the service a request'],
+    `Writes of ${SHOPS} integrations, ${CONNECTIONS} connections, durable commit; plain rows by pgbench, one commit each`,
     [
-      [
-        label,
-        String(median(plain)),
-        String(median(ours)),
-        (median(ours) / median(plain)).toFixed(2),
-        '≥ 0.5',
-        `${last.p50Ms} ms`,
-        `${last.p99Ms} ms`,
-        `${cpuMicroseconds.toFixed(0)} µs`,
-      ],
+      'write',
+      'plain /s',
+      'service /s',
+      'ratio',
+      'wanted',
+      'p50',
+      'p99',
+      'writes a transaction',
+      'statements a transaction',
+      'CPU of the service',
+      'CPU of PostgreSQL',
     ],
+    rows,
   );
 }
 
-/** Tables of the same shape and indexes, so that the plain writer meets the same work and nobody's rows. */
-async function preparePlainTables(context: ChannelContext, shops: Shop[], document: string): Promise<void> {
-  const tables = [
-    'orders',
-    'order_lines',
-    'idempotency_records',
-    'items',
-    'channel_documents',
-    'channel_clocks',
-    'events',
+type Sample = { load: LoadResult; serviceMicroseconds: number; serverMicroseconds: number; batch: number };
+
+async function compareWrite(scene: Scene, write: WriteName, wanted: string): Promise<string[]> {
+  const { stage, address } = scene;
+  const plain: number[] = [];
+  const samples: Sample[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const bare = await writePlainly(write, { dir: stage.dir, address, shopCount: SHOPS, seconds: SECONDS });
+    if (bare !== null) plain.push(bare.perSecond);
+    samples.push(await sampleOf(scene, write));
+  }
+  const of = (pick: (sample: Sample) => number) => median(samples.map(pick));
+  const rate = of(({ load }) => load.perSecond);
+  return [
+    write,
+    plain.length === 0 ? 'no pgbench' : String(median(plain)),
+    String(rate),
+    plain.length === 0 ? '' : (rate / median(plain)).toFixed(2),
+    wanted,
+    `${of(({ load }) => load.p50Ms)} ms`,
+    `${of(({ load }) => load.p99Ms)} ms`,
+    of(({ batch }) => batch).toFixed(1),
+    String(await statementsOf(scene, write)),
+    `${of((sample) => sample.serviceMicroseconds).toFixed(0)} µs`,
+    `${of((sample) => sample.serverMicroseconds).toFixed(0)} µs`,
   ];
-  await context.db.query(rawSql('create schema plain'));
-  for (const table of tables) {
-    await context.db.query(rawSql(`create table plain.${table} (like ${table} including all)`));
-  }
-  const ids = shops.map((shop) => `'${shop.integrationId}'`).join(', ');
-  for (const table of ['items', 'channel_documents', 'channel_clocks']) {
-    const filter =
-      table === 'items'
-        ? 'organization_id in (select organization_id from integrations where id in'
-        : '(integration_id in';
-    await context.db.query(rawSql(`insert into plain.${table} select * from ${table} where ${filter} (${ids}))`));
-  }
-  await context.db.query(rawSql('create sequence plain.numbers'));
-  await context.db.query(
-    rawSql(`create table plain.shops as
-      select row_number() over (order by i.id) - 1 as n, i.id as integration_id, i.organization_id,
-        array(select d.item_id from channel_documents d where d.integration_id = i.id) as item_ids,
-        ${literal(document)}::text as document
-      from integrations i where i.id in (${ids})`),
-  );
 }
 
-/** One order's rows as a single statement: the least that PostgreSQL can be asked to do for them. */
-const PLAIN_ORDER = `
-with shop as (
-  select integration_id, organization_id, item_ids[1 + floor(random() * cardinality(item_ids))::int] as item_id, document,
-    nextval('plain.numbers')::text as number
-  from plain.shops where n = :shop
-), clock as (
-  update plain.channel_clocks c set stamp = greatest(c.stamp + interval '1 millisecond', clock_timestamp())
-  from shop where c.integration_id = shop.integration_id returning c.integration_id, c.stamp
-), item as (
-  update plain.items i set reserved_units = reserved_units + 1 from shop where i.id = shop.item_id returning i.id
-), document as (
-  update plain.channel_documents d set quantity = quantity - 1, document = shop.document, updated_at = clock.stamp
-  from shop, clock where d.integration_id = shop.integration_id and d.item_id = shop.item_id returning d.item_id
-), new_order as (
-  insert into plain.orders (integration_id, id, organization_id, channel_order_id, status, is_test, document, created_at, updated_at)
-  select shop.integration_id, 'ord_' || number, organization_id, number, 'received', false, repeat('x', 900), stamp, stamp from shop, clock
-  returning integration_id, id
-), line as (
-  insert into plain.order_lines (integration_id, id, order_id, position, item_id, units, is_holding)
-  select shop.integration_id, 'oln_' || number, 'ord_' || number, 0, item_id, 1, true from shop returning id
-), event as (
-  insert into plain.events (integration_id, id, type, created_at, body, is_suppressed)
-  select shop.integration_id, 'evt_' || number, 'listing.updated', stamp, repeat('x', 300), true from shop, clock returning id
-)
-insert into plain.idempotency_records (integration_id, key, fingerprint, status, body, request_id, is_test, created_at)
-select shop.integration_id, number, '\\x00'::bytea, 201, repeat('x', 900), 'req_' || number, false, stamp from shop, clock;
-`;
-
-async function plainOrders(
-  stage: Stage,
-  context: ChannelContext,
-  address: SocketAddress,
-): Promise<{ perSecond: number; label: string }> {
-  const script = join(stage.dir, 'order.sql');
-  await writeFile(script, `\\set shop random(0, ${SHOPS - 1})\n${PLAIN_ORDER.replaceAll('\n', ' ')}\n`);
-  const args = ['-n', '-M', 'prepared', '-c', String(PGBENCH_CLIENTS), '-j', '1', '-T', String(SECONDS), '-f', script];
-  const connection = ['-h', address.socketDir, '-U', address.user, address.database];
-  // The same durability as our own connections have, or the ratio would compare two different promises.
-  const env = { ...process.env, PGOPTIONS: sessionOptions() };
-  const output = await promisify(execFile)('pgbench', [...args, ...connection], { env }).then(
-    ({ stdout }) => stdout,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    },
-  );
-  if (output === null) return { perSecond: await plainLoop(context), label: 'bare client loop (no pgbench on PATH)' };
-  return { perSecond: Math.round(Number(/tps = ([\d.]+)/.exec(output)?.[1])), label: 'pgbench' };
-}
-
-async function plainLoop(context: ChannelContext): Promise<number> {
-  const endsAt = performance.now() + SECONDS * 1000;
-  let done = 0;
-  const loop = async () => {
-    while (performance.now() < endsAt) {
-      await context.db.query(rawSql(PLAIN_ORDER.replace(':shop', String(done % SHOPS)).replace(/;\s*$/, '')));
-      done += 1;
-    }
+async function sampleOf(scene: Scene, write: WriteName): Promise<Sample> {
+  const { stage, service, context, postmaster } = scene;
+  const shops = await writeShops(scene, write);
+  const [{ now } = { now: new Date() }] = await context.db.query<{ now: Date }>(sql`select now()`);
+  const before = [await cpuSeconds(service.process.pid), await childrenCpuSeconds(postmaster)] as const;
+  const work = { kind: 'writes' as const, write, shops };
+  const load = await stage.load({ port: service.port, connections: CONNECTIONS, seconds: SECONDS, work });
+  if (load.failures > 0) throw new Error(`${load.failures} of ${load.requests} writes failed: ${write}`);
+  const after = [await cpuSeconds(service.process.pid), await childrenCpuSeconds(postmaster)] as const;
+  const [shared] = await context.db.query<{ batch: number }>(sql`
+    select count(*)::float / greatest(count(distinct xmin::text), 1) as batch from idempotency_records
+    where created_at >= ${now}`);
+  return {
+    load,
+    serviceMicroseconds: ((after[0] - before[0]) / load.requests) * 1e6,
+    serverMicroseconds: ((after[1] - before[1]) / load.requests) * 1e6,
+    batch: shared?.batch ?? 0,
   };
-  await Promise.all(Array.from({ length: 10 }, loop));
-  return Math.round(done / SECONDS);
+}
+
+async function writeShops({ context, shops }: Scene, write: WriteName): Promise<WriteShop[]> {
+  return await Promise.all(
+    shops.map(async ({ apiKey, listingIds, integrationId }) => {
+      const limit = write === 'cancellation' ? CANCEL_LIMIT : 0;
+      const orders = await context.db.query<{ id: string }>(sql`
+        select id from orders where integration_id = ${integrationId} and status = 'received' limit ${limit}`);
+      return { apiKey, listingIds: listingIds.slice(0, LISTINGS), orderIds: orders.map((order) => order.id) };
+    }),
+  );
+}
+
+/** Sends one write alone while the server logs every statement, and counts those from begin to commit. */
+async function statementsOf(scene: Scene, write: WriteName): Promise<number> {
+  const { service, context } = scene;
+  const [shop] = await writeShops(scene, write);
+  const id = `alone-${write}`;
+  const request = shop === undefined ? null : requestOf(write, shop, id);
+  if (shop === undefined || request === null) return 0;
+  const logFile = join(service.env.DATA_DIR ?? '', 'postgres.log');
+  await context.db.query(rawSql("alter system set log_statement = 'all'"));
+  await context.db.query(rawSql('select pg_reload_conf()'));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const startsAt = (await readFile(logFile, 'utf8')).length;
+  await post(service.port, shop.apiKey, request.path, request.body, id);
+  await context.db.query(rawSql('alter system reset log_statement'));
+  await context.db.query(rawSql('select pg_reload_conf()'));
+  const log = (await readFile(logFile, 'utf8')).slice(startsAt);
+  const statements = [...log.matchAll(/LOG: {2}(?:statement|execute \S+):\s+(\w+)/g)].map((match) => match[1]);
+  const begin = statements.indexOf('begin');
+  return statements.indexOf('commit', begin) - begin + 1;
 }
 
 async function compareBulk(service: Service, context: ChannelContext, shop: Shop): Promise<void> {
-  await context.db.query(rawSql('create table plain.customers (like customers including all)'));
+  await context.db.query(rawSql('truncate plain.customers'));
   const ours: number[] = [];
   const plain: number[] = [];
   for (let round = 0; round < BULK_ROUNDS; round++) {
@@ -230,16 +204,16 @@ async function plainBulk(context: ChannelContext, shop: Shop, people: Person[]):
 }
 
 async function postBulk(port: number, apiKey: string, customers: Person[]): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1/customers/bulk`, {
+  await post(port, apiKey, '/v1/customers/bulk', { customers }, crypto.randomUUID());
+}
+
+async function post(port: number, apiKey: string, path: string, body: object, key: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/api${path}`, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      'content-type': 'application/json',
-      'idempotency-key': crypto.randomUUID(),
-    },
-    body: JSON.stringify({ customers }),
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error(`bulk answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
 }
 
@@ -247,8 +221,4 @@ async function timed(work: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
