@@ -82,7 +82,7 @@ async function serve(
   await warnOfLostKeys(db, config.secretKeys, keySource, log);
   const dataDir = embedded === null ? null : config.dataDir;
   const photoFiles = await openPhotoFiles(config);
-  // Whoever sends events is told of new ones: the engine in this process, and those of other nodes.
+  // New events wake the delivery worker of this process and those of other nodes.
   const wakers = config.databaseUrl === null ? [] : [createNotifier(db)];
   const feed = createChangeFeed(db);
   const announceChannels = announceIntegrations(db, feed.announce);

@@ -36,15 +36,15 @@ export function startWorkers(
     encryption: createSecretEncryption(config.secretKeys),
     guard: createSsrfGuard(config.isPrivateWebhookAllowed),
     now: channel.now,
-    onFault: onFault('the webhook worker met a fault'),
+    onFault: onFault('the delivery worker met a fault'),
     onNotice: (notice) => {
       if (notice.kind === 'disabled') {
         log.warn(
           { integrations: notice.integrationIds },
-          'webhooks are off: the receiver answered 410 five times in a row',
+          'webhooks are turned off: the receiver answered 410 five times in a row',
         );
       } else {
-        log.warn({ deliveries: notice.counts }, 'webhooks are given up: they failed for the last time');
+        log.warn({ deliveries: notice.counts }, 'webhooks became dead letters: their last attempt failed');
       }
     },
   });

@@ -42,7 +42,7 @@ export function addReplays(program: Command, shell: Shell): void {
     .option('--type <names>', 'event names, or wildcards such as "listing.*", separated by commas', eventTypes)
     .option(
       '--status <names>',
-      `of ${REPLAYABLE_STATUSES.join(', ')}; failed and dead_letter unless told`,
+      `of ${REPLAYABLE_STATUSES.join(', ')}; failed and dead_letter by default`,
       oneOrMore(REPLAYABLE_STATUSES),
     )
     .option('--yes', 'start it')

@@ -20,12 +20,12 @@ import { oneOrMore, wholeNumber } from './option-values.ts';
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1_000;
-const DELIVERY_HELP = "the delivery, dlv_…; any X-SVC-Delivery-Id of a receiver's log will do";
+const DELIVERY_HELP = 'the delivery, dlv_…; you can also give any X-SVC-Delivery-Id from the log of the receiver';
 
 export function addPing(noun: Command, shell: Shell, idHelp: string): void {
   const command = noun
     .command('ping')
-    .description('send a test event, as POST /v1/test/webhook_ping does; subscribed or not, it is delivered')
+    .description('send a test event, as POST /v1/test/webhook_ping does; it is sent whatever is subscribed')
     .argument('<integration>', idHelp)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks ping int_…');
   shell.run(command, async (integrationId: string) =>
@@ -72,7 +72,7 @@ export function addDeliveries(noun: Command, shell: Shell, idHelp: string): void
 export function addDelivery(noun: Command, shell: Shell, idHelp: string): void {
   const command = noun
     .command('delivery')
-    .description('show all that is known of one delivery, with what the receiver answered last')
+    .description('show one delivery with its last attempt and the response of the receiver')
     .argument('<integration>', idHelp)
     .argument('<delivery>', DELIVERY_HELP)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks delivery int_… dlv_…');

@@ -26,19 +26,19 @@ Examples:
   $ npm run -s crownwheel -- webhooks delivery int_… dlv_…
   $ npm run -s crownwheel -- webhooks replay int_… dlv_…
 
-Many at once are sent again by "replays".`;
+To send many again, use "replays".`;
 
 /** Where an integration's webhooks go, how they are signed, and what became of them. */
 export function addWebhooks(program: Command, shell: Shell): void {
   const noun = program
     .command('webhooks')
-    .description("an integration's webhook receiver")
+    .description('where webhooks of an integration go, and what became of them')
     .addHelpText('after', EXAMPLES);
   addSetUrl(noun, shell);
   addRotateSecret(noun, shell);
   addSubscribe(noun, shell);
-  addSwitch(noun, shell, 'enable', 'send again; what was held is due at once');
-  addSwitch(noun, shell, 'disable', 'send nothing; what comes meanwhile is held');
+  addSwitch(noun, shell, 'enable', 'turn webhooks on; held deliveries are sent at once');
+  addSwitch(noun, shell, 'disable', 'turn webhooks off; new deliveries are held');
   addShow(noun, shell, ID_HELP);
   addPing(noun, shell, ID_HELP);
   addDeliveries(noun, shell, ID_HELP);
@@ -49,9 +49,9 @@ export function addWebhooks(program: Command, shell: Shell): void {
 function addSetUrl(noun: Command, shell: Shell): void {
   const command = noun
     .command('set-url')
-    .description('set where webhooks go; the first time, the signing secret is made and shown this once')
+    .description('set where webhooks go; the first URL also makes a signing secret, which is shown only once')
     .argument('<integration>', ID_HELP)
-    .argument('<url>', 'an https URL, or "none" to take it away: what waits is then held')
+    .argument('<url>', 'an https URL, or "none" to remove it and hold what waits')
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s crownwheel -- webhooks set-url int_… https://shop.example/webhooks',
@@ -93,7 +93,7 @@ function withAdvice(error: unknown, url: string): unknown {
 function addRotateSecret(noun: Command, shell: Shell): void {
   const command = noun
     .command('rotate-secret')
-    .description('make a new signing secret and show it, this once; the old one signs along for a while')
+    .description('make a new signing secret and show it, only once; the old one stays valid for the grace time')
     .argument('<integration>', ID_HELP)
     .option('--grace-hours <hours>', `0 to ${GRACE_MAX_HOURS}`, wholeNumber(0, GRACE_MAX_HOURS), GRACE_DEFAULT_HOURS)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 0');

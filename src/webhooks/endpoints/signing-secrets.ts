@@ -92,7 +92,7 @@ function reencryptedOrNull(encryption: SecretEncryption, ciphertext: string): st
   }
 }
 
-/** A secret without an end; the caller holds the lock of the receiver and has given the others theirs. */
+/** A secret without an end; the caller has locked the endpoint and given the other secrets theirs. */
 export async function makeSecret(
   tx: Transaction,
   encryption: SecretEncryption,
@@ -104,7 +104,7 @@ export async function makeSecret(
   return secret;
 }
 
-/** Orders changes of one receiver's settings; false if there is none. */
+/** Locks the endpoint, so that changes of its settings come one after the other; false if there is none. */
 export async function lockEndpoint(tx: Transaction, integrationId: string): Promise<boolean> {
   const rows = await tx.query(sql`
     select integration_id from webhook_endpoints where integration_id = ${integrationId} for update`);

@@ -8,7 +8,7 @@ import { signature } from './sign.ts';
 /** A claim that dies again and again with its worker is counted as a failure, lest it kill workers for ever. */
 const TAKEOVER_LIMIT = 3;
 
-/** Nothing was sent, and not by the receiver's fault: none of its secrets can be used here. */
+/** Nothing was sent, and the receiver is not to blame: none of the endpoint's secrets can be used here. */
 export class UnsignableError extends Error {
   constructor(integrationId: string, cause: unknown) {
     super(`webhooks of ${integrationId} wait: there is no secret that they could be signed with here`, { cause });

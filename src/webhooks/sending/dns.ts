@@ -13,7 +13,7 @@ const DNS_TRIES = 2;
 
 /**
  * Asks the name servers and nobody else: neither the hosts file nor search domains lead into our own network. It also
- * keeps receivers apart. The system's lookup occupies one of four threads until it has an answer, so that four names
+ * keeps endpoints apart. The system's lookup occupies one of four threads until it has an answer, so that four names
  * whose servers are silent would make everybody wait.
  */
 export function resolveByDns({ servers, timeoutMs = DNS_TIMEOUT_MS }: DnsOptions = {}): Resolve {
@@ -31,7 +31,7 @@ function addressesOf(answer: PromiseSettledResult<string[]>, family: 4 | 6): Loo
   return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
 }
 
-/** What any program on this machine would be told; for development. */
+/** The answer that any program on this machine gets; for development. */
 export const resolveBySystem: Resolve = async (hostname) =>
   await new Promise((resolve, reject) => {
     systemLookup(hostname, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));

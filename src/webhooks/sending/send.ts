@@ -30,7 +30,7 @@ export type SenderOptions = { guard: SsrfGuard; timeoutMs: number; connectionAge
 
 /** Posts webhooks: kept-alive connections, no redirects, a bounded read, and one deadline for everything. */
 export function createSender({ guard, timeoutMs, connectionAgeMs = CONNECTION_AGE_MS }: SenderOptions): Sender {
-  // As many connections as there are attempts, which the worker limits: waiting for one would cost the deadline.
+  // As many connections as there are attempts, which the delivery worker limits: waiting for one would cost the deadline.
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_CONNECTION_MS,

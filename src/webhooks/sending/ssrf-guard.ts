@@ -8,7 +8,7 @@ import { type Resolve, resolveByDns, resolveBySystem, sharing } from './dns.ts';
  * made when the URL is saved, on every connection, on every resolution, and on the address that was really connected to.
  */
 export type SsrfGuard = {
-  /** Why a URL can't be a receiver, or null if it can. */
+  /** Why webhooks can't go to a URL, or null if they can. */
   problemOf(url: string): string | null;
   /** Asked again for each connection: a URL may have been saved under settings that are no longer in force. */
   isProtocolAllowed(protocol: string): boolean;
