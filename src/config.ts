@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from './contract/limits.ts';
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
@@ -152,6 +152,7 @@ export function withSecretKeys(config: Config): Config {
   try {
     const root = makeDataFolder(config.dataDir);
     if (!existsSync(file)) makeSecretKeys(root, file);
+    closeToOthers(file);
     const secretKeys = readFileSync(file, 'utf8').split('\n').filter(Boolean);
     if (secretKeys.length > 0) return Object.freeze({ ...config, secretKeys });
   } catch (error) {
@@ -159,6 +160,11 @@ export function withSecretKeys(config: Config): Config {
     throw new StartError(`the secret keys cannot be read or made: ${(error as Error).message}`);
   }
   throw new StartError(`${file} holds no key; restore it from the backup`);
+}
+
+/** A backup may have been restored with the modes of another umask. */
+function closeToOthers(file: string): void {
+  if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
 }
 
 export function secretKeysFile(config: Config): string {

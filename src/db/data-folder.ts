@@ -1,12 +1,13 @@
 import { chownSync, mkdirSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { StartError } from './start-error.ts';
 
 /** The absolute path of DATA_DIR, which is made if it is missing. */
 export function makeDataFolder(dataDir: string): string {
   const root = resolve(dataDir);
   try {
-    mkdirSync(root, { recursive: true });
+    mkdirSync(dirname(root), { recursive: true });
+    mkdirSync(root, { recursive: true, mode: 0o700 });
     if (statSync(root).isDirectory()) return root;
   } catch (error) {
     throw new StartError(`DATA_DIR ${dataDir} cannot be made or entered: ${reasonOf(error as NodeJS.ErrnoException)}`);

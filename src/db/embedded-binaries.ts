@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { access, chmod, chown, constants, mkdir, readFile, stat, symlink } from 'node:fs/promises';
+import { access, chmod, chown, constants, lstat, mkdir, readFile, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { adopt } from './data-folder.ts';
+import { type Account, closeDataFolder } from './data-ownership.ts';
 import { StartError } from './start-error.ts';
 
 const execute = promisify(execFile);
@@ -19,13 +20,13 @@ export type Launcher = {
   run(program: string, args: string[]): Promise<void>;
   /** Starts a program that outlives signals meant for this process, such as Ctrl-C in a terminal. */
   spawnDetached(program: string, args: string[], logFile: string): LaunchedProgram;
+  /** The server's user, if it is not our own. */
+  account: Account | null;
   /** Makes the server's user the owner of a file or folder. */
   giveTo(path: string): Promise<void>;
 };
 
 export type LaunchedProgram = { hasExited(): boolean };
-
-type Account = { uid: number; gid: number };
 
 const SERVER_ACCOUNT = 'postgres';
 
@@ -36,8 +37,12 @@ export function postgresBinaries(): { initdb: string; postgres: string } {
 
 export async function prepareLauncher(root: string): Promise<Launcher> {
   await linkLibraries();
-  if (process.getuid?.() !== 0) return launcherFor(root, [], null);
+  if (process.getuid?.() !== 0) {
+    closeDataFolder(root, null);
+    return launcherFor(root, [], null);
+  }
   const account = (await accountOfOwner(root)) ?? (await serverAccount());
+  closeDataFolder(root, account);
   const isReachable = (await canEnter(account, root)) && (await canEnter(account, nativeDir()));
   return launcherFor(root, isReachable ? [] : await throughClosedFolders(account, root), account);
 }
@@ -45,12 +50,19 @@ export async function prepareLauncher(root: string): Promise<Launcher> {
 /** Makes a folder that the server's user alone can enter. */
 export async function privateTo(launcher: Launcher, dir: string): Promise<void> {
   try {
-    await mkdir(dir, { recursive: true });
+    await mkdir(dir, { mode: 0o700 }).catch(onlyIfFolder(dir));
     await chmod(dir, 0o700);
     await launcher.giveTo(dir);
   } catch (error) {
     throw new StartError(`${dir} cannot be made or is not this user's own: ${(error as Error).message}`);
   }
+}
+
+/** One that is there already is taken, but never one that a link leads to: as root we would open up what lies behind it. */
+function onlyIfFolder(dir: string): (error: NodeJS.ErrnoException) => Promise<void> {
+  return async (error) => {
+    if (error.code !== 'EEXIST' || !(await lstat(dir)).isDirectory()) throw error;
+  };
 }
 
 function launcherFor(root: string, prefix: string[], account: Account | null): Launcher {
@@ -61,6 +73,7 @@ function launcherFor(root: string, prefix: string[], account: Account | null): L
     return [first, rest];
   };
   return {
+    account,
     async run(program, args) {
       const [file, rest] = commandLine(program, args);
       try {

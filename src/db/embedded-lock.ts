@@ -1,6 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isForeign, ownershipMend, ownershipProblem } from './data-ownership.ts';
 import { isAlive } from './embedded-server.ts';
 import { StartError } from './start-error.ts';
 
@@ -33,6 +35,8 @@ const COMMAND_WAIT_MS = 30_000;
 const QUIET_WAIT_MS = 1_000;
 const POLL_MS = 25;
 const SQLITE_BUSY = 5;
+const OWNER_ONLY = 0o600;
+const OTHERS = 0o077;
 
 /** The lock, or null if a service holds it and a command may therefore use that service's server. */
 export async function lockFolder(options: LockOptions): Promise<FolderLock | null> {
@@ -56,19 +60,20 @@ export async function lockFolder(options: LockOptions): Promise<FolderLock | nul
 function tryLock(options: LockOptions): FolderLock | null {
   let file: DatabaseSync | undefined;
   try {
+    closeToOthers(options.lockFile);
     file = new DatabaseSync(options.lockFile);
     file.exec('pragma journal_mode = off');
     file.exec('begin exclusive');
   } catch (error) {
     file?.close();
+    // Another process made the file at this moment.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return null;
-    throw new StartError(
-      `DATA_DIR ${options.dataDir} cannot be written by this user: ${(error as Error).message} (${options.lockFile})`,
-    );
+    throw new StartError(`DATA_DIR ${options.dataDir} cannot be written by this user: ${reasonOf(error, options)}`);
   }
   const held = file;
   const owner: Owner = { pid: process.pid, as: options.as };
-  writeFileSync(options.ownerFile, `${JSON.stringify(owner)}\n`);
+  writeFileSync(options.ownerFile, `${JSON.stringify(owner)}\n`, { mode: OWNER_ONLY });
   options.adopt(options.lockFile);
   options.adopt(options.ownerFile);
   return {
@@ -77,6 +82,23 @@ function tryLock(options: LockOptions): FolderLock | null {
       held.close();
     },
   };
+}
+
+/** Most often somebody else owns it, as after a backup that root has restored. */
+function reasonOf(error: unknown, { lockFile }: LockOptions): string {
+  const root = dirname(lockFile);
+  const foreign = [lockFile, root].find(isForeign);
+  if (foreign !== undefined) return `${ownershipProblem(foreign)}; ${ownershipMend(root)}`;
+  return `${(error as Error).message} (${lockFile})`;
+}
+
+/** Whoever can open the file can hold a lock on it. An earlier release left it readable; SQLite would make it so. */
+function closeToOthers(lockFile: string): void {
+  const entry = lstatSync(lockFile, { throwIfNoEntry: false });
+  // Only a new file is opened here: closing any other would end the locks that this process has on it.
+  if (entry === undefined) closeSync(openSync(lockFile, 'wx', OWNER_ONLY));
+  else if (!entry.isFile()) throw new Error('it is not a file');
+  else if ((entry.mode & OTHERS) !== 0) chmodSync(lockFile, OWNER_ONLY);
 }
 
 /** Null when the note is missing or was left by a process that is no more: the true owner is about to write its own. */

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { readFile, readlink, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { clientConfig } from './connection-settings.ts';
 import { type LaunchedProgram, type Launcher, postgresBinaries } from './embedded-binaries.ts';
+import { rotateLog, wordsSince } from './server-log.ts';
 import { StartError } from './start-error.ts';
 
 /** Starting, finding and stopping one PostgreSQL server process; who may do so is decided in embedded.ts. */
@@ -32,7 +33,6 @@ const STOP_TIMEOUT_MS = 30_000;
 const EXIT_TIMEOUT_MS = 2_000;
 const POLL_MS = 25;
 const START_LIMITS = { connectTimeoutMs: 2_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 };
-const LOG_LIMIT_BYTES = 10_000_000;
 
 const DEFAULTS: Record<string, string> = {
   listen_addresses: '',
@@ -65,7 +65,7 @@ export async function startServer(place: Place, options: ServerOptions): Promise
     if (isNobodyStarting) {
       await removeRemains(place);
       await writeSettings(place, options.settings);
-      logStart = await keepLogBounded(place.logFile);
+      logStart = await rotateLog(place.logFile);
       launched = place.launcher.spawnDetached(postgresBinaries().postgres, ['-D', place.clusterDir], place.logFile);
     }
     if (!hasToldSlow && Date.now() - beganAt > SLOW_START_MS) {
@@ -183,35 +183,17 @@ function inList(path: string): string {
   return `"${path.replaceAll('"', '""')}"`;
 }
 
-/** Truncates a log that has grown too large; the answer is where new lines will begin. */
-async function keepLogBounded(file: string): Promise<number> {
-  const size = await stat(file).then(
-    (entry) => entry.size,
-    () => 0,
-  );
-  if (size <= LOG_LIMIT_BYTES) return size;
-  await truncate(file, 0);
-  return 0;
-}
-
-async function wordsSince(file: string, start: number): Promise<string> {
-  const text = (await readFile(file).catch(() => Buffer.alloc(0))).subarray(start).toString();
-  const lines = text.trim().split('\n');
-  const fatal = lines.findLastIndex((line) => /FATAL|PANIC/.test(line));
-  return lines
-    .slice(fatal === -1 ? -1 : fatal, fatal === -1 ? undefined : fatal + 2)
-    .map((line) => line.replace(/^.*?(FATAL|PANIC|DETAIL|HINT|CONTEXT):\s+/, ''))
-    .join('; ');
-}
-
 /** A server that is still going away holds its lock file, socket or memory for moments; then it is worth another try. */
 function isPassing(lastWords: string): boolean {
   return /lock file .* already exists|shared memory block .* still in use/.test(lastWords);
 }
 
 function neverStarted(place: Place, lastWords: string): StartError {
+  const hint = /Permission denied/.test(lastWords)
+    ? `; every file in ${place.clusterDir} has to belong to the user of the server and to be readable by it`
+    : '';
   return new StartError(
-    `the embedded database did not start: ${lastWords || 'it said nothing'} (its log: ${place.logFile})`,
+    `the embedded database did not start: ${lastWords || 'it said nothing'}${hint} (its log: ${place.logFile})`,
   );
 }
 

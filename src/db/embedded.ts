@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { rename, rm, rmdir, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseAddress } from './connection-settings.ts';
 import { adopt, makeDataFolder } from './data-folder.ts';
+import { repairOwnership } from './data-ownership.ts';
 import { postgresBinaries, prepareLauncher, privateTo } from './embedded-binaries.ts';
 import { type FolderLock, lockFolder } from './embedded-lock.ts';
 import {
@@ -17,6 +16,8 @@ import {
   stopServer,
   USER,
 } from './embedded-server.ts';
+import { rotateLog } from './server-log.ts';
+import { makeSocketDir, socketDirIn } from './socket-folder.ts';
 import { StartError } from './start-error.ts';
 
 /**
@@ -49,17 +50,19 @@ export type EmbeddedOptions = {
   signal?: AbortSignal;
 };
 
+type SocketAddress = Extract<DatabaseAddress, { socketDir: string }>;
+
 const SHARE_TIMEOUT_MS = 60_000;
 const POLL_MS = 25;
 const WATCH_MS = 500;
-/** A unix socket's path may have 107 bytes (103 on macOS); beyond this the socket moves to a shorter place. */
-const SOCKET_DIR_LIMIT_BYTES = 80;
+/** Every so many looks after the server, its log is looked at, too. */
+const LOG_LOOK_EVERY = 4;
 
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const root = makeDataFolder(options.dataDir);
   const place: Place = {
     clusterDir: join(root, 'postgres'),
-    socketDir: socketDirFor(root),
+    socketDir: socketDirIn(root),
     logFile: join(root, 'postgres.log'),
     launcher: await prepareLauncher(root),
   };
@@ -73,7 +76,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
       onProgress: options.onProgress,
       adopt: (path) => adopt(root, path),
     });
-    if (lock !== null) return await startOwned(place, lock, options);
+    if (lock !== null) return await startOwned(root, place, lock, options);
     if (await answers(place, DATABASE)) return await share(place);
     // The service is still starting, or just stopping; in the latter case the lock will be ours.
     if (Date.now() > deadline) throw new StartError('the running service has a database that does not answer');
@@ -86,12 +89,19 @@ export async function hasCluster(dataDir: string): Promise<boolean> {
   return await exists(join(dataDir, 'postgres', 'PG_VERSION'));
 }
 
-async function startOwned(place: Place, lock: FolderLock, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+async function startOwned(
+  root: string,
+  given: Place,
+  lock: FolderLock,
+  options: EmbeddedOptions,
+): Promise<EmbeddedDatabase> {
+  let place = given;
   try {
-    await privateTo(place.launcher, place.socketDir);
+    place = { ...given, socketDir: await makeSocketDir(root, given.launcher) };
     await initialiseOnce(place, options);
+    if ((await serverPid(place)) === null) repairOwnership(root, place.launcher.account);
     await startServer(place, { ...options, settings: options.settings ?? {}, signal: options.signal });
-    return own(place, lock, options);
+    return await own(place, lock, options);
   } catch (error) {
     await stopServer(place);
     await letGo(place, lock);
@@ -133,7 +143,8 @@ async function own(place: Place, lock: FolderLock, options: EmbeddedOptions): Pr
   const stopping = new AbortController();
 
   async function watch(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    for (let looks = 1; !stopping.signal.aborted; looks++) {
+      if (looks % LOG_LOOK_EVERY === 0) await rotateLog(place.logFile).catch(() => {});
       await sleep(WATCH_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
       if (stopping.signal.aborted || (await serverPid(place)) !== null) continue;
       options.onFault?.('the embedded database went away; starting it again');
@@ -147,35 +158,30 @@ async function own(place: Place, lock: FolderLock, options: EmbeddedOptions): Pr
   }
   const watching = watch();
   let stopped: Promise<void> | null = null;
+  const address = await addressOf(place);
 
   return {
-    address: await addressOf(place),
+    address,
     isShared: false,
     pid: () => serverPid(place),
     stop() {
       stopping.abort();
-      stopped ??= watching.then(() => stopServer(place)).finally(() => letGo(place, lock));
+      stopped ??= watching.then(() => stopServer(place)).finally(() => letGo(place, lock, address));
       return stopped;
     },
   };
 }
 
 /** A socket's folder outside the data folder is taken away too; it is empty once the server has stopped. */
-async function letGo(place: Place, lock: FolderLock): Promise<void> {
+async function letGo(place: Place, lock: FolderLock, address?: SocketAddress): Promise<void> {
   await rmdir(place.socketDir).catch(() => {});
+  // That of a server which outlived its service and was taken over.
+  if (address !== undefined) await rmdir(address.socketDir).catch(() => {});
   lock.release();
 }
 
-async function addressOf(place: Place): Promise<DatabaseAddress> {
+async function addressOf(place: Place): Promise<SocketAddress> {
   return { socketDir: await socketDirOf(place), user: USER, database: DATABASE };
-}
-
-function socketDirFor(root: string): string {
-  const inside = join(root, 'run');
-  if (Buffer.byteLength(inside) <= SOCKET_DIR_LIMIT_BYTES) return inside;
-  const name = `crownwheel-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
-  const temporary = join(tmpdir(), name);
-  return Buffer.byteLength(temporary) <= SOCKET_DIR_LIMIT_BYTES ? temporary : join('/tmp', name);
 }
 
 async function exists(path: string): Promise<boolean> {

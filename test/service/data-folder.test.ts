@@ -67,6 +67,15 @@ describe('where and as whom the service runs', () => {
     assert.deepEqual(await readdir(dataDir), []);
   });
 
+  if (ORDINARY_USER !== undefined) {
+    it('says in one line whose a closed data folder is, and what to do', async () => {
+      const dataDir = await temporaryFolder();
+      await chmod(dataDir, 0o700);
+      const service = await startAndFail({ env: { DATA_DIR: dataDir }, ...asOrdinaryUser });
+      assert.match(service.err(), /^crownwheel: DATA_DIR .* belongs to root, not to \w+, .*; run "chown -R .*\n$/);
+    });
+  }
+
   it('says in one line that a folder holds something else than a database', async () => {
     const dataDir = await temporaryFolder();
     await mkdir(join(dataDir, 'postgres'));

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, SECRET_KEY_MIN_LENGTH, secretKeysFile } from '../../config.ts';
+import { foreignEntry, ownershipMend, ownershipProblem } from '../../db/data-ownership.ts';
 import type { Database } from '../../db/database.ts';
 import { hasCluster } from '../../db/embedded.ts';
 import { migrationState } from '../../db/migrate.ts';
@@ -8,7 +9,7 @@ import { sql } from '../../db/sql.ts';
 import { StartError } from '../../db/start-error.ts';
 import type { Connection } from '../../service/connect.ts';
 import { assertPortFree } from '../../service/port.ts';
-import { type Check, ok, wrong } from './check.ts';
+import { type Check, ok, warning, wrong } from './check.ts';
 import { checkDurability } from './doctor-durability.ts';
 import { checkPhotos, nearestExisting } from './doctor-photos.ts';
 import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
@@ -21,6 +22,7 @@ export type DoctorTools = {
 const DISK_FREE_MIN_BYTES = 1_000_000_000;
 /** Events are stamped by the database and signed by the node; receivers allow 300 s, people notice far less. */
 const CLOCK_DIFFERENCE_MAX_MS = 2_000;
+const OTHERS = 0o077;
 const HEALTH_TIMEOUT_MS = 2_000;
 /** PostgreSQL keeps a few connections for its administrators; migrations and commands need some too. */
 const SPARE_CONNECTIONS = 5;
@@ -61,10 +63,15 @@ function checkDataFolder(dataDir: string): Check {
       'change its owner, or set DATA_DIR to another folder',
     );
   }
+  const foreign = nearest === root ? foreignEntry(root) : null;
+  if (foreign !== null) return wrong(name, ownershipProblem(foreign), ownershipMend(root));
   const { bavail, bsize } = statfsSync(nearest);
   const freeBytes = bavail * bsize;
   const free = `${(freeBytes / 1e9).toFixed(1)} GB free`;
   if (freeBytes < DISK_FREE_MIN_BYTES) return wrong(name, `${root} has only ${free}`, 'make room on that disk');
+  if (nearest === root && (statSync(root).mode & OTHERS) !== 0) {
+    return warning(name, `${root} can be entered by other users, ${free}`, 'give the service a folder of its own');
+  }
   return ok(name, nearest === root ? `${root}, ${free}` : `${root} will be made, ${free}`);
 }
 

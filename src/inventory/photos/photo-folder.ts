@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path';
 import { adopt } from '../../db/data-folder.ts';
 import { FILE_BYTES_MAX, folderOf, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
 
+/** Whatever the umask is, nobody else can replace a photo. */
+const FOLDER_MODE = 0o755;
+
 /**
  * Photos in a folder of this machine, or of a network disk that all nodes share. A file is written aside, brought to
  * the disk and then moved into place: whoever finds it finds all of it, also after a power failure.
@@ -16,7 +19,7 @@ export function photoFolder(path: string): PhotoFiles {
     async write(photoId, name, bytes) {
       const folder = pathOf(photoId);
       const aside = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
       for (const made of [root, join(folder, '..'), folder]) adopt(join(root, '..'), made);
       try {
         await writeWhole(aside, bytes);
@@ -52,7 +55,7 @@ export function photoFolder(path: string): PhotoFiles {
       }
     },
     async check() {
-      await mkdir(root, { recursive: true });
+      await mkdir(root, { recursive: true, mode: FOLDER_MODE });
       adopt(join(root, '..'), root);
       const probe = join(root, `.probe-${randomBytes(6).toString('hex')}`);
       await writeWhole(probe, Buffer.from('probe'));
