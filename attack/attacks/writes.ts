@@ -1,0 +1,67 @@
+import { BULK_RECORDS_LIMIT, ORDER_LINES_LIMIT, STRING_LENGTH_LIMIT } from '../../src/contract/limits.ts';
+import { type Attack, idempotent, scaled } from './attack.ts';
+
+/** A legal order of 0.6 MB: each control character takes six bytes of JSON. */
+export function largeOrder(channelOrderId: string): string {
+  const title = '\u0001'.repeat(STRING_LENGTH_LIMIT);
+  const lines = Array.from({ length: ORDER_LINES_LIMIT }, () => ({ title, unit_amount: 1 }));
+  return JSON.stringify({ channel_order_id: channelOrderId, lines });
+}
+
+function largeBulk(): string {
+  const text = 'x'.repeat(STRING_LENGTH_LIMIT);
+  const address = { name: text, line1: text, line2: text, city: text, state: text, postal_code: text };
+  const customers = Array.from({ length: BULK_RECORDS_LIMIT }, (_, index) => ({
+    external_id: `large-${index}`,
+    first_name: text,
+    last_name: text,
+    company: text,
+    address,
+  }));
+  return JSON.stringify({ customers });
+}
+
+export const WRITE_ATTACKS: Attack[] = [
+  {
+    name: 'one idempotency key for all requests',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 290), atOnce: 50 }, (index) => ({
+        method: 'POST',
+        path: '/v1/customers',
+        headers: idempotent('the same key'),
+        body: JSON.stringify({ external_id: `key-${index % 2}` }),
+      })),
+  },
+  {
+    name: 'one customer for all requests',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 290), atOnce: 50 }, (index) => ({
+        method: 'POST',
+        path: '/v1/customers',
+        headers: idempotent(),
+        body: JSON.stringify({ external_id: 'the same customer', first_name: `${index}` }),
+      })),
+  },
+  {
+    name: 'large bulks of the same customers',
+    run: (scene) => {
+      const body = largeBulk();
+      return scene.client.flood({ count: scaled(scene, 40), atOnce: 8 }, () => ({
+        method: 'POST',
+        path: '/v1/customers/bulk',
+        headers: idempotent(),
+        body,
+      }));
+    },
+  },
+  {
+    name: 'storage filled by large orders',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 100), atOnce: 8 }, (index) => ({
+        method: 'POST',
+        path: '/v1/orders',
+        headers: idempotent(),
+        body: largeOrder(`fill-${process.pid}-${index}`),
+      })),
+  },
+];

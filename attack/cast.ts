@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import sharp from 'sharp';
+import { makeShop, openBackDoor } from '../bench/shop.ts';
+import { COMMAND_LINE } from '../src/audit/actor.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { RATE_LIMIT_DEFAULT } from '../src/contract/limits.ts';
+import { sql } from '../src/db/sql.ts';
+import { setRateLimit } from '../src/dealers/integrations.ts';
+import { addPhoto } from '../src/inventory/photos/photos.ts';
+import { openPhotoFiles } from '../src/service/photo-storage.ts';
+import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
+import { createSecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';
+import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
+import type { Attack } from './attacks/attack.ts';
+import { idempotent } from './attacks/attack.ts';
+import { largeOrder } from './attacks/writes.ts';
+import type { AttackedService } from './service.ts';
+
+/** Whom the attacks meet: a neighbour with a stock, and for each attack an attacker with a key and a rate limit of its own. */
+export type Cast = {
+  neighbourKey: string;
+  /** A new attacker who has what the attack needs. */
+  attacker(needs: Attack['needs']): Promise<{ key: string; photos: string[] }>;
+  close(): Promise<void>;
+};
+
+const LISTINGS = 200;
+const EVENTS = 800_000;
+const LARGE_ORDERS = 260;
+const PHOTOS = 24;
+const PHOTO_SIDE_PX = 3_500;
+
+export async function openCast(service: AttackedService, scale: number): Promise<Cast> {
+  const { link, context } = await openBackDoor(service);
+  const config = readConfig(service.env);
+  const photoFiles = await openPhotoFiles(config);
+  const receivers: Server[] = [];
+  const times = (count: number) => Math.max(2, Math.round(count * scale));
+
+  async function addEvents(integrationId: string): Promise<void> {
+    await context.db.query(
+      sql`
+        insert into events (integration_id, id, type, created_at, body)
+        select ${integrationId}, 'evt_' || lpad(n::text, 26, '0'),
+          case when n % 1000 = 0 then 'order.cancelled' else 'listing.updated' end,
+          now() - interval '20 days' + n * interval '1 second', '{"id":"evt"}'
+        from generate_series(1, ${times(EVENTS)}::int) n`,
+      { timeoutMs: 300_000 },
+    );
+    await context.db.query(sql`analyze events`, { timeoutMs: 300_000 });
+  }
+
+  async function addLargeOrders(key: string): Promise<void> {
+    for (let index = 0; index < times(LARGE_ORDERS); index++) {
+      const response = await fetch(`http://127.0.0.1:${service.port}/api/v1/orders`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...idempotent() },
+        body: largeOrder(`large-${index}`),
+      });
+      if (response.status !== 201) throw new Error(`a large order was answered ${response.status}`);
+      await response.arrayBuffer();
+    }
+  }
+
+  async function addPhotos(organizationId: string, itemId: string): Promise<string[]> {
+    const side = Math.round(PHOTO_SIDE_PX * Math.sqrt(scale));
+    const jpeg = await sharp(randomBytes(side * side * 3), { raw: { width: side, height: side, channels: 3 } })
+      .jpeg({ quality: 80 })
+      .toBuffer();
+    const names: string[] = [];
+    for (let index = 0; index < times(PHOTOS); index++) {
+      names.push(`${await addPhoto({ ...context, photoFiles }, COMMAND_LINE, organizationId, itemId, jpeg)}.jpg`);
+    }
+    return names;
+  }
+
+  async function hang(integrationId: string): Promise<void> {
+    const receiver = createServer((socket) => socket.on('error', () => {}));
+    receivers.push(receiver);
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    await setUrl(context.db, COMMAND_LINE, doorsOf(config), integrationId, url);
+  }
+
+  return {
+    neighbourKey: (await makeShop(context, LISTINGS)).apiKey,
+    async attacker(needs) {
+      const { apiKey, integrationId, organizationId, listingIds } = await makeShop(context, LISTINGS);
+      if (needs === 'events') await addEvents(integrationId);
+      if (needs === 'large orders') await addLargeOrders(apiKey);
+      if (needs === 'hanging receiver') await hang(integrationId);
+      const photos = needs === 'photos' ? await addPhotos(organizationId, listingIds[0] ?? '') : [];
+      await setRateLimit(context.db, COMMAND_LINE, integrationId, RATE_LIMIT_DEFAULT);
+      return { key: apiKey, photos };
+    },
+    async close() {
+      for (const receiver of receivers) receiver.close();
+      await link.close();
+    },
+  };
+}
+
+function doorsOf(config: Config) {
+  return {
+    guard: createSsrfGuard(config.isPrivateWebhookAllowed),
+    encryption: createSecretEncryption(config.secretKeys),
+  };
+}

@@ -1,0 +1,106 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+
+/** A client that does what no honest one does, bounded in time and number. */
+export type Client = {
+  /** Sends one request; resolves with the status, or 0 if there was none. */
+  send(request: AttackRequest): Promise<number>;
+  /** Sends requests made from their number, so many at once, until the count is reached or the attack's time is up. */
+  flood(limits: { count: number; atOnce: number }, make: (index: number) => AttackRequest): Promise<void>;
+  /** Opens a plain socket. It is closed with the attack. */
+  open(): Socket;
+  /** Resolves when the attack's time is up. */
+  timeIsUp(): Promise<void>;
+  signal: AbortSignal;
+  /** How many answers came with each status. */
+  statuses: Map<number, number>;
+  end(): void;
+};
+
+export type AttackRequest = {
+  method?: string;
+  /** Under /api unless it begins with another folder, such as /photos. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  /** Without the attacker's key. */
+  isAnonymous?: boolean;
+  /** Goes away so long after the request was sent. */
+  abortAfterMs?: number;
+};
+
+const REQUEST_LIMIT_MS = 30_000;
+
+export function createClient(origin: URL, key: string, signal: AbortSignal): Client {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
+  const sockets = new Set<Socket>();
+  const statuses = new Map<number, number>();
+  const count = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1);
+
+  function send({
+    method = 'GET',
+    path,
+    headers = {},
+    body,
+    isAnonymous,
+    abortAfterMs,
+  }: AttackRequest): Promise<number> {
+    return new Promise((resolve) => {
+      const end = (status: number) => {
+        count(status);
+        resolve(status);
+      };
+      const request = httpRequest({
+        agent,
+        host: origin.hostname,
+        port: origin.port,
+        method,
+        path: path.startsWith('/v1') ? `/api${path}` : path,
+        headers: {
+          ...(isAnonymous ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+          ...headers,
+        },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(abortAfterMs ?? REQUEST_LIMIT_MS)]),
+      });
+      request.once('response', (response) => {
+        response.resume();
+        response.once('close', () => end(response.statusCode ?? 0));
+      });
+      request.once('error', () => end(0));
+      request.end(body);
+    });
+  }
+
+  return {
+    send,
+    async flood({ count: total, atOnce }, make) {
+      let next = 0;
+      const work = async () => {
+        while (next < total && !signal.aborted) {
+          next += 1;
+          await send(make(next));
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(atOnce, total) }, work));
+    },
+    open() {
+      const socket = connect({ host: origin.hostname, port: Number(origin.port) });
+      socket.on('error', () => {});
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    },
+    async timeIsUp() {
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    },
+    signal,
+    statuses,
+    end() {
+      for (const socket of sockets) socket.destroy();
+      agent.destroy();
+    },
+  };
+}

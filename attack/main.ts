@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+import { ATTACKS } from './attacks/all-attacks.ts';
+import { report } from './report.ts';
+import { attackAll, attackOwnService } from './run.ts';
+
+/**
+ * `npm run attack`: tries to harm a neighbour with one valid key inside its rate limit, and without a key. It starts a
+ * service of its own, or takes the address of one, and two keys. Attack only services that are yours.
+ */
+const { values } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    scale: { type: 'string' },
+    url: { type: 'string' },
+    key: { type: 'string' },
+    'neighbour-key': { type: 'string' },
+  },
+});
+
+const scale = Number(values.scale ?? (values.short ? 0.05 : 1));
+const attacks = ATTACKS.filter(({ name }) => values.only === undefined || name.includes(values.only));
+if (attacks.length === 0) fail(`no attack is named so; there are: ${ATTACKS.map(({ name }) => name).join('; ')}`);
+
+const options = {
+  attacks,
+  seed: Number(values.seed),
+  scale,
+  attackMs: values.short ? 4_000 : 12_000,
+  quietMs: values.short ? 1_000 : 4_000,
+  onResult: ({ name }: { name: string }) => console.error(`done: ${name}`),
+};
+
+process.exitCode = report(await run()) > 0 ? 1 : 0;
+
+async function run() {
+  const { url, key, 'neighbour-key': neighbourKey } = values;
+  if (url === undefined) return await attackOwnService(options);
+  if (key === undefined || neighbourKey === undefined) return fail('--url needs --key and --neighbour-key');
+  // What an attack needs has to be there already; photos are not, since their addresses are the dealer's.
+  const withKeys = { ...options, attacks: attacks.filter(({ needs }) => needs !== 'photos') };
+  const cast = { neighbourKey, attacker: async () => ({ key, photos: [] }) };
+  return await attackAll(withKeys, new URL(url), cast, null);
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(2);
+}
