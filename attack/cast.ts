@@ -87,7 +87,7 @@ export async function openCast(service: AttackedService, scale: number): Promise
   return {
     neighbourKey: (await makeShop(context, LISTINGS)).apiKey,
     async attacker(needs) {
-      const { apiKey, integrationId, organizationId, listingIds } = await makeShop(context, LISTINGS);
+      const { apiKey, integrationId, organizationId, listingIds } = await makeShop(context, times(LISTINGS));
       if (needs === 'events') await addEvents(integrationId);
       if (needs === 'large orders') await addLargeOrders(apiKey);
       if (needs === 'hanging receiver') await hang(integrationId);

@@ -17,6 +17,7 @@ export type AttackedService = {
 };
 
 const ROOT_DIR = new URL('../', import.meta.url).pathname;
+const SECRET_KEYS = 'the secret key of a service that is attacked';
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
 const POLL_MS = 100;
@@ -24,7 +25,7 @@ const POLL_MS = 100;
 export async function startAttackedService(): Promise<AttackedService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'crownwheel-attack-'));
   const port = await freePort();
-  const env = { PORT: String(port), DATA_DIR: dataDir, DEMO: 'off', LOG_LEVEL: 'fatal' };
+  const env = { PORT: String(port), DATA_DIR: dataDir, DEMO: 'off', LOG_LEVEL: 'fatal', SECRET_KEYS };
   const child = spawn(process.execPath, ['--import', './attack/monitor.ts', 'src/main.ts'], {
     cwd: ROOT_DIR,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

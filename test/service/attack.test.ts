@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { ATTACKS } from '../../attack/attacks/all-attacks.ts';
+import { type AttackResult, attackOwnService } from '../../attack/run.ts';
+
+/**
+ * A short run of `npm run attack`. What is asserted does not depend on how busy the machine is: the CPU time and the
+ * memory that each attack costs the service.
+ */
+const SCALE = 0.05;
+const CPU_LIMIT_MS = 4_000;
+const GROWTH_LIMIT_BYTES = 256 * 1024 * 1024;
+
+describe('a short attack', () => {
+  let results: AttackResult[];
+  before(async () => {
+    results = await attackOwnService({
+      attacks: ATTACKS,
+      seed: 1,
+      scale: SCALE,
+      attackMs: 1_500,
+      quietMs: 50,
+      onResult: () => {},
+    });
+  });
+
+  it('leaves the service alive', () => {
+    assert.deepEqual(
+      results.map(({ name }) => name),
+      ATTACKS.map(({ name }) => name),
+    );
+  });
+
+  for (const { name } of ATTACKS) {
+    it(`by ${name} costs the service little CPU time and memory`, () => {
+      const result = results.find((one) => one.name === name);
+      const { cpuMs, grownBytes } = result ?? {};
+      assert.ok(typeof cpuMs === 'number' && typeof grownBytes === 'number');
+      assert.ok(cpuMs < CPU_LIMIT_MS, `${Math.round(cpuMs)} ms of CPU time`);
+      assert.ok(grownBytes < GROWTH_LIMIT_BYTES, `${Math.round(grownBytes / 1_048_576)} MiB more`);
+    });
+  }
+});
