@@ -105,6 +105,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    Anchor: { defaultProps: { underline: 'always' } },
     Button: { defaultProps: { size: 'sm' } },
     Paper: { defaultProps: { shadow: 'none' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },

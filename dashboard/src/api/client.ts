@@ -1,0 +1,108 @@
+import type { DashboardErrorCode, DashboardErrorEnvelope } from '../../../src/contract/dashboard/errors.ts';
+import type {
+  BodyOf,
+  DashboardOperation,
+  ParamsOf,
+  QueryOf,
+  ResponseOf,
+} from '../../../src/contract/dashboard/operation.ts';
+import type { DashboardOperations } from '../../../src/contract/dashboard/operations.ts';
+
+/**
+ * The typed client of the dashboard's API: `api('PATCH /team/{user_id}', { params, body })`. Its types come from the table
+ * of operations in src/contract/dashboard; nothing is generated, and nothing of the table is in the bundle.
+ */
+export type Route = {
+  [Id in keyof DashboardOperations]: `${DashboardOperations[Id]['method']} ${DashboardOperations[Id]['path']}`;
+}[keyof DashboardOperations];
+
+type Operations = {
+  [Id in keyof DashboardOperations as `${DashboardOperations[Id]['method']} ${DashboardOperations[Id]['path']}`]: DashboardOperations[Id];
+};
+export type OperationAt<R extends Route> = Extract<Operations[R], DashboardOperation>;
+export type ReadRoute = Extract<Route, `GET ${string}`>;
+
+type Part<Name extends string, Value> = [Value] extends [null]
+  ? object
+  : keyof Value extends never
+    ? object
+    : { [Key in keyof Value]?: never } extends Value
+      ? { [N in Name]?: Value }
+      : { [N in Name]: Value };
+/** What a route is called with: `params`, `query` and `body`, as far as it takes them. */
+export type Input<R extends Route> = Part<'params', ParamsOf<OperationAt<R>>> &
+  Part<'query', QueryOf<OperationAt<R>>> &
+  Part<'body', BodyOf<OperationAt<R>>>;
+export type Output<R extends Route> = ResponseOf<OperationAt<R>>;
+
+type LooseInput = { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown };
+
+/** What the service refused, or why it could not be asked. The message is for the person in front of the page. */
+export class ApiFailure extends Error {
+  override readonly name = 'ApiFailure';
+  readonly status: number;
+  readonly code: DashboardErrorCode | 'offline';
+  readonly field: string | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(status: number, error: Omit<DashboardErrorEnvelope['error'], 'code'> & { code: ApiFailure['code'] }) {
+    super(error.message);
+    this.status = status;
+    this.code = error.code;
+    this.field = error.field;
+    this.requestId = error.request_id === '' ? undefined : error.request_id;
+  }
+}
+
+export const BASE_PATH = document.querySelector<HTMLMetaElement>('meta[name="base-path"]')?.content ?? '';
+
+/** Where a route answers, for links to files and for uploads with progress. */
+export function apiUrl<R extends Route>(route: R, input: Input<R>): string {
+  return urlOf(route, input as LooseInput);
+}
+
+export async function api<R extends Route>(
+  route: R,
+  ...[input]: keyof Input<R> extends never ? [] : [Input<R>]
+): Promise<Output<R>> {
+  const given = (input ?? {}) as LooseInput;
+  const [method = 'GET'] = route.split(' ');
+  const isFile = given.body instanceof Blob;
+  const response = await fetch(urlOf(route, given), {
+    method,
+    credentials: 'same-origin',
+    ...(given.body === undefined ? {} : { body: isFile ? (given.body as Blob) : JSON.stringify(given.body) }),
+    headers: given.body === undefined ? {} : { 'content-type': isFile ? FILE_TYPE : 'application/json' },
+  }).catch(() => {
+    throw new ApiFailure(0, { code: 'offline', message: OFFLINE, request_id: '' });
+  });
+  if (!response.ok) throw await failureOf(response);
+  return (response.status === 204 ? null : await response.json()) as Output<R>;
+}
+
+const FILE_TYPE = 'application/octet-stream';
+const OFFLINE = 'The service can’t be reached. Nothing was lost: check your connection and try again.';
+
+function urlOf(route: string, { params = {}, query = {} }: LooseInput): string {
+  const path = route.slice(route.indexOf(' ') + 1);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  return `${BASE_PATH}/api/dashboard${filled}${search.size === 0 ? '' : `?${search}`}`;
+}
+
+async function failureOf(response: Response): Promise<ApiFailure> {
+  const requestId = response.headers.get('x-request-id') ?? '';
+  try {
+    const { error } = (await response.json()) as DashboardErrorEnvelope;
+    return new ApiFailure(response.status, error);
+  } catch {
+    return new ApiFailure(response.status, {
+      code: 'internal_error',
+      message: 'The service did not answer as it should. Try again in a moment.',
+      request_id: requestId,
+    });
+  }
+}

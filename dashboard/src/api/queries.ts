@@ -1,0 +1,71 @@
+import { MutationCache, QueryCache, QueryClient, queryOptions, useMutation } from '@tanstack/react-query';
+import type { ChangeKind } from '../../../src/contract/dashboard/live.ts';
+import { toastError, toastSuccess } from '../ui/toasts.ts';
+import { ApiFailure, api, type Input, type Output, type ReadRoute, type Route } from './client.ts';
+import { announceSessionEnd } from './session-end.ts';
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    queryMeta: { kinds: readonly ChangeKind[] };
+  }
+}
+
+const STALE_MS = 30_000;
+
+export const queryClient = new QueryClient({
+  // A session that has ended is met by whoever asks first; the shell then asks for the password, over the open page.
+  queryCache: new QueryCache({ onError: noticeSessionEnd }),
+  mutationCache: new MutationCache({ onError: noticeSessionEnd }),
+  defaultOptions: {
+    queries: {
+      staleTime: STALE_MS,
+      retry: (count, error) =>
+        count < 2 && (!(error instanceof ApiFailure) || error.status === 0 || error.status >= 500),
+    },
+  },
+});
+
+function noticeSessionEnd(error: unknown): void {
+  if (error instanceof ApiFailure && error.code === 'unauthenticated') announceSessionEnd();
+}
+
+/**
+ * What a page reads: `useQuery(read('GET /team', {}, ['team']))`, and the same in the route's loader with
+ * `queryClient.ensureQueryData`. The kinds say which changes of the live stream make it be read anew.
+ */
+export function read<R extends ReadRoute>(route: R, input: Input<R>, kinds: readonly ChangeKind[]) {
+  return queryOptions({
+    queryKey: [route, input],
+    queryFn: () => (api as (route: R, input: Input<R>) => Promise<Output<R>>)(route, input),
+    meta: { kinds },
+  });
+}
+
+type OperationOptions<R extends Route> = {
+  /** Shown when it is done. */
+  success?: string;
+  onSuccess?: (output: Output<R>, input: Input<R>) => void;
+  /** Of `useForm`: it shows errors of its own fields; all others become a toast. An error has one place, never two. */
+  form?: { values: object; setFieldError(field: string, message: string): void };
+  /** Shows every refusal itself, as the page for signing in does. */
+  onRefusal?: (message: string) => void;
+};
+
+/** What a page does: `const invite = useOperation('POST /team/invitations', { success: 'Invited.' })`, `invite.mutate(…)`. */
+export function useOperation<R extends Route>(route: R, options: OperationOptions<R> = {}) {
+  return useMutation<Output<R>, ApiFailure, Input<R>>({
+    mutationFn: (input) => (api as (route: R, input: Input<R>) => Promise<Output<R>>)(route, input),
+    onSuccess(output, input) {
+      if (options.success !== undefined) toastSuccess(options.success);
+      options.onSuccess?.(output, input);
+    },
+    onError(error) {
+      if (options.onRefusal !== undefined) return options.onRefusal(error.message);
+      const { form } = options;
+      if (form !== undefined && error.field !== undefined && error.field in form.values) {
+        return form.setFieldError(error.field, error.message);
+      }
+      if (error.code !== 'unauthenticated') toastError(error);
+    },
+  });
+}

@@ -1,0 +1,50 @@
+/** Money, dates and numbers, in the locale of the person's browser. The one place that formats them. */
+const numbers = new Intl.NumberFormat();
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const exactTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+export function formatNumber(value: number): string {
+  return numbers.format(value);
+}
+
+/** A count that stopped counting somewhere: "10,000+". */
+export function formatCount({ value, is_capped: isCapped }: { value: number; is_capped: boolean }): string {
+  return `${formatNumber(value)}${isCapped ? '+' : ''}`;
+}
+
+/** From minor units: 1250000 of CHF are CHF 12,500.00. */
+export function formatMoney(minorUnits: number, currency: string): string {
+  const format = new Intl.NumberFormat(undefined, { style: 'currency', currency, currencyDisplay: 'code' });
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  return format.format(minorUnits / 10 ** digits);
+}
+
+export function formatDate(at: string | Date): string {
+  return dates.format(new Date(at));
+}
+
+export function formatTime(at: string | Date): string {
+  return times.format(new Date(at));
+}
+
+export function formatExactTime(at: string | Date): string {
+  return exactTimes.format(new Date(at));
+}
+
+const UNITS: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+export function formatRelative(at: string | Date, now = Date.now()): string {
+  const seconds = (new Date(at).getTime() - now) / 1_000;
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return relative.format(Math.trunc(seconds), 'second');
+}

@@ -1,0 +1,4 @@
+import { read } from '../../api/queries.ts';
+
+export const sessionsQuery = read('GET /account/sessions', {}, ['account']);
+export const teamQuery = read('GET /team', {}, ['team']);

@@ -1,0 +1,58 @@
+import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useOperation } from '../../api/queries.ts';
+import { paths } from '../../paths.ts';
+import { Door, useEnter } from './door.tsx';
+import { signInOptionsQuery } from './sign-in-routes.ts';
+
+export function SignInPage() {
+  const options = useSuspenseQuery(signInOptionsQuery).data;
+  const enter = useEnter();
+  const [problem, setProblem] = useState<string | null>(null);
+  const form = useForm({ initialValues: { email: '', password: '' } });
+  const signIn = useOperation('POST /session', { onSuccess: enter, onRefusal: setProblem });
+  return (
+    <Door title="Sign in">
+      <form onSubmit={form.onSubmit((body) => signIn.mutate({ body }))}>
+        <Stack>
+          {problem === null ? null : (
+            <Alert color="ruby" role="alert">
+              {problem}
+            </Alert>
+          )}
+          <TextInput
+            label="Email"
+            type="email"
+            autoComplete="username"
+            required
+            autoFocus
+            {...form.getInputProps('email')}
+          />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            required
+            {...form.getInputProps('password')}
+          />
+          <Button type="submit" fullWidth loading={signIn.isPending}>
+            Sign in
+          </Button>
+          <Text size="sm" c="dimmed">
+            Forgot your password? An owner of your team can make a reset link for you.
+          </Text>
+          {options.sign_up ? (
+            <Text size="sm">
+              New here?{' '}
+              <Anchor inherit renderRoot={(props) => <Link to={paths.signUp()} {...props} />}>
+                Sign up
+              </Anchor>
+            </Text>
+          ) : null}
+        </Stack>
+      </form>
+    </Door>
+  );
+}

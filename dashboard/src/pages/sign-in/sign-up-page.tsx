@@ -1,0 +1,61 @@
+import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useOperation } from '../../api/queries.ts';
+import { paths } from '../../paths.ts';
+import { Door, useEnter } from './door.tsx';
+import { NewPasswordInput } from './new-password-input.tsx';
+import { signInOptionsQuery } from './sign-in-routes.ts';
+
+export function SignUpPage() {
+  const options = useSuspenseQuery(signInOptionsQuery).data;
+  const enter = useEnter();
+  const form = useForm({ initialValues: { organization_name: '', name: '', email: '', password: '' } });
+  const signUp = useOperation('POST /sign-up', {
+    onSuccess: enter,
+    form,
+  });
+  const signInLink = (
+    <Anchor inherit renderRoot={(props) => <Link to={paths.signIn()} {...props} />}>
+      Sign in
+    </Anchor>
+  );
+  if (!options.sign_up) {
+    return (
+      <Door title="Sign up">
+        <Text>Nobody can sign up here: ask the operator of this service. {signInLink}</Text>
+      </Door>
+    );
+  }
+  return (
+    <Door title="Sign up">
+      <form onSubmit={form.onSubmit((body) => signUp.mutate({ body }))}>
+        <Stack>
+          <TextInput
+            label="Name of your business"
+            autoComplete="organization"
+            maxLength={500}
+            required
+            autoFocus
+            {...form.getInputProps('organization_name')}
+          />
+          <TextInput label="Your name" autoComplete="name" maxLength={500} required {...form.getInputProps('name')} />
+          <TextInput
+            label="Email"
+            type="email"
+            autoComplete="username"
+            maxLength={254}
+            required
+            {...form.getInputProps('email')}
+          />
+          <NewPasswordInput {...form.getInputProps('password')} />
+          <Button type="submit" fullWidth loading={signUp.isPending}>
+            Sign up
+          </Button>
+          <Text size="sm">Already a customer? {signInLink}</Text>
+        </Stack>
+      </form>
+    </Door>
+  );
+}

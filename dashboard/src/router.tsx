@@ -1,0 +1,33 @@
+import { createRouter } from '@tanstack/react-router';
+import { BASE_PATH } from './api/client.ts';
+import { homeRoutes } from './pages/home/home-routes.ts';
+import { settingsRoutes } from './pages/settings/settings-routes.ts';
+import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
+import { RouteError, RouteMissing } from './shell/route-states.tsx';
+import { rootRoute, shellRoute } from './shell/shell-route.ts';
+import { PageSkeleton } from './ui/states.tsx';
+
+const routeTree = rootRoute.addChildren([
+  ...signInRoutes,
+  // Pages of whoever is signed in: each room brings its routes in pages/<room>/<room>-routes.ts.
+  shellRoute.addChildren([...homeRoutes, ...settingsRoutes]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: BASE_PATH === '' ? '/' : BASE_PATH,
+  defaultPreload: 'intent',
+  // The query cache knows what is fresh; the router asks it each time.
+  defaultPreloadStaleTime: 0,
+  defaultErrorComponent: RouteError,
+  defaultNotFoundComponent: RouteMissing,
+  defaultPendingComponent: PageSkeleton,
+  scrollRestoration: true,
+  // All texts, as people write addresses by hand; the router's own form would put quotes around numbers.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const entries = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');
+    const text = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
+    return text === '' ? '' : `?${text}`;
+  },
+});

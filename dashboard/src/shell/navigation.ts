@@ -1,0 +1,13 @@
+import { paths } from '../paths.ts';
+import type { IconName } from '../ui/icons.tsx';
+
+/**
+ * The entries of the navigation, in their order. A page that is not built yet has none: whoever builds it adds its line.
+ * `letter` is its shortcut after "g"; `badge` names its count in GET /badges.
+ */
+export type NavigationEntry = { path: string; label: string; icon: IconName; letter: string; badge?: string };
+
+export const NAVIGATION: readonly NavigationEntry[] = [
+  { path: paths.home(), label: 'Home', icon: 'home', letter: 'h' },
+  { path: paths.settings(), label: 'Settings', icon: 'settings', letter: ',' },
+];

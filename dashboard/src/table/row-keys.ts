@@ -1,0 +1,27 @@
+import { useEffect, useState } from 'react';
+import { isTyping } from '../shell/shortcuts.tsx';
+
+type RowKeys = { count: number; onOpen: (index: number) => void; onSelect: (index: number) => void };
+
+/** j and k move over the rows, x selects, Enter opens. Returns the row that the keys are on; −1 is none. */
+export function useRowKeys({ count, onOpen, onSelect }: RowKeys): number {
+  const [active, setActive] = useState(-1);
+  useEffect(() => {
+    function move(index: number): void {
+      setActive(index);
+      document.querySelectorAll('.data-table tbody tr')[index]?.scrollIntoView({ block: 'nearest' });
+    }
+    function onKey(event: KeyboardEvent): void {
+      if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      const isElsewhere =
+        event.target instanceof Element && event.target.closest('a, button, [role="dialog"]') !== null;
+      if (event.key === 'j') move(Math.min(active + 1, count - 1));
+      else if (event.key === 'k') move(Math.max(active - 1, 0));
+      else if (event.key === 'x' && active >= 0) onSelect(active);
+      else if (event.key === 'Enter' && active >= 0 && !isElsewhere) onOpen(active);
+    }
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [active, count, onOpen, onSelect]);
+  return Math.min(active, count - 1);
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sql } from '../../src/db/sql.ts';
+import {
+  assertAccessible,
+  type DashboardSite,
+  type Person,
+  PHONE_WIDTH,
+  settled,
+  signIn,
+  startDashboard,
+} from '../harness/dashboard-browser.ts';
+import type { Dealer } from '../harness/world.ts';
+
+/** All script of a first visit, from the sign-in to the home page, as it travels. */
+const FIRST_LOAD_LIMIT_BYTES = 300 * 1024;
+
+describe('the shell of the dashboard', () => {
+  let site: DashboardSite;
+  let dealer: Dealer;
+  let owner: Person;
+  before(async () => {
+    site = await startDashboard();
+    dealer = await site.world.dealer();
+    owner = await site.person(dealer);
+  });
+  after(() => site?.stop());
+
+  it('opens the sign-in, then the page that was asked for, and closes with signing out', async (t) => {
+    const { page, context, complaints } = await site.open('/settings/team');
+    t.after(() => context.close());
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, owner.email, 'not the password');
+    await page.getByRole('alert').filter({ hasText: 'Email or password is wrong.' }).waitFor();
+    await signIn(page, owner.email);
+    await page.waitForURL(`${site.url}/settings/team`);
+    await page.getByText(owner.email).first().waitFor();
+
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.waitForURL(`${site.url}/`);
+    await page.getByRole('button', { name: `Account of ${owner.name}` }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto(`${site.url}/settings/team`);
+    await page.waitForURL(/\/sign-in\?next=/);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('loads at most 300 KB of brotli script for sign-in and home page together', async (t) => {
+    const { page, context } = await site.open('/sign-in');
+    t.after(() => context.close());
+    await signIn(page, owner.email);
+    await page.getByRole('link', { name: 'Home' }).waitFor();
+    await settled(page);
+    const scripts = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .filter(({ name }) => name.endsWith('.js'))
+        .map((entry) => (entry as PerformanceResourceTiming).encodedBodySize),
+    );
+    const bytes = scripts.reduce((total, size) => total + size, 0);
+    assert.ok(bytes > 50_000 && bytes <= FIRST_LOAD_LIMIT_BYTES, `${Math.round(bytes / 1024)} KB of script`);
+  });
+
+  it('is found clean by axe on each of its pages, at both widths and in both schemes', async () => {
+    for (const width of [1440, PHONE_WIDTH]) {
+      for (const scheme of ['light', 'dark'] as const) {
+        const { page, context, complaints } = await site.openAs(owner, '/', { width, scheme });
+        for (const path of ['/', '/settings/account', '/settings/team']) {
+          await page.goto(`${site.url}${path}`);
+          await settled(page);
+          await assertAccessible(page, `${path} at ${width} px, ${scheme}`);
+          const isTooWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+          assert.equal(isTooWide, false, `${path} scrolls sideways at ${width} px`);
+        }
+        for (const path of ['/sign-in', '/sign-up', '/invitation', '/reset']) {
+          await page.goto(`${site.url}${path}`);
+          await settled(page);
+          await assertAccessible(page, `${path} at ${width} px, ${scheme}`);
+        }
+        assert.deepEqual(complaints, []);
+        await context.close();
+      }
+    }
+  });
+
+  it('asks for the password over the open page when the session has ended, and loses nothing that was typed', async (t) => {
+    const { page, context } = await site.openAs(owner, '/settings/account');
+    t.after(() => context.close());
+    await page.getByLabel('Name').fill('A name half typed');
+    await site.world.db.query(sql`delete from sessions where user_id = ${owner.userId}`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByLabel('Password').first().fill('a long test password');
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    assert.equal(await page.getByLabel('Name').inputValue(), 'A name half typed');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+  });
+
+  it('is worked by keyboard: the palette, g and a letter, and the list of all shortcuts', async (t) => {
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Pages, actions or an id').fill('team');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${site.url}/settings/team`);
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.waitForURL(`${site.url}/`);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
+
+  it('shows a change of a colleague without a reload', async (t) => {
+    const { page, context } = await site.openAs(owner, '/settings/team');
+    t.after(() => context.close());
+    const colleague = await site.person(dealer, 'staff');
+    site.world.channel.announceChange?.(dealer.organizationId, 'team', [colleague.userId]);
+    await page.getByText(colleague.email).waitFor();
+  });
+
+  it('lets somebody join by an invitation and set a password by a reset link', async (t) => {
+    const { page, context } = await site.openAs(owner, '/settings/team');
+    t.after(() => context.close());
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('dialog').getByLabel('Email').fill('guest@dealer.example');
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    const link = await page.getByRole('dialog', { name: 'One-time link' }).getByLabel('Link').inputValue();
+
+    const guest = await site.open(link.slice(site.url.length));
+    t.after(() => guest.context.close());
+    await guest.page.getByLabel('Your name').fill('Guest');
+    await guest.page.getByLabel('Password').first().fill('a long guest password');
+    await guest.page.getByRole('button', { name: 'Join' }).click();
+    await guest.page.waitForURL(`${site.url}/`);
+    await guest.page.goto(`${site.url}/settings/team`);
+    await settled(guest.page);
+    assert.equal(await guest.page.getByRole('button', { name: 'Remove' }).first().isDisabled(), true);
+  });
+
+  it('says what went wrong with the request’s id and a Retry, and goes on', async (t) => {
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    let isBroken = true;
+    await page.route('**/api/dashboard/team', (route) =>
+      isBroken
+        ? route.fulfill({
+            status: 500,
+            json: { error: { code: 'internal_error', message: 'Something went wrong.', request_id: 'req_1' } },
+          })
+        : route.continue(),
+    );
+    await page.goto(`${site.url}/settings/team`);
+    await page.getByText('req_1').waitFor();
+    isBroken = false;
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText(owner.email).waitFor();
+  });
+});
