@@ -3,6 +3,7 @@ import type { AuditAction, AuditObjectKind } from '../contract/audit-actions.ts'
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import type { Actor } from './actor.ts';
 
@@ -71,12 +72,15 @@ export async function addAuditObjects(
   objects: AuditedObject[],
 ): Promise<void> {
   if (objects.length === 0) return;
+  const rows = objects.map((object) => ({
+    id: object.id,
+    oldValues: JSON.stringify(object.old),
+    newValues: JSON.stringify(object.new),
+  }));
   await tx.query(sql`
     insert into audit_log_objects (organization_id, audit_id, object_id, old_values, new_values)
     select ${organizationId}, ${auditId}, id, old_values::jsonb, new_values::jsonb
-    from unnest(${objects.map((object) => object.id)}::text[],
-      ${objects.map((object) => JSON.stringify(object.old))}::text[],
-      ${objects.map((object) => JSON.stringify(object.new))}::text[]) as rows (id, old_values, new_values)`);
+    from ${unnestRows('rows', rows, { id: 'text', oldValues: 'text', newValues: 'text' })}`);
 }
 
 function actorId(actor: Actor): string | null {

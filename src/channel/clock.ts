@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 
 /**
  * Locks the clocks of several integrations, in the order of their ids as every transaction does, and returns their
@@ -29,8 +30,9 @@ export function stampOf(stamps: Map<string, Date>, integrationId: string): Date 
 
 export async function advanceClocks(tx: Transaction, stamps: Map<string, Date>): Promise<void> {
   if (stamps.size === 0) return;
+  const rows = [...stamps].map(([integrationId, stamp]) => ({ integrationId, stamp }));
   await tx.query(sql`
     update channel_clocks c set stamp = rows.stamp
-    from unnest(${[...stamps.keys()]}::text[], ${[...stamps.values()]}::timestamptz[]) as rows (integration_id, stamp)
+    from ${unnestRows('rows', rows, { integrationId: 'text', stamp: 'timestamptz' })}
     where c.integration_id = rows.integration_id`);
 }

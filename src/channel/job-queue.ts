@@ -1,5 +1,6 @@
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import type { ChannelContext } from './context.ts';
 import { rendererKey } from './project-items.ts';
@@ -30,12 +31,12 @@ export async function enqueueJob(
   integrationIds: string[],
   reason: string,
 ): Promise<void> {
-  const ids = [...integrationIds].sort();
+  const jobs = [...integrationIds].sort().map((integrationId) => ({ jobId: newId('job'), integrationId }));
   await db.query(sql`
     insert into channel_jobs (id, integration_id, kind, reasons, total)
     select job_id, integration_id, ${kind}, array[${reason}::text],
       (select count(*) from publications p where p.integration_id = rows.integration_id)
-    from unnest(${ids.map(() => newId('job'))}::text[], ${ids}::text[]) as rows (job_id, integration_id)
+    from ${unnestRows('rows', jobs, { jobId: 'text', integrationId: 'text' })}
     order by integration_id
     on conflict (integration_id, kind) where status in ('pending', 'running') do update set
       position = '', done = 0, total = excluded.total,

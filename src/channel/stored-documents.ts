@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { bodyOf, type Rendering } from './documents.ts';
 import type { Projected } from './transitions.ts';
 
@@ -19,6 +20,18 @@ export type StoredDocument = {
 
 /** Which document: of an item on an integration's channel, in one version. */
 export type DocumentKey = Pick<StoredDocument, 'integrationId' | 'version' | 'itemId'>;
+
+const KEY_COLUMNS = { integrationId: 'text', version: 'text', itemId: 'text' } as const;
+const DOCUMENT_COLUMNS = {
+  ...KEY_COLUMNS,
+  kind: 'text',
+  status: 'text',
+  quantity: 'integer',
+  document: 'text',
+  isUnpriceable: 'boolean',
+  validUntil: 'timestamptz',
+  stamp: 'timestamptz',
+} as const;
 
 export async function readStored(
   tx: Transaction,
@@ -51,15 +64,9 @@ export async function writeDocuments(tx: Transaction, rows: StoredDocument[], re
   await tx.query(sql`
     insert into channel_documents
       (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at, renderer)
-    select integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at,
+    select integration_id, version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, stamp,
       ${renderer}
-    from unnest(
-      ${rows.map((row) => row.integrationId)}::text[], ${rows.map((row) => row.version)}::text[],
-      ${rows.map((row) => row.itemId)}::text[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.status)}::text[], ${rows.map((row) => row.quantity)}::integer[],
-      ${rows.map((row) => row.document)}::text[], ${rows.map((row) => row.isUnpriceable)}::boolean[],
-      ${rows.map((row) => row.validUntil)}::timestamptz[], ${rows.map((row) => row.stamp)}::timestamptz[])
-      as rows (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at)
+    from ${unnestRows('rows', rows, DOCUMENT_COLUMNS)}
     on conflict (integration_id, api_version, item_id) do update set
       status = excluded.status, quantity = excluded.quantity, document = excluded.document,
       is_unpriceable = excluded.is_unpriceable, valid_until = excluded.valid_until, updated_at = excluded.updated_at,
@@ -70,8 +77,6 @@ export async function removeDocuments(tx: Transaction, keys: DocumentKey[]): Pro
   if (keys.length === 0) return;
   await tx.query(sql`
     delete from channel_documents d
-    using unnest(
-      ${keys.map((key) => key.integrationId)}::text[], ${keys.map((key) => key.version)}::text[],
-      ${keys.map((key) => key.itemId)}::text[]) as removed (integration_id, api_version, item_id)
-    where d.integration_id = removed.integration_id and d.api_version = removed.api_version and d.item_id = removed.item_id`);
+    using ${unnestRows('removed', keys, KEY_COLUMNS)}
+    where d.integration_id = removed.integration_id and d.api_version = removed.version and d.item_id = removed.item_id`);
 }

@@ -1,6 +1,7 @@
 import type { Address } from '../contract/resources/common.ts';
 import type { Transaction } from '../db/database.ts';
 import { plannedAnew, type Sql, sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { addressOf, type CustomerDraft, emailKey } from './customer-draft.ts';
 
 /** Whose customers: the organization's, as one integration knows them, in one mode. */
@@ -134,12 +135,21 @@ async function insertCustomers(tx: Transaction, scope: CustomerScope, customers:
 
 /** Everything but the times, which are the same for all that one batch writes. */
 function asRows(customers: CustomerRecord[]): Sql {
-  return sql`unnest(
-    ${customers.map((customer) => customer.id)}::text[], ${customers.map((customer) => customer.email)}::text[],
-    ${customers.map(keyOf)}::text[], ${customers.map((customer) => customer.phone)}::text[],
-    ${customers.map((customer) => customer.firstName)}::text[], ${customers.map((customer) => customer.lastName)}::text[],
-    ${customers.map((customer) => customer.company)}::text[], ${customers.map(addressText)}::text[])
-    as rows (id, email, email_key, phone, first_name, last_name, company, address)`;
+  const rows = customers.map((customer) => ({
+    ...customer,
+    emailKey: keyOf(customer),
+    address: addressText(customer),
+  }));
+  return unnestRows('rows', rows, {
+    id: 'text',
+    email: 'text',
+    emailKey: 'text',
+    phone: 'text',
+    firstName: 'text',
+    lastName: 'text',
+    company: 'text',
+    address: 'text',
+  });
 }
 
 async function deleteLinks(tx: Transaction, scope: CustomerScope, externalIds: string[]): Promise<void> {
@@ -153,11 +163,11 @@ async function deleteLinks(tx: Transaction, scope: CustomerScope, externalIds: s
 /** An integration that came from another dealer may have used the same external id there; it means its own now. */
 async function upsertLinks(tx: Transaction, scope: CustomerScope, links: [string, string][]): Promise<void> {
   if (links.length === 0) return;
+  const rows = links.map(([externalId, customerId]) => ({ externalId, customerId }));
   await tx.query(sql`
     insert into customer_external_ids (integration_id, is_test, external_id, customer_id)
     select ${scope.integrationId}, ${scope.isTest}, external_id, customer_id
-    from unnest(${links.map(([externalId]) => externalId)}::text[], ${links.map(([, customerId]) => customerId)}::text[])
-      as rows (external_id, customer_id)
+    from ${unnestRows('rows', rows, { externalId: 'text', customerId: 'text' })}
     on conflict (integration_id, is_test, external_id) do update set customer_id = excluded.customer_id`);
 }
 

@@ -3,6 +3,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { projectItems } from '../channel/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { DEMO_WATCHES } from './watches.ts';
 
@@ -96,26 +97,29 @@ function rowOf(index: number, run: string): Row {
   };
 }
 
+const ITEM_COLUMNS = {
+  id: 'text',
+  stockNumber: 'text',
+  title: 'text',
+  description: 'text',
+  price: 'bigint',
+  units: 'integer',
+  attributes: 'text',
+} as const;
+
 async function insertStock(tx: Transaction, request: GenerateRequest, rows: Row[], photosEach: number): Promise<void> {
   const { organizationId, integrationId } = request;
   await tx.query(sql`
     insert into items (id, organization_id, kind, stock_number, title, description, price_amount, units, attributes, created_at)
-    select id, ${organizationId}, 'listing', stock_number, title, description, price_amount, units, attributes::jsonb, now()
-    from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.stockNumber)}::text[],
-      ${rows.map((row) => row.title)}::text[], ${rows.map((row) => row.description)}::text[],
-      ${rows.map((row) => row.price)}::bigint[], ${rows.map((row) => row.units)}::integer[],
-      ${rows.map((row) => row.attributes)}::text[])
-      as rows (id, stock_number, title, description, price_amount, units, attributes)`);
+    select id, ${organizationId}, 'listing', stock_number, title, description, price, units, attributes::jsonb, now()
+    from ${unnestRows('rows', rows, ITEM_COLUMNS)}`);
   const photos = rows.flatMap((row) =>
-    Array.from({ length: photosEach }, (_, index) => ({ itemId: row.id, position: index + 1 })),
+    Array.from({ length: photosEach }, (_, index) => ({ id: newId('photo'), itemId: row.id, position: index + 1 })),
   );
   await tx.query(sql`
     insert into photos (id, item_id, organization_id, position, width, height, format)
     select id, item_id, ${organizationId}, position, ${PHOTO_SIDE_PX}, ${PHOTO_SIDE_PX}, 'jpeg'
-    from unnest(
-      ${photos.map(() => newId('photo'))}::text[], ${photos.map((photo) => photo.itemId)}::text[],
-      ${photos.map((photo) => photo.position)}::integer[]) as rows (id, item_id, position)`);
+    from ${unnestRows('rows', photos, { id: 'text', itemId: 'text', position: 'integer' })}`);
   await tx.query(sql`
     insert into publications (integration_id, item_id, is_on, published_at)
     select ${integrationId}, id, true, now() from unnest(${rows.map((row) => row.id)}::text[]) as id`);

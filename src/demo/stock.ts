@@ -1,6 +1,7 @@
 import type { ChannelContext } from '../channel/context.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { setRate } from '../dealers/exchange-rates.ts';
 import { changePresentation } from '../dealers/integration-settings.ts';
 import { changeOrganization } from '../dealers/organization-settings.ts';
@@ -170,9 +171,7 @@ async function insertPhotos(tx: Transaction, organizationId: string, stock: Stoc
   await tx.query(sql`
     insert into photos (id, item_id, organization_id, position, width, height, format)
     select id, item_id, ${organizationId}, position, ${DRAWING_SIDE_PX}, ${DRAWING_SIDE_PX}, 'jpeg'
-    from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.itemId)}::text[],
-      ${rows.map((row) => row.position)}::integer[]) as rows (id, item_id, position)`);
+    from ${unnestRows('rows', rows, { id: 'text', itemId: 'text', position: 'integer' })}`);
 }
 
 async function publish(context: ChannelContext, dealer: DemoDealer, stock: StockItem[]): Promise<void> {

@@ -9,6 +9,7 @@ import type { Order } from '../contract/resources/order.ts';
 import type { JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { type LockedItem, lockItems } from '../inventory/change.ts';
 import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
@@ -180,12 +181,14 @@ function isMoved(item: LockedItem, before: LockedItem | undefined): boolean {
   return item.units !== before?.units || item.reservedUnits !== before.reservedUnits;
 }
 
+const SALE_COLUMNS = { id: 'text', itemId: 'text', title: 'text', stockNumber: 'text', units: 'integer' } as const;
+const LINE_COLUMNS = { id: 'text', itemId: 'text', units: 'integer', isHolding: 'boolean', saleId: 'text' } as const;
+
 async function writeItems(tx: Transaction, items: LockedItem[]): Promise<void> {
   if (items.length === 0) return;
   await tx.query(sql`
     update items i set units = rows.units, reserved_units = rows.reserved_units
-    from unnest(${items.map((item) => item.id)}::text[], ${items.map((item) => item.units)}::integer[],
-      ${items.map((item) => item.reservedUnits)}::integer[]) as rows (id, units, reserved_units)
+    from ${unnestRows('rows', items, { id: 'text', units: 'integer', reservedUnits: 'integer' })}
     where i.id = rows.id`);
 }
 
@@ -201,9 +204,7 @@ async function writeSales(
     await tx.query(sql`
       insert into sales (id, organization_id, is_test, created_at, item_id, title, stock_number, units)
       select id, ${organizationId}, ${isTest}, ${at}, item_id, title, stock_number, units
-      from unnest(${sales.map((sale) => sale.id)}::text[], ${sales.map((sale) => sale.itemId)}::text[],
-        ${sales.map((sale) => sale.title)}::text[], ${sales.map((sale) => sale.stockNumber)}::text[],
-        ${sales.map((sale) => sale.units)}::integer[]) as rows (id, item_id, title, stock_number, units)`);
+      from ${unnestRows('rows', sales, SALE_COLUMNS)}`);
   }
   if (voided.length > 0) {
     await tx.query(sql`
@@ -225,9 +226,7 @@ async function writeOrder(
   await tx.query(sql`
     insert into order_lines (integration_id, order_id, id, position, item_id, units, is_holding, sale_id)
     select ${integrationId}, ${order.id}, id, position - 1, item_id, units, is_holding, sale_id
-    from unnest(${lines.map((line) => line.id)}::text[], ${lines.map((line) => line.itemId)}::text[],
-      ${lines.map((line) => line.units)}::integer[], ${lines.map((line) => line.isHolding)}::boolean[],
-      ${lines.map((line) => line.saleId)}::text[]) with ordinality as rows (id, item_id, units, is_holding, sale_id, position)
+    from ${unnestRows('rows', lines, LINE_COLUMNS, 'position')}
     on conflict (integration_id, id) do update set
       item_id = excluded.item_id, units = excluded.units, is_holding = excluded.is_holding, sale_id = excluded.sale_id`);
 }

@@ -1,6 +1,7 @@
 import { isId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import type { OrderDraft, OrderScope } from './order-draft.ts';
 
 /** The stock that the orders ask for, its rows locked; taking from it happens in memory and is written at once. */
@@ -49,9 +50,10 @@ export async function openShelf(tx: Transaction, scope: OrderScope, drafts: Orde
     touched: () => (scope.isTest ? [] : [...taken.keys()].sort()),
     async write() {
       if (scope.isTest || taken.size === 0) return;
+      const rows = [...taken].map(([id, units]) => ({ id, units }));
       await tx.query(sql`
         update items i set reserved_units = i.reserved_units + rows.units
-        from unnest(${[...taken.keys()]}::text[], ${[...taken.values()]}::integer[]) as rows (id, units)
+        from ${unnestRows('rows', rows, { id: 'text', units: 'integer' })}
         where i.id = rows.id`);
     },
   };

@@ -6,6 +6,7 @@ import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';
 import { openShelf, type Shelf } from './order-stock.ts';
@@ -158,23 +159,37 @@ function orderRow(
   return { draft, id, lines, customer: customer ?? { id: null, hasConflict: false }, document };
 }
 
+const ORDER_COLUMNS = {
+  id: 'text',
+  channelOrderId: 'text',
+  customerId: 'text',
+  hasConflict: 'boolean',
+  document: 'text',
+} as const;
+const LINE_COLUMNS = { id: 'text', orderId: 'text', position: 'integer', itemId: 'text', units: 'integer' } as const;
+
 async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[], stamp: Date): Promise<void> {
-  const lines = rows.flatMap((row) => row.lines.map((line, position) => ({ ...line, orderId: row.id, position })));
+  const orders = rows.map(({ id, draft, customer, document }) => ({
+    id,
+    channelOrderId: draft.channelOrderId,
+    customerId: customer.id,
+    hasConflict: customer.hasConflict,
+    document,
+  }));
+  const lines = rows.flatMap((row) =>
+    row.lines.map(({ id, match, draft }, position) => {
+      return { id, orderId: row.id, position, itemId: match?.id ?? null, units: draft.quantity };
+    }),
+  );
   await tx.query(sql`
     with new_orders as (
       insert into orders (integration_id, organization_id, is_test, status, created_at, updated_at, id, channel_order_id,
         customer_id, has_customer_conflict, document)
       select ${scope.integrationId}, ${scope.organizationId}, ${scope.isTest}, 'received', ${stamp}::timestamptz,
         ${stamp}::timestamptz, id, channel_order_id, customer_id, has_conflict, document
-      from unnest(
-        ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.draft.channelOrderId)}::text[],
-        ${rows.map((row) => row.customer.id)}::text[], ${rows.map((row) => row.customer.hasConflict)}::boolean[],
-        ${rows.map((row) => row.document)}::text[]) as rows (id, channel_order_id, customer_id, has_conflict, document)
+      from ${unnestRows('rows', orders, ORDER_COLUMNS)}
     )
     insert into order_lines (integration_id, id, order_id, position, item_id, units, is_holding)
     select ${scope.integrationId}, id, order_id, position, item_id, units, item_id is not null and not ${scope.isTest}
-    from unnest(
-      ${lines.map((line) => line.id)}::text[], ${lines.map((line) => line.orderId)}::text[],
-      ${lines.map((line) => line.position)}::integer[], ${lines.map((line) => line.match?.id ?? null)}::text[],
-      ${lines.map((line) => line.draft.quantity)}::integer[]) as rows (id, order_id, position, item_id, units)`);
+    from ${unnestRows('rows', lines, LINE_COLUMNS)}`);
 }

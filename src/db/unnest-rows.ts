@@ -1,0 +1,49 @@
+import { Sql } from './sql.ts';
+
+export type ColumnType =
+  | 'text'
+  | 'integer'
+  | 'bigint'
+  | 'boolean'
+  | 'timestamptz'
+  | 'bytea'
+  /** Where a row lies. */
+  | 'tid';
+
+/** The columns by the names of the rows' fields; a field that is not named is not sent. */
+export type ColumnTypes<Row> = { readonly [Name in keyof Row & string]?: ColumnType };
+
+/**
+ * Rows as a table to select from: `unnest($1::text[], $2::integer[]) as rows (id, reserved_units)` for the types
+ * `{ id: 'text', reservedUnits: 'integer' }`. Each column is one parameter, so a statement has the same text for any
+ * number of rows, and a column can't take the values of its neighbour.
+ */
+export function unnestRows<Row extends object>(
+  alias: string,
+  rows: readonly Row[],
+  types: ColumnTypes<Row>,
+  /** Adds the number of the row, from 1 on, as a column of this name. */
+  ordinality?: string,
+): Sql {
+  const { names, text } = textOf(alias, types, ordinality);
+  return new Sql(
+    text,
+    names.map((name) => rows.map((row) => row[name as keyof Row])),
+    undefined,
+  );
+}
+
+type Text = { names: string[]; text: string };
+
+function textOf(alias: string, types: object, ordinality: string | undefined): Text {
+  const columnTypes = Object.entries(types) as [string, ColumnType][];
+  const names = columnTypes.map(([name]) => name);
+  const arrays = columnTypes.map(([, type], index) => `$${index + 1}::${type}[]`);
+  const columns = [...names.map(columnName), ...(ordinality === undefined ? [] : [ordinality])];
+  const counted = ordinality === undefined ? '' : ' with ordinality';
+  return { names, text: `unnest(${arrays.join(', ')})${counted} as ${alias} (${columns.join(', ')})` };
+}
+
+function columnName(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
