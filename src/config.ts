@@ -95,7 +95,7 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl: (publicUrl ?? '').replace(/\/+$/, ''),
     dataDir: read.text('DATA_DIR', '.data', () => null) ?? '.data',
     databaseUrl,
-    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 500),
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 20, 2, 500),
     databaseSchema,
     roles: read.choices('ROLES', ROLES),
     isDemoWanted: read.choice('DEMO', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',

@@ -72,7 +72,7 @@ function openPages(settings: Config, log: Logger, signal: AbortSignal): Dashboar
 }
 
 async function serve(
-  { config, keySource, db, embedded, ping }: Connection,
+  { config, keySource, db, admissionDb, workerDb, embedded, ping }: Connection,
   pages: DashboardPages | null,
   log: Logger,
   starting: StartingServer,
@@ -106,12 +106,13 @@ async function serve(
   const readiness = createReadiness(ping);
   const app = await buildApp({
     db,
+    admissionDb,
     log,
     channel,
     publicUrl: config.publicUrl,
     secretKeys: config.secretKeys,
     readCacheBytes: config.readCacheMb * BYTES_PER_MB,
-    rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(db),
+    rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(admissionDb),
     readiness,
     storageQuotaMbPerDay: config.storageQuotaMbPerDay,
     hasApi: config.roles.includes('api'),
@@ -124,7 +125,9 @@ async function serve(
       : null,
   });
   app.addHook('onClose', feed.stop);
-  const workers = config.roles.includes('worker') ? startWorkers(config, channel, photoFiles, log) : null;
+  const workers = config.roles.includes('worker')
+    ? startWorkers(config, { ...channel, db: workerDb }, photoFiles, log)
+    : null;
   if (workers !== null) wakers.push(workers.wake);
   let workersStop: Promise<void> | undefined;
   const stopWorkers = async () => {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, secretKeysFile, withSecretKeys } from '../config.ts';
-import { type Database, openDatabase } from '../db/database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../db/embedded.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
+import { poolSizes } from './pool-sizes.ts';
 
 /** Where the secret keys are kept, for whoever has to put one back, and whether they were made just now. */
 export type KeySource = { place: string; isNew: boolean };
@@ -13,6 +14,9 @@ export type Connection = {
   config: Config;
   keySource: KeySource;
   db: Database;
+  /** Connections that nothing else can take: for the lookup of keys and the rate limit, and for the worker. */
+  admissionDb: Database;
+  workerDb: Database;
   /** Fulfilled when the database answers; on a connection of its own, so that it does not wait behind requests. */
   ping(): Promise<unknown>;
   embedded: EmbeddedDatabase | null;
@@ -39,13 +43,15 @@ const EMBEDDED_CONNECTIONS_MIN = 100;
 /** From settings to a database that answers, whichever kind it is. */
 export async function connect(settings: Config, options: ConnectOptions): Promise<Connection> {
   const embedded = settings.databaseUrl === null ? await startEmbedded(embeddedOptions(settings, options)) : null;
-  let db: Database | null = null;
-  let pings: Database | null = null;
+  const pools: Database[] = [];
   let isClosing = false;
   const close = async () => {
     isClosing = true;
     // A query that hangs keeps its connection; stopping must not wait for it.
-    await Promise.race([Promise.all([db?.close(), pings?.close()]), sleep(CLOSE_LIMIT_MS, undefined, { ref: false })]);
+    await Promise.race([
+      Promise.all(pools.map((pool) => pool.close())),
+      sleep(CLOSE_LIMIT_MS, undefined, { ref: false }),
+    ]);
     await embedded?.stop();
   };
   try {
@@ -59,11 +65,21 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
         if (!isClosing) options.onFault(`a database connection was lost: ${error.message}`);
       },
     };
-    db = openDatabase({ ...common, poolSize: config.databasePoolSize });
-    const pinged = openDatabase({ ...common, ...PING_LIMITS, poolSize: 1, onIdleError: () => {} });
-    pings = pinged;
+    const open = (given: Partial<DatabaseOptions> & { poolSize: number }): Database => {
+      const pool = openDatabase({ ...common, ...given });
+      pools.push(pool);
+      return pool;
+    };
+    const sizes = options.isExclusive
+      ? poolSizes(config)
+      : { shared: config.databasePoolSize, admission: 0, worker: 0 };
+    const db = open({ poolSize: sizes.shared });
+    const admissionDb = sizes.admission === 0 ? db : open({ poolSize: sizes.admission });
+    const workerDb = sizes.worker === 0 ? db : open({ poolSize: sizes.worker });
+    const pinged = open({ ...PING_LIMITS, poolSize: 1, onIdleError: () => {} });
     await assertServer(db, embedded === null ? '; check DATABASE_URL' : '');
-    return { config, keySource, db, embedded, ping: () => pinged.query(sql`select 1`), close };
+    const ping = () => pinged.query(sql`select 1`);
+    return { config, keySource, db, admissionDb, workerDb, embedded, ping, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,0 +1,18 @@
+import type { Config } from '../config.ts';
+
+/** How one process divides its connections. Zero: it uses the shared ones. */
+export type PoolSizes = { shared: number; admission: number; worker: number };
+
+/** Keys are looked up by one statement at a time, and so is the rate limit of each integration. */
+const ADMISSION_CONNECTIONS = 2;
+const WORKER_SHARE = 1 / 4;
+/** With fewer connections than this there is nothing to divide. */
+const DIVIDED_MIN = 8;
+
+/** Reads and writes of clients share one pool; neither can take what admission or the worker needs. */
+export function poolSizes({ databasePoolSize, roles }: Pick<Config, 'databasePoolSize' | 'roles'>): PoolSizes {
+  const hasApi = roles.includes('api');
+  if (databasePoolSize < DIVIDED_MIN || !hasApi) return { shared: databasePoolSize, admission: 0, worker: 0 };
+  const worker = roles.includes('worker') ? Math.floor(databasePoolSize * WORKER_SHARE) : 0;
+  return { shared: databasePoolSize - ADMISSION_CONNECTIONS - worker, admission: ADMISSION_CONNECTIONS, worker };
+}
