@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * Bytes that were read once and stay right: documents keyed by item and stamp, whole answers keyed by the clock. One
- * bound for all of them; what is used least goes first.
+ * bound for all of them, keys included; what is used least goes first.
  */
 export type ByteCache<Entry extends { size: number }> = {
   get(key: string): Entry | undefined;
@@ -15,7 +15,7 @@ export function createByteCache<Entry extends { size: number }>(maxBytes: number
   const cache = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
-    sizeCalculation: (entry) => entry.size + ENTRY_OVERHEAD_BYTES,
+    sizeCalculation: (entry, key) => entry.size + key.length + ENTRY_OVERHEAD_BYTES,
   });
   return { get: (key) => cache.get(key), set: (key, entry) => void cache.set(key, entry) };
 }

@@ -1,5 +1,6 @@
 import { createSingleFlight } from '../concurrency/single-flight.ts';
 import { DomainError } from '../contract/domain-error.ts';
+import { assertPiece, documentsWithin, firstPiece, type PageRest, PIECE_BYTES } from '../db/page-bytes.ts';
 import { sql } from '../db/sql.ts';
 import type { ChannelContext } from './context.ts';
 import { type ByteCache, createByteCache } from './document-cache.ts';
@@ -18,7 +19,10 @@ export type PageRequest = {
 };
 
 export type Page = {
+  /** All of them; of a page that is larger than a piece only the first ones. */
   documents: Buffer[];
+  /** How to read on, if these are not all. */
+  rest: PageRest | null;
   /** The row the next page begins after, if there is one. */
   last: { id: string; atMs: number } | null;
   /** The version the documents are in; null if there are none. */
@@ -41,7 +45,6 @@ export type DocumentReader = {
 };
 
 type CachedDocument = { document: Buffer; size: number };
-type ReadDocument = { document: Buffer; isCurrent: boolean };
 type PageRow = {
   api_version: string;
   item_id: string;
@@ -50,6 +53,10 @@ type PageRow = {
   valid_until: Date | null;
 };
 type DocumentRow = PageRow & { document: string; renderer: string };
+/** The document is null beyond the bytes of a piece. */
+type PieceRow = PageRow & { document: string | null; renderer: string };
+/** What a page consists of; the document is null beyond the bytes of a piece. */
+type PageDocument = { document: Buffer | null; isCurrent: boolean; renderer: string };
 
 /**
  * A read that meets documents past their time has a batch of them projected and looks again. So many batches are ten
@@ -73,7 +80,9 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
         continue;
       }
       for (const row of shown) assertPriced(row);
-      const documents = isWhole ? shown.map((row) => keep(scope, row as DocumentRow)) : await documentsOf(scope, shown);
+      const documents = isWhole
+        ? shown.map((row) => keepPiece(scope, row as PieceRow))
+        : await documentsOf(scope, shown);
       if (documents === null) {
         // One changed between the two statements. On a busy channel it may again, so now all is read in one.
         isWhole = true;
@@ -81,7 +90,7 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
       }
       const last = rows.length > shown.length ? shown.at(-1) : undefined;
       return {
-        documents: documents.map((found) => found.document),
+        ...piecesOf(scope, shown, documents),
         last: last === undefined ? null : { id: last.item_id, atMs: last.updated_at.getTime() },
         validUntilMs: earliest(shown),
         isCurrent: documents.every((found) => found.isCurrent),
@@ -104,35 +113,57 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
         continue;
       }
       assertPriced(row);
-      return { ...keep(scope, row), validUntilMs: row.valid_until?.getTime() ?? null, version: row.api_version };
+      const { document, isCurrent } = keep(scope, row);
+      return { document, isCurrent, validUntilMs: row.valid_until?.getTime() ?? null, version: row.api_version };
     }
     throw stillDue();
   }
 
   /** The documents of a page: those already known by their stamps, the rest in one statement; null if one moved on. */
-  async function documentsOf(scope: Scope, rows: PageRow[]): Promise<ReadDocument[] | null> {
+  async function documentsOf(scope: Scope, rows: PageRow[]): Promise<PageDocument[] | null> {
     const known = rows.map((row) => cache.get(cacheKey(scope, row)));
     const missing = rows.filter((_, index) => known[index] === undefined);
-    const fetched = new Map<string, ReadDocument>();
+    const fetched = new Map<string, PageDocument>();
     if (missing.length > 0) {
-      const found = await context.db.query<DocumentRow>(sql`
-        select api_version, item_id, updated_at, is_unpriceable, valid_until, document, renderer from channel_documents
-        where integration_id = ${scope.integrationId} and api_version = ${missing[0]?.api_version}
-          and item_id = any(${missing.map((row) => row.item_id)}::text[])`);
-      for (const row of found) fetched.set(cacheKey(scope, row), keep(scope, row));
+      for (const row of await pieceRows(context, scope, missing)) {
+        fetched.set(cacheKey(scope, row), keepPiece(scope, row));
+      }
     }
     const documents = rows.map((row, index) => {
       const cached = known[index];
-      return cached === undefined ? fetched.get(cacheKey(scope, row)) : { document: cached.document, isCurrent: true };
+      return cached === undefined
+        ? fetched.get(cacheKey(scope, row))
+        : { document: cached.document, isCurrent: true, renderer };
     });
     return documents.every((found) => found !== undefined) ? documents : null;
   }
 
-  function keep(scope: Scope, row: DocumentRow): ReadDocument {
+  /** The page as it is, if it is no larger than a piece; else its beginning, and how to read on. */
+  function piecesOf(scope: Scope, rows: PageRow[], found: PageDocument[]): Pick<Page, 'documents' | 'rest'> {
+    const documents = firstPiece(found.map((one) => one.document));
+    if (documents.length === found.length) return { documents, rest: null };
+    const identity = rows.map((row, index) => `${row.item_id} ${row.updated_at.getTime()} ${found[index]?.renderer}`);
+    const read = async (from: number) => {
+      const wanted = rows.slice(from);
+      const byKey = new Map((await pieceRows(context, scope, wanted)).map((row) => [cacheKey(scope, row), row]));
+      // Up to one that has changed since, which the next call finds at its beginning.
+      const unchanged = wanted.map((row) => byKey.get(cacheKey(scope, row))?.document ?? null);
+      return assertPiece(unchanged.map((text) => (text === null ? null : Buffer.from(text))));
+    };
+    return { documents, rest: { count: rows.length, identity, read } };
+  }
+
+  function keep(scope: Scope, row: DocumentRow): { document: Buffer; isCurrent: boolean } {
     const document = Buffer.from(row.document);
     const isCurrent = row.renderer === renderer;
     if (isCurrent) cache.set(cacheKey(scope, row), { document, size: document.length });
     return { document, isCurrent };
+  }
+
+  function keepPiece(scope: Scope, row: PieceRow): PageDocument {
+    const { document } = row;
+    if (document === null) return { document, isCurrent: row.renderer === renderer, renderer: row.renderer };
+    return { ...keep(scope, { ...row, document }), renderer: row.renderer };
   }
 
   return { page, one };
@@ -146,19 +177,44 @@ async function pageRows(
   isWhole: boolean,
 ): Promise<PageRow[]> {
   const { statuses, updatedAfter, before } = request;
-  // What can be sold now is by far the most frequent list, and has an index of its own.
-  const isActiveOnly = statuses?.length === 1 && statuses[0] === 'active';
-  const status =
-    statuses === null ? sql`` : isActiveOnly ? sql`and status = 'active'` : sql`and status = any(${statuses}::text[])`;
+  const limit = request.limit + 1;
   const since = updatedAfter === null ? sql`` : sql`and updated_at > ${updatedAfter}`;
   const from = before === null ? sql`` : sql`and (updated_at, item_id) < (${before.at}, ${before.id})`;
-  return await context.db.query<PageRow>(sql`
-    select api_version, item_id, updated_at, is_unpriceable, valid_until ${isWhole ? sql`, document, renderer` : sql``}
-    from channel_documents
+  const columns = sql`api_version, item_id, updated_at, is_unpriceable, valid_until ${isWhole ? sql`, document, renderer` : sql``}`;
+  const page = sql`
+    select ${columns} from channel_documents documents
     where integration_id = ${scope.integrationId} and kind = ${scope.kind}
       and api_version = (select api_version from integrations where id = ${scope.integrationId})
-      ${status} ${since} ${from}
-    order by updated_at desc, item_id desc limit ${request.limit + 1}`);
+      ${since} ${from}`;
+  const order = sql`updated_at desc, item_id desc`;
+  const [first, ...others] = statuses ?? [];
+  // Of several statuses one page each, from its own end of the index; then the newest of them all.
+  const rows =
+    first === undefined
+      ? sql`${page} order by ${order} limit ${limit}`
+      : others.length === 0
+        ? sql`${page} and status = ${first} order by ${order} limit ${limit}`
+        : sql`
+          select ${columns} from unnest(${statuses}::text[]) as wanted (status)
+          cross join lateral (${page} and documents.status = wanted.status order by ${order} limit ${limit}) page
+          order by ${order} limit ${limit}`;
+  if (!isWhole) return await context.db.query<PageRow>(rows);
+  return await context.db.query<PieceRow>(sql`
+    select api_version, item_id, updated_at, is_unpriceable, valid_until, renderer,
+      ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
+    from (${rows}) rows order by ${order}`);
+}
+
+/** These documents as they are now, newest first, as far as they make a piece. */
+async function pieceRows(context: ChannelContext, scope: Scope, rows: PageRow[]): Promise<PieceRow[]> {
+  const order = sql`updated_at desc, item_id desc`;
+  return await context.db.query<PieceRow>(sql`
+    select api_version, item_id, updated_at, is_unpriceable, valid_until, renderer,
+      ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
+    from channel_documents
+    where integration_id = ${scope.integrationId} and api_version = ${rows[0]?.api_version}
+      and item_id = any(${rows.map((row) => row.item_id)}::text[])
+    order by ${order}`);
 }
 
 function cacheKey(scope: Scope, row: PageRow): string {

@@ -53,6 +53,7 @@ const ADDED: Record<string, [status: number, type: string]> = {
   ping_failed: [500, 'api_error'],
   not_ready: [503, 'api_error'],
   storage_quota_exceeded: [429, 'rate_limit_error'],
+  overloaded: [503, 'api_error'],
 };
 
 /** The codes of paths and methods that are none; no operation can have them. */

@@ -291,6 +291,15 @@ const entries = {
     cause: 'The request line and headers together are over 16 KB.',
     recovery: 'Send fewer or shorter headers, and a shorter URL.',
   },
+  overloaded: {
+    status: 503,
+    type: 'api_error',
+    message: 'Too many reads of this integration are under way. Retry after the time given in Retry-After.',
+    cause:
+      'A read waited 5 seconds for its turn among the reads of the same integration. Only so many run at once, and large answers that are not read yet count as well. Reads of other integrations are not slowed by them.',
+    recovery:
+      'Wait `Retry-After` seconds and retry with backoff. Send fewer reads at the same time, and read the answers that you asked for.',
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof entries;

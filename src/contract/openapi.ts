@@ -143,6 +143,7 @@ const RETRY_AFTER_CODES: readonly ErrorCode[] = [
   'too_many_requests',
   'idempotency_key_in_use',
   'storage_quota_exceeded',
+  'overloaded',
 ];
 
 const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];

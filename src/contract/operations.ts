@@ -433,6 +433,9 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
   'lookup_failed',
 ];
 
+/** The errors of every read with a key. */
+export const READ_ERRORS: readonly ErrorCode[] = ['overloaded'];
+
 /** Every error code that an operation can answer with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   return [
@@ -440,6 +443,7 @@ export function errorsOf(operation: Operation): ErrorCode[] {
       ...TRANSPORT_ERRORS,
       ...(operation.isOpen ? [] : ADMISSION_ERRORS),
       ...(operation.isIdempotent ? WRITE_ERRORS : []),
+      ...(operation.method === 'GET' && !operation.isOpen ? READ_ERRORS : []),
       ...operation.errors,
     ]),
   ];

@@ -4,11 +4,14 @@ import type { Database } from '../db/database.ts';
 import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
+import type { ReadLimitOptions } from './public/read-limits.ts';
 import type { Readiness } from './readiness.ts';
 
 /** All that the HTTP side of the service is made from. */
 export type AppOptions = {
   db: Database;
+  /** For the lookup of keys, if that has connections of its own. */
+  admissionDb?: Database;
   log: FastifyBaseLogger;
   publicUrl: string;
   /** What the operations on stock and orders are handed. */
@@ -30,6 +33,8 @@ export type AppOptions = {
   storageQuotaMbPerDay?: number;
   /** How long a write waits for its key and for its turn, taken together; tests change it. */
   writeWaitMs?: number;
+  /** What the reads of an integration may take; tests make it little. */
+  readLimits?: Partial<ReadLimitOptions>;
 };
 
 export type Timeouts = {
@@ -38,6 +43,8 @@ export type Timeouts = {
   requestMs: number;
   /** For a connection on which nothing moves, such as a client that does not read its answer. */
   idleMs: number;
+  /** For one piece of a large answer, which a client that reads takes in a moment. */
+  pieceMs: number;
   /** How often late requests are looked for. */
   checkEveryMs: number;
 };

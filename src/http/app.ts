@@ -1,6 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
-import { HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
+import { ANSWER_PIECE_LIMIT_MS, HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import { newRequestId } from '../ids/new-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
@@ -28,7 +28,13 @@ declare module 'fastify' {
   }
 }
 
-const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, idleMs: 60_000, checkEveryMs: 1_000 };
+const TIMEOUTS: Timeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  idleMs: 60_000,
+  pieceMs: ANSWER_PIECE_LIMIT_MS,
+  checkEveryMs: 1_000,
+};
 
 /** The one place that builds the HTTP server; the tests talk to the same thing as the clients. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {

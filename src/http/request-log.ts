@@ -4,8 +4,9 @@ import { loggedPath } from './request-url.ts';
 /** The one line that each request leaves in the log, when its answer has gone out or its client has gone away. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { fault } = request;
-  // This 401 is no fault of the client's; all others below 500 are.
-  const isOurs = fault !== null && (fault.status >= 500 || fault.code === 'auth_lookup_failed');
+  // This 401 is no fault of the client's; all others below 500 are, and so are more reads than it may have at once.
+  const isOurs =
+    fault !== null && ((fault.status >= 500 && fault.code !== 'overloaded') || fault.code === 'auth_lookup_failed');
   if (!isOurs && !isInfoLogged(request.log)) return;
   // A client that goes away before its answer has begun has seen no status.
   const status = reply.raw.headersSent ? reply.statusCode : undefined;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.ts';
+import { documentsWithin, PIECE_BYTES } from '../db/page-bytes.ts';
 import { sql } from '../db/sql.ts';
 
 /** How far back the events of an integration can be read. */
@@ -14,17 +15,50 @@ export type EventQuery = {
   now: Date;
 };
 
-export type LoggedEvent = { id: string; createdAt: Date; body: string };
+export type LoggedEvent = {
+  id: string;
+  createdAt: Date;
+  /** Null beyond the bytes of one piece: read it with `readEventPiece`. */
+  body: string | null;
+};
 
 /** Newest first; echoes of the client's own writes are not among them. */
 export async function listEvents(db: Queryable, query: EventQuery): Promise<LoggedEvent[]> {
-  const { types, createdAfter, before } = query;
+  const { types, createdAfter, before, limit } = query;
   const oldest = new Date(query.now.getTime() - EVENT_LOG_MS);
   const since = createdAfter !== null && createdAfter > oldest ? createdAfter : oldest;
-  const ofTypes = types === null ? sql`` : sql`and type = any(${types}::text[])`;
   const from = before === null ? sql`` : sql`and (created_at, id) < (${before.at}, ${before.id})`;
+  const isWanted = sql`
+    events.integration_id = ${query.integrationId} and not is_suppressed and created_at > ${since} ${from}`;
+  const order = sql`created_at desc, id desc`;
+  // Of each type one page of ids, from its own end of the index; then the newest of them all, with their bodies.
+  // A plan for any limit would join all events of the integration by a hash; a lateral one with a limit can't.
+  const rows =
+    types === null
+      ? sql`select id, created_at, body from events where ${isWanted} order by ${order} limit ${limit}`
+      : sql`
+        select newest.id, newest.created_at, found.body
+        from (
+          select page.id, page.created_at from unnest(${types}::text[]) as wanted (type)
+          cross join lateral (
+            select id, created_at from events where ${isWanted} and events.type = wanted.type
+            order by ${order} limit ${limit}
+          ) page
+          order by ${order} limit ${limit}
+        ) newest
+        cross join lateral (
+          select body from events where events.integration_id = ${query.integrationId} and events.id = newest.id limit 1
+        ) found`;
   return await db.query<LoggedEvent>(sql`
-    select id, created_at as "createdAt", body from events
-    where integration_id = ${query.integrationId} and not is_suppressed and created_at > ${since} ${ofTypes} ${from}
-    order by created_at desc, id desc limit ${query.limit}`);
+    select id, created_at as "createdAt", ${documentsWithin(PIECE_BYTES, sql`body`, order)} as body
+    from (${rows}) rows order by ${order}`);
+}
+
+/** These events again, as far as their bodies make a piece. An event never changes. */
+export async function readEventPiece(db: Queryable, integrationId: string, ids: string[]): Promise<LoggedEvent[]> {
+  const order = sql`created_at desc, id desc`;
+  return await db.query<LoggedEvent>(sql`
+    select id, created_at as "createdAt", ${documentsWithin(PIECE_BYTES, sql`body`, order)} as body
+    from events where integration_id = ${integrationId} and id = any(${ids}::text[])
+    order by ${order}`);
 }

@@ -45,6 +45,11 @@ export const CHECKS: readonly Check[] = [
     codes: ['storage_quota_exceeded'],
     isForWritesAlone: true,
   },
+  {
+    title: 'Turn',
+    text: 'A read has its turn among the reads of the same integration, unless its answer is in memory.',
+    codes: ['overloaded'],
+  },
   { title: 'The operation', text: 'Only now does the endpoint itself begin.', codes: [] },
 ];
 

@@ -5,6 +5,7 @@ import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operat
 import type { AppOptions } from '../app-options.ts';
 import type { AdmittedIntegration } from './admit.ts';
 import type { ReadCache } from './read-cache.ts';
+import type { ReadLimits } from './read-limits.ts';
 import type { WriteExecutor } from './writes/execute-writes.ts';
 
 /** What lives as long as the public API: its options, and the caches and codecs made from them. */
@@ -12,6 +13,7 @@ export type PublicContext = AppOptions & {
   reader: DocumentReader;
   cursors: Cursors;
   readCache: ReadCache;
+  readLimits: ReadLimits;
   writes: WriteExecutor;
   /** The bytes of each body under way, for the fingerprint of a write. */
   rawBodies: WeakMap<FastifyRequest, Buffer>;

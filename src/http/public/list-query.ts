@@ -10,6 +10,8 @@ export type ListQuery = {
   /** The status or type filter, in canonical order; null if none was given. */
   filter: string[] | null;
   before: { id: string; at: Date } | null;
+  /** Equal for equal questions, however they were written. */
+  key: string;
   /** Makes the cursor for the next page, which carries the filters on. */
   cursorAfter(last: { id: string; atMs: number }): string;
 };
@@ -40,24 +42,15 @@ export function readListQuery(input: ListQueryInput): ListQuery {
     sinceMs: cursor === null ? (sinceMs ?? null) : cursor.sinceMs,
     filter: cursor === null ? (filter ?? null) : cursor.filter,
   };
+  const limit = input.limit ?? PAGE_LIMIT_DEFAULT;
   return {
-    limit: input.limit ?? PAGE_LIMIT_DEFAULT,
+    limit,
+    key: JSON.stringify([list, limit, effective.sinceMs, effective.filter, cursor?.id, cursor?.atMs]),
     since: effective.sinceMs === null ? null : new Date(effective.sinceMs),
     filter: effective.filter === null ? null : effective.filter.split(','),
     before: cursor === null ? null : { id: cursor.id, at: new Date(cursor.atMs) },
     cursorAfter: (last) => cursors.encode(list, integrationId, { ...last, ...effective }),
   };
-}
-
-/** The list envelope around documents that are JSON already. */
-export function listEnvelope(documents: Buffer[], nextCursor: string | null): Buffer {
-  const parts: Buffer[] = [LIST_HEAD];
-  for (const [index, document] of documents.entries()) {
-    if (index > 0) parts.push(COMMA);
-    parts.push(document);
-  }
-  parts.push(Buffer.from(`],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`));
-  return Buffer.concat(parts);
 }
 
 /** A comma-separated list of known values, in the order of the catalogue; `any` is all of them. */
@@ -74,9 +67,6 @@ export function parseChoices(name: string, allowed: readonly string[], text: str
   }
   return allowed.filter((value) => wanted.has(value));
 }
-
-const LIST_HEAD = Buffer.from('{"object":"list","data":[');
-const COMMA = Buffer.from(',');
 
 function assertSame<Value>(name: string, sent: Value | undefined, carried: Value | null): void {
   if (sent === undefined || sent === carried) return;

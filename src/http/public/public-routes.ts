@@ -3,6 +3,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { createCursors } from '../../channel/cursors.ts';
 import { createDocumentReader } from '../../channel/read-documents.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { ANSWER_PIECE_LIMIT_MS } from '../../contract/limits.ts';
 import { OPERATIONS, type Operation, type OperationId } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import type { AppOptions } from '../app-options.ts';
@@ -11,6 +12,7 @@ import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './admit.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
 import { createReadCache } from './read-cache.ts';
+import { createReadLimits } from './read-limits.ts';
 import { cancelOrder } from './routes/cancel-order.ts';
 import { createOrder } from './routes/create-order.ts';
 import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
@@ -59,16 +61,22 @@ declare module 'fastify' {
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
 export async function publicRoutes(app: FastifyInstance, given: AppOptions): Promise<void> {
   const options = { ...given, channel: telling(given) };
+  const readLimits = createReadLimits({ poolSize: options.db.pool.options.max, ...options.readLimits });
   const context: PublicContext = {
     ...options,
     // Documents and the answers made of them share the memory: pages copy what they hold, single answers do not.
     reader: createDocumentReader(options.channel, options.readCacheBytes / 2),
-    readCache: createReadCache(options.readCacheBytes / 2),
+    readLimits,
+    readCache: createReadCache({
+      maxBytes: options.readCacheBytes / 2,
+      limits: readLimits,
+      pieceLimitMs: options.timeouts?.pieceMs ?? ANSWER_PIECE_LIMIT_MS,
+    }),
     cursors: createCursors(options.secretKeys),
     writes: createWriteExecutor(options),
     rawBodies: new WeakMap(),
   };
-  const admit = admitter(context.db, context.rateLimits, context.channel.now);
+  const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now);
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
 

@@ -1,10 +1,19 @@
+import { rendererKey } from '../../../channel/project-items.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/events.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
-import { EVENT_LOG_MS, listEvents as findEvents, type LoggedEvent } from '../../../webhooks/event-log.ts';
+import type { Queryable } from '../../../db/database.ts';
+import { assertPiece, firstPiece, type PageRest } from '../../../db/page-bytes.ts';
+import {
+  EVENT_LOG_MS,
+  listEvents as findEvents,
+  type LoggedEvent,
+  readEventPiece,
+} from '../../../webhooks/event-log.ts';
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
-import { listEnvelope, readListQuery } from '../list-query.ts';
+import { listBody } from '../list-body.ts';
+import { readListQuery } from '../list-query.ts';
 
 const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 
@@ -25,8 +34,8 @@ export const listEvents: Handler<typeof OPERATIONS.listEvents> = async ({
     since: { name: 'created_after', text: query.created_after },
     filter: { name: 'type', text: query.type, parse: parseTypes },
   });
-  return await context.readCache.serve(request, reply, integration, async () => {
-    const { limit, filter: types, since: createdAfter, before } = wanted;
+  const { limit, filter: types, since: createdAfter, before, key } = wanted;
+  return await context.readCache.serve({ request, reply, integration, key }, async () => {
     const now = new Date(integration.nowMs);
     const events = await reading(() =>
       findEvents(context.db, { integrationId, limit: limit + 1, types, createdAfter, before, now }),
@@ -34,11 +43,29 @@ export const listEvents: Handler<typeof OPERATIONS.listEvents> = async ({
     const shown = events.slice(0, limit);
     const last = shown.at(-1);
     const hasMore = events.length > shown.length && last !== undefined;
-    const cursor = hasMore ? wanted.cursorAfter({ id: last.id, atMs: last.createdAt.getTime() }) : null;
-    const bodies = shown.map((event) => Buffer.from(event.body));
-    return { body: listEnvelope(bodies, cursor), validUntilMs: endOf(events), isCurrent: true };
+    const nextCursor = hasMore ? wanted.cursorAfter({ id: last.id, atMs: last.createdAt.getTime() }) : null;
+    const documents = firstPiece(shown.map((event) => bytesOf(event.body)));
+    const rest = documents.length === shown.length ? null : restOf(context.db, integrationId, shown);
+    const body = listBody({ documents, rest, nextCursor }, rendererKey(context.channel));
+    return { ...body, validUntilMs: endOf(events), isCurrent: true };
   });
 };
+
+function restOf(db: Queryable, integrationId: string, events: LoggedEvent[]): PageRest {
+  return {
+    count: events.length,
+    identity: events.map((event) => event.id),
+    read: async (from) => {
+      const ids = events.slice(from).map((event) => event.id);
+      const byId = new Map((await readEventPiece(db, integrationId, ids)).map((event) => [event.id, event.body]));
+      return assertPiece(ids.map((id) => bytesOf(byId.get(id))));
+    },
+  };
+}
+
+function bytesOf(text: string | null | undefined): Buffer | null {
+  return text == null ? null : Buffer.from(text);
+}
 
 /** An event is recorded under a stamp of the clock, so new ones move it; old ones leave when they are too old. */
 function endOf(events: LoggedEvent[]): number | null {

@@ -6,7 +6,8 @@ import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { AdmittedIntegration } from '../admit.ts';
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
-import { listEnvelope, parseChoices, readListQuery } from '../list-query.ts';
+import { listBody } from '../list-body.ts';
+import { parseChoices, readListQuery } from '../list-query.ts';
 
 type Kind = 'listing' | 'part';
 
@@ -30,7 +31,7 @@ export function listItems(kind: Kind): Handler<typeof OPERATIONS.listListings> {
       since: { name: 'updated_after', text: query.updated_after },
       filter: { name: 'status', text: query.status, parse: (text) => parseChoices('status', statuses, text) },
     });
-    return await context.readCache.serve(request, reply, integration, async () => {
+    return await context.readCache.serve({ request, reply, integration, key: wanted.key }, async () => {
       // With updated_after every status counts, or a client could not learn that something was sold.
       const status = wanted.filter ?? (wanted.since === null ? ON_SALE : null);
       const page = await reading(() =>
@@ -40,8 +41,9 @@ export function listItems(kind: Kind): Handler<typeof OPERATIONS.listListings> {
           new Date(integration.nowMs),
         ),
       );
-      const cursor = page.last === null ? null : wanted.cursorAfter(page.last);
-      return { ...page, body: listEnvelope(page.documents, cursor) };
+      const { documents, rest, last, version, validUntilMs, isCurrent } = page;
+      const nextCursor = last === null ? null : wanted.cursorAfter(last);
+      return { ...listBody({ documents, rest, nextCursor }, String(version)), version, validUntilMs, isCurrent };
     });
   };
 }
@@ -50,7 +52,7 @@ export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
   const { notFound } = KINDS[kind];
   return async ({ context, integration, params, request, reply }) => {
     if (!isId(kind, params.id)) throw new ApiError(notFound);
-    return await context.readCache.serve(request, reply, integration, async () => {
+    return await context.readCache.serve({ request, reply, integration, key: params.id }, async () => {
       const found = await reading(() =>
         context.reader.one(scopeOf(integration, kind), params.id, new Date(integration.nowMs)),
       );

@@ -3,5 +3,7 @@ import { findIntegrationProfile } from '../../../dealers/integration-profile.ts'
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
 
-export const getMe: Handler<typeof OPERATIONS.getMe> = async ({ context, integration }) =>
-  await reading(() => findIntegrationProfile(context.db, integration.integrationId));
+export const getMe: Handler<typeof OPERATIONS.getMe> = async ({ context, integration, reply }) =>
+  await context.readLimits.read(integration.integrationId, reply, () =>
+    reading(() => findIntegrationProfile(context.db, integration.integrationId)),
+  );

@@ -1,0 +1,94 @@
+import type { FastifyReply } from 'fastify';
+import {
+  type AcquireOptions,
+  createKeyedSemaphore,
+  type KeyedSemaphore,
+  type Release,
+  SemaphoreError,
+} from '../../concurrency/keyed-semaphore.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
+
+/**
+ * What the reads of one integration may take of the process, so that the others have theirs: database connections, and
+ * memory for answers that are on their way. What can't start waits here, without either, and after the deadline the
+ * answer is `overloaded`.
+ */
+export type ReadLimits = {
+  /** Runs one read of the database. */
+  read<Result>(integrationId: string, reply: FastifyReply, task: () => Promise<Result>): Promise<Result>;
+  /** Bytes of an answer until it is sent; null if they can't be had at once. */
+  tryBytes(integrationId: string, bytes: number): Promise<Release | null>;
+  waitForBytes(integrationId: string, reply: FastifyReply, bytes: number): Promise<Release>;
+};
+
+/** Of the connections that are not admission's or the worker's, so many are for reads; the rest is left to writes. */
+const READ_SHARE = 1 / 2;
+/** So much of the reads' share one integration may use. */
+const INTEGRATION_SHARE = 1 / 2;
+const WAITING_LIMIT = 2_000;
+const WAITING_LIMIT_PER_INTEGRATION = 500;
+
+const BYTES_IN_FLIGHT_LIMIT = 128 * 1_048_576;
+const BYTES_IN_FLIGHT_LIMIT_PER_INTEGRATION = 16 * 1_048_576;
+
+export type ReadLimitOptions = { poolSize: number; waitLimitMs?: number; bytesPerIntegration?: number };
+
+export function createReadLimits(options: ReadLimitOptions): ReadLimits {
+  const { poolSize, waitLimitMs = READ_WAIT_LIMIT_MS } = options;
+  const connections = Math.max(1, Math.floor(poolSize * READ_SHARE));
+  const waiting = { waitingTotal: WAITING_LIMIT, waitingPerKey: WAITING_LIMIT_PER_INTEGRATION };
+  const slots = createKeyedSemaphore({
+    total: connections,
+    perKey: Math.max(1, Math.floor(connections * INTEGRATION_SHARE)),
+    ...waiting,
+  });
+  const bytesInFlight = createKeyedSemaphore({
+    total: BYTES_IN_FLIGHT_LIMIT,
+    perKey: options.bytesPerIntegration ?? BYTES_IN_FLIGHT_LIMIT_PER_INTEGRATION,
+    ...waiting,
+  });
+
+  async function wait(
+    semaphore: KeyedSemaphore,
+    integrationId: string,
+    reply: FastifyReply,
+    units: AcquireOptions,
+  ): Promise<Release> {
+    const gone = new AbortController();
+    const onClose = () => gone.abort();
+    reply.raw.once('close', onClose);
+    try {
+      const deadlineMs = performance.now() + waitLimitMs;
+      return await semaphore.acquire(integrationId, { ...units, deadlineMs, signal: gone.signal });
+    } catch (error) {
+      throw error instanceof SemaphoreError ? overloaded(error) : error;
+    } finally {
+      reply.raw.off('close', onClose);
+    }
+  }
+
+  return {
+    async read(integrationId, reply, task) {
+      const release = await wait(slots, integrationId, reply, {});
+      try {
+        return await task();
+      } finally {
+        release();
+      }
+    },
+    async tryBytes(integrationId, weight) {
+      try {
+        return await bytesInFlight.acquire(integrationId, { weight, deadlineMs: performance.now() + 1 });
+      } catch (error) {
+        if (error instanceof SemaphoreError) return null;
+        throw error;
+      }
+    },
+    waitForBytes: (integrationId, reply, weight) => wait(bytesInFlight, integrationId, reply, { weight }),
+  };
+}
+
+function overloaded(cause: SemaphoreError): ApiError {
+  return new ApiError('overloaded', { headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) }, cause });
+}

@@ -1,0 +1,110 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Release } from '../../concurrency/keyed-semaphore.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Encoding } from '../accept-encoding.ts';
+import { BROTLI_QUALITY } from './compression.ts';
+import type { ListPiece, ListStream } from './list-body.ts';
+
+export type SendOptions = {
+  /** How long a client may take for one piece, or for an answer that is no larger. */
+  pieceLimitMs: number;
+  /** Gives back the bytes that the answer counts for while it is on its way. */
+  release: Release;
+};
+
+/** Sends bytes that are in memory. A client that does not take them in time is cut. */
+export async function sendBytes(reply: FastifyReply, body: Buffer, { pieceLimitMs, release }: SendOptions) {
+  const timer = setTimeout(() => reply.raw.destroy(), pieceLimitMs);
+  reply.raw.once('close', () => {
+    clearTimeout(timer);
+    release();
+  });
+  return await reply.send(body);
+}
+
+/** The answer to HEAD where the length of the body is not known: none is told. */
+export function sendHead(reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  reply.raw.end();
+  return reply;
+}
+
+export type StreamOptions = SendOptions & { waitForBytes(): Promise<Release> };
+
+/**
+ * Sends a page piece by piece. The next one is read when the client has taken the one before, so a page of any size needs
+ * the memory of one piece. The answer has begun by then: whatever goes wrong cuts the connection, and the client sees that
+ * the body has no end.
+ */
+export async function sendStream(
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  stream: ListStream,
+  encoding: Encoding,
+  options: StreamOptions,
+): Promise<FastifyReply> {
+  let { release } = options;
+  reply.hijack();
+  const compressor = compressorFor(encoding);
+  const target = compressor ?? reply.raw;
+  try {
+    reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+    compressor?.pipe(reply.raw);
+    let piece: ListPiece | null = stream.first;
+    while (piece !== null) {
+      await taken(reply.raw, target, piece.bytes, options.pieceLimitMs);
+      const { next }: ListPiece = piece;
+      piece = null;
+      release();
+      if (next >= stream.count) break;
+      release = await options.waitForBytes();
+      piece = await stream.piece(next);
+    }
+    target.end();
+  } catch (error) {
+    cut(request, reply, error);
+    compressor?.destroy();
+  } finally {
+    release();
+  }
+  return reply;
+}
+
+class ClientError extends Error {
+  override readonly name = 'ClientError';
+}
+
+/** Settles when the client has taken the bytes, all but what the sockets hold. */
+async function taken(
+  raw: ServerResponse,
+  target: NodeJS.WritableStream,
+  bytes: Buffer,
+  limitMs: number,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => end(new ClientError('the client reads too slowly')), limitMs);
+    const onClose = () => end(new ClientError('the client has gone'));
+    const end = (error?: Error | null) => {
+      clearTimeout(timer);
+      raw.off('close', onClose);
+      if (error == null) resolve();
+      else reject(error);
+    };
+    raw.once('close', onClose);
+    if (raw.destroyed) onClose();
+    else target.write(bytes, end);
+  });
+}
+
+function cut(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+  if (!(error instanceof ClientError)) request.fault = new ApiError('query_failed', { cause: error });
+  reply.raw.destroy();
+}
+
+function compressorFor(encoding: Encoding) {
+  if (encoding === 'identity') return null;
+  if (encoding === 'gzip') return createGzip();
+  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { createDocumentReader } from '../../src/channel/read-documents.ts';
+import type { Queryable } from '../../src/db/database.ts';
+import { rawSql } from '../../src/db/sql.ts';
+import { listOrders } from '../../src/sales/read-orders.ts';
+import { listEvents } from '../../src/webhooks/event-log.ts';
+import { openShop, type Shop } from '../harness/shop.ts';
+import { startWorld, type World } from '../harness/world.ts';
+
+/** Of each list; the check by hand takes a million (FILTER_ROWS=1000000). */
+const ROWS = Number(process.env.FILTER_ROWS ?? 60_000);
+const LIMIT = 251;
+/** A page of 251 rows of each of several statuses, each by itself in an index and in the table; a scan reads thousands. */
+const PAGES_LIMIT = 1_500;
+
+describe('a filter is an index, whatever lies between the rows that it keeps', () => {
+  let world: World;
+  let shop: Shop;
+  before(async () => {
+    world = await startWorld();
+    shop = await openShop(world);
+    await fill(world, shop);
+  });
+  after(() => world.stop());
+
+  const now = new Date('2026-06-01T00:00:00Z');
+  const middle = new Date('2026-05-20T00:00:00Z');
+  const cursor = { id: 'zzz', at: middle };
+  const positions = [
+    { where: 'on the first page', since: null, before: null },
+    { where: 'after a time', since: middle, before: null },
+    { where: 'after a cursor', since: null, before: cursor },
+    { where: 'after a time and a cursor', since: new Date('2026-05-10T00:00:00Z'), before: cursor },
+  ];
+
+  for (const { where, since, before } of positions) {
+    for (const types of [null, ['order.cancelled'], ['order.cancelled', 'part.updated'], ['listing.updated']]) {
+      it(`events of ${types ?? 'every type'} ${where}`, async () => {
+        const query = { integrationId: shop.integrationId, limit: LIMIT, types, createdAfter: since, before, now };
+        await assertFewPages(world, (db) => listEvents(db, query));
+      });
+    }
+    for (const statuses of [null, ['cancelled'], ['cancelled', 'fulfilled'], ['received', 'matched']]) {
+      it(`orders of ${statuses ?? 'every status'} ${where}`, async () => {
+        const query = { ...shop, limit: LIMIT, statuses, updatedAfter: since, before };
+        await assertFewPages(world, (db) => listOrders(db, query));
+      });
+    }
+    for (const kind of ['listing', 'part'] as const) {
+      for (const statuses of [null, ['active'], ['unpublished'], ['unpublished', 'sold', 'reserved']]) {
+        it(`${kind}s of ${statuses ?? 'every status'} ${where}`, async () => {
+          const request = { limit: LIMIT, statuses, updatedAfter: since, before };
+          await assertFewPages(world, (db) =>
+            createDocumentReader({ ...world.channel, db: { ...world.db, ...db } }, 1_000_000).page(
+              { integrationId: shop.integrationId, kind },
+              request,
+              now,
+            ),
+          );
+        });
+      }
+    }
+  }
+});
+
+/** Rows of one type or status but for a few at the old end, where a scan from the new end comes last. */
+async function fill(world: World, { integrationId, organizationId }: Shop): Promise<void> {
+  const at = `timestamptz '2026-05-31' - i * interval '2400000 seconds' / ${ROWS}`;
+  const rare = (usual: string, seldom: string) => `case when i > ${ROWS - 10} then '${seldom}' else '${usual}' end`;
+  const rows = `generate_series(1, ${ROWS}) i`;
+  for (const statement of [
+    `insert into events (integration_id, id, type, created_at, body)
+      select '${integrationId}', 'evt_' || lpad(i::text, 9, '0'), ${rare('listing.updated', 'order.cancelled')}, ${at},
+        '{"padding":"${'x'.repeat(200)}"}' from ${rows}`,
+    `insert into orders (integration_id, id, organization_id, channel_order_id, status, is_test, document, created_at, updated_at)
+      select '${integrationId}', 'ord_' || lpad(i::text, 9, '0'), '${organizationId}', 'SO-' || i,
+        ${rare('received', 'cancelled')}, false, '{"padding":"${'x'.repeat(200)}"}', ${at}, ${at} from ${rows}`,
+    `insert into channel_documents (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable,
+        renderer, updated_at)
+      select '${integrationId}', (select api_version from integrations where id = '${integrationId}'),
+        kind || lpad(i::text, 9, '0'), kind, ${rare('active', 'unpublished')}, 1, '{"padding":"${'x'.repeat(200)}"}', false,
+        'tests', ${at} from ${rows}, unnest(array['listing', 'part']) kind`,
+  ]) {
+    await world.db.query(rawSql(statement), { timeoutMs: 600_000 });
+  }
+  const session = await world.db.connect();
+  await session.query('vacuum analyze events, orders, channel_documents');
+  await session.end();
+}
+
+/** Runs a read whose every statement is explained, for these very values and by a plan for any. */
+async function assertFewPages(world: World, read: (db: Queryable) => Promise<unknown>): Promise<void> {
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    const session = await world.db.connect();
+    try {
+      await session.query(`set plan_cache_mode = ${mode}`);
+      await read({ query: (statement) => explained(session, statement.text, statement.values, mode) });
+    } finally {
+      await session.end();
+    }
+  }
+}
+
+async function explained<Row>(
+  session: pg.Client,
+  text: string,
+  values: readonly unknown[],
+  mode: string,
+): Promise<Row[]> {
+  const literals = values.map(literal).join(', ');
+  await session.query(`prepare explained as ${text}`);
+  const { rows } = await session.query(
+    `explain (analyze, buffers, timing off, format json) execute explained${literals === '' ? '' : `(${literals})`}`,
+  );
+  await session.query('deallocate explained');
+  const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+  const pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  assert.ok(pages <= PAGES_LIMIT, `${mode} reads ${pages} pages: ${JSON.stringify(plan, null, 1)}\n${text}`);
+  const result = await session.query(text, [...values]);
+  return result.rows as Row[];
+}
+
+function literal(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `array[${value.map(literal).join(', ')}]`;
+  if (value instanceof Date) return pg.escapeLiteral(value.toISOString());
+  return typeof value === 'number' ? String(value) : pg.escapeLiteral(String(value));
+}
