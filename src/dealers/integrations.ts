@@ -285,3 +285,15 @@ function refuseTakenKey(error: unknown): never {
   if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
   throw new DomainError('key_taken', 'That API key belongs to another integration.', 'api_key');
 }
+
+export type ChannelName = { id: string; name: string; currency: string; isTestMode: boolean };
+
+/** More channels than these are not shown side by side. */
+const CHANNELS_LIMIT = 100;
+
+/** The channels that a dealer's stock can be shown on, oldest first. */
+export async function listChannels(db: Queryable, organizationId: string): Promise<ChannelName[]> {
+  return await db.query<ChannelName>(sql`
+    select id, name, currency, is_test_mode as "isTestMode" from integrations
+    where organization_id = ${organizationId} order by id limit ${CHANNELS_LIMIT}`);
+}

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { type Database, inTransaction, type Transaction } from '../db/database.ts';
+import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
@@ -103,4 +103,16 @@ export async function renameLocation(
     });
     await refreshOrganization(tx, organizationId, 'location name');
   });
+}
+
+export type LocationEntry = { id: string; name: string; businessUnitId: string; businessUnit: string };
+
+/** A dealer has as many as people can choose from. */
+const LOCATIONS_LIMIT = 1_000;
+
+export async function listLocations(db: Queryable, organizationId: string): Promise<LocationEntry[]> {
+  return await db.query<LocationEntry>(sql`
+    select l.id, l.name, u.id as "businessUnitId", u.name as "businessUnit"
+    from locations l join business_units u on u.id = l.business_unit_id
+    where l.organization_id = ${organizationId} order by u.name, l.name, l.id limit ${LOCATIONS_LIMIT}`);
 }

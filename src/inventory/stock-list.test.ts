@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
 import { part, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
+import { STOCK_SORTS } from '../contract/dashboard/stock.ts';
 import { createItem, editItem, setHidden } from './items.ts';
 import { reserveUnits } from './movements.ts';
 import { startPromotion } from './promotions.ts';
@@ -12,7 +13,6 @@ import {
   findStockIds,
   listBrands,
   listStock,
-  STOCK_SORTS,
   type StockFilter,
   type StockPage,
   type StockRow,
@@ -35,7 +35,7 @@ describe('the list of stock', () => {
     ...filter,
   });
   const list = (page: Partial<StockPage>) =>
-    listStock(world.db, { ...filterOf(page), sort: 'newest', after: null, limit: 50, ...page }, null);
+    listStock(world.db, { ...filterOf(page), sort: '-created', from: null, limit: 50, ...page }, null);
   const idsOf = (rows: StockRow[]) => rows.map((row) => row.id);
   const find = async (search: string) => idsOf(await list({ search }));
 
@@ -95,7 +95,7 @@ describe('the list of stock', () => {
     assert.deepEqual(await found({ needsWork: true, status: 'sold' }), [sold]);
     const [row] = (await list({ brand: 'Filterbrand' })).filter((one) => one.id === bare);
     assert.deepEqual(row?.missing, ['photos', 'price', 'description']);
-    assert.equal(await countStock(world.db, filterOf({ brand: 'Filterbrand' })), 4);
+    assert.deepEqual(await countStock(world.db, filterOf({ brand: 'Filterbrand' })), { value: 4, isCapped: false });
     const ids = await findStockIds(world.db, filterOf({ brand: 'Filterbrand' }), { after: '', limit: 3 });
     assert.deepEqual(ids, [free, held, sold, bare].sort().slice(0, 3));
   });
@@ -128,16 +128,21 @@ describe('the list of stock', () => {
       );
     }
     const filter = { organizationId, kind: 'part' as const };
-    const total = await countStock(world.db, filter);
+    const { value: total } = await countStock(world.db, filter);
     for (const sort of STOCK_SORTS) {
+      const read = (from: StockPage['from']) => listStock(world.db, { ...filter, sort, from, limit: 4 }, null);
+      const positionOf = (row: StockRow) => ({ value: row.sortValue, id: row.id });
       const seen: string[] = [];
-      let after: StockPage['after'] = null;
-      for (;;) {
-        const rows: StockRow[] = await listStock(world.db, { ...filter, sort, after, limit: 4 }, null);
+      let rows = await read(null);
+      for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
         seen.push(...idsOf(rows));
-        const last = rows.at(-1);
-        if (last === undefined || rows.length < 4) break;
-        after = { value: last.sortValue, id: last.id };
+        const next = await read({ position: positionOf(last), isBackwards: false });
+        const [first] = next;
+        if (first !== undefined) {
+          const back = await read({ position: positionOf(first), isBackwards: true });
+          assert.deepEqual(idsOf(back), idsOf(rows), `${sort}: the page before is the one that was read before`);
+        }
+        rows = next;
       }
       assert.equal(seen.length, total, sort);
       assert.equal(new Set(seen).size, total, sort);

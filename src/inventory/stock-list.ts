@@ -1,13 +1,8 @@
+import { COUNT_LIMIT } from '../contract/dashboard/list.ts';
+import type { StockSort, StockStatus } from '../contract/dashboard/stock.ts';
 import type { Queryable } from '../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import { transactionTime } from '../db/sql-time.ts';
-
-/** Whether an item can be sold: some units are free, all are held back, or none is left. */
-export const STOCK_STATUSES = ['in_stock', 'reserved', 'sold'] as const;
-export type StockStatus = (typeof STOCK_STATUSES)[number];
-
-export const STOCK_SORTS = ['newest', 'oldest', 'price_up', 'price_down', 'title', 'stock_number'] as const;
-export type StockSort = (typeof STOCK_SORTS)[number];
 
 export type StockFilter = {
   organizationId: string;
@@ -30,7 +25,12 @@ export type StockFilter = {
 /** Where a page goes on: the sort value of the last row, as text, and its id. */
 export type StockPosition = { value: string | null; id: string };
 
-export type StockPage = StockFilter & { sort: StockSort; after: StockPosition | null; limit: number };
+/** Rows after a position or, read backwards, before it. */
+export type StockPage = StockFilter & {
+  sort: StockSort;
+  from: { position: StockPosition; isBackwards: boolean } | null;
+  limit: number;
+};
 
 /** A row of a list; what its photo and channels are is read for the page, not for each candidate. */
 export type StockRow = {
@@ -59,8 +59,6 @@ export type StockRow = {
 /** What the site shows: null within a document is price on request. */
 export type ChannelPrice = { amount: number; currency: string };
 
-/** A number beyond this is shown as "10,000+". */
-export const STOCK_COUNT_LIMIT = 10_000;
 /** More words narrow nothing further; each costs a look into the index. */
 const SEARCH_WORDS_LIMIT = 10;
 /** A search that finds no more is answered by their ids. */
@@ -68,15 +66,13 @@ const RARE_LIMIT = 1_000;
 /** So much of the dealer's id stands before each word in the index. */
 const SEARCH_PREFIX_LENGTH = 6;
 
-type Column = { value: Sql; cast: Sql; isDescending: boolean };
+type Column = { value: Sql; cast: Sql };
 
-const COLUMNS: Record<StockSort, Column> = {
-  newest: { value: sql`i.created_at`, cast: sql`timestamptz`, isDescending: true },
-  oldest: { value: sql`i.created_at`, cast: sql`timestamptz`, isDescending: false },
-  price_up: { value: sql`i.price_amount`, cast: sql`bigint`, isDescending: false },
-  price_down: { value: sql`i.price_amount`, cast: sql`bigint`, isDescending: true },
-  title: { value: sql`i.title`, cast: sql`text`, isDescending: false },
-  stock_number: { value: sql`i.stock_number`, cast: sql`text`, isDescending: false },
+const COLUMNS: Record<string, Column> = {
+  created: { value: sql`i.created_at`, cast: sql`timestamptz` },
+  price: { value: sql`i.price_amount`, cast: sql`bigint` },
+  title: { value: sql`i.title`, cast: sql`text` },
+  stock_number: { value: sql`i.stock_number`, cast: sql`text` },
 };
 
 /**
@@ -84,15 +80,17 @@ const COLUMNS: Record<StockSort, Column> = {
  * them: the statement is planned for its values, since the same filter may match three items or all.
  */
 export async function listStock(db: Queryable, page: StockPage, now: Date | null): Promise<StockRow[]> {
-  const column = COLUMNS[page.sort];
-  const direction = rawSql(column.isDescending ? 'desc' : 'asc');
+  const { sort, from } = page;
+  const column = COLUMNS[sort.replace('-', '')] as Column;
+  const isDescending = sort.startsWith('-') !== (from?.isBackwards ?? false);
+  const direction = rawSql(isDescending ? 'desc' : 'asc');
   const condition = await conditionOf(db, page);
   const statement = sql`
     with page as materialized (
       select i.id, i.kind, i.stock_number, i.title, i.attributes, i.stock_status, i.is_hidden, i.price_amount,
         i.cost_amount, i.units, i.reserved_units, i.location_id, i.missing, i.created_at, ${column.value} as sort_value
       from items i
-      where ${condition} and ${afterCondition(column, page.after)}
+      where ${condition} and ${behind(column, isDescending, from?.position ?? null)}
       order by ${column.value} ${direction}, i.id ${direction} limit ${page.limit})
     select i.id, i.kind, i.stock_number as "stockNumber", i.title, i.attributes ->> 'brand' as brand,
       coalesce(i.attributes ->> 'reference_number', i.attributes ->> 'part_number') as reference,
@@ -116,16 +114,19 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
     cross join (select ${transactionTime(now)} as now) clock
     left join locations l on l.id = i.location_id
     order by i.sort_value ${direction}, i.id ${direction}`;
-  return await db.query<StockRow>(plannedAnew(statement));
+  const rows = await db.query<StockRow>(plannedAnew(statement));
+  return from?.isBackwards ? rows.reverse() : rows;
 }
 
-/** How many items match, at most one more than the limit up to which they are counted. */
-export async function countStock(db: Queryable, filter: StockFilter): Promise<number> {
+/** How many items match. Counting stops at a limit, and at a lower one for a search, whose matches lie scattered. */
+export async function countStock(db: Queryable, filter: StockFilter): Promise<{ value: number; isCapped: boolean }> {
+  const limit = (filter.search ?? '').trim() === '' ? COUNT_LIMIT : RARE_LIMIT;
   const statement = sql`
     select count(*)::integer as count from (
-      select from items i where ${await conditionOf(db, filter)} limit ${STOCK_COUNT_LIMIT + 1}) counted`;
+      select from items i where ${await conditionOf(db, filter)} limit ${limit + 1}) counted`;
   const [row] = await db.query<{ count: number }>(plannedAnew(statement));
-  return row?.count ?? 0;
+  const count = row?.count ?? 0;
+  return { value: Math.min(count, limit), isCapped: count > limit };
 }
 
 /** The ids of all that match, in the order of their ids, for work in batches. */
@@ -207,15 +208,15 @@ async function searchQueryOf(db: Queryable, organizationId: string, search: stri
     .join(' & ');
 }
 
-/** Rows behind the last one of the page before. A null sorts last going up and first going down, as PostgreSQL has it. */
-function afterCondition({ value, cast, isDescending }: Column, after: StockPosition | null): Sql {
-  if (after === null) return sql`true`;
+/** Rows behind a position. A null sorts last going up and first going down, as PostgreSQL has it. */
+function behind({ value, cast }: Column, isDescending: boolean, position: StockPosition | null): Sql {
+  if (position === null) return sql`true`;
   const comparison = rawSql(isDescending ? '<' : '>');
-  if (after.value === null) {
+  if (position.value === null) {
     return isDescending
-      ? sql`((${value} is null and i.id ${comparison} ${after.id}) or ${value} is not null)`
-      : sql`(${value} is null and i.id ${comparison} ${after.id})`;
+      ? sql`((${value} is null and i.id ${comparison} ${position.id}) or ${value} is not null)`
+      : sql`(${value} is null and i.id ${comparison} ${position.id})`;
   }
-  const behind = sql`(${value}, i.id) ${comparison} (${after.value}::${cast}, ${after.id})`;
-  return isDescending ? behind : sql`(${behind} or ${value} is null)`;
+  const rows = sql`(${value}, i.id) ${comparison} (${position.value}::${cast}, ${position.id})`;
+  return isDescending ? rows : sql`(${rows} or ${value} is null)`;
 }

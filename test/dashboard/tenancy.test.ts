@@ -3,7 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { COMMAND_LINE } from '../../src/audit/actor.ts';
 import type { DashboardOperation } from '../../src/contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts';
+import { listChannels } from '../../src/dealers/integrations.ts';
 import { inviteMember } from '../../src/dealers/sign-in-links.ts';
+import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
 import { startWorld, type World } from '../harness/world.ts';
 
@@ -19,9 +21,14 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   session_id: async (stranger) => (await stranger.call('GET', '/account/sessions')).body.data[0].id,
   invitation_id: async ({ organizationId }) =>
     (await inviteMember(world.db, COMMAND_LINE, { organizationId, email: 'invited@dealer.example', role: 'staff' })).id,
+  integration_id: async ({ organizationId }) => (await listChannels(world.db, organizationId))[0]?.id ?? '',
+  location_id: async ({ organizationId }) => {
+    const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
+    return await createLocation(world.db, COMMAND_LINE, organizationId, unitId, 'Location');
+  },
 };
 /** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */
-const FOREIGN_FIELDS: Record<string, string> = {};
+const FOREIGN_FIELDS: Record<string, string> = { integration_id: 'integration_id', location_id: 'location_id' };
 /** Bodies that the sample below can't guess. */
 const BODIES: Record<string, unknown> = {};
 

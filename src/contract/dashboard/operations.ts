@@ -1,6 +1,7 @@
 import { liveOperations } from './live.ts';
 import type { DashboardOperation } from './operation.ts';
 import { sessionOperations } from './session.ts';
+import { stockOperations } from './stock.ts';
 import { teamOperations } from './team.ts';
 
 /**
@@ -10,6 +11,7 @@ import { teamOperations } from './team.ts';
 export const DASHBOARD_OPERATIONS = {
   ...sessionOperations,
   ...teamOperations,
+  ...stockOperations,
   ...liveOperations,
 } satisfies Record<string, DashboardOperation>;
 

@@ -2,11 +2,13 @@ import type { DashboardOperations } from '../../contract/dashboard/operations.ts
 import type { Handlers } from './call.ts';
 import { liveHandlers } from './routes/live.ts';
 import { sessionHandlers } from './routes/session.ts';
+import { stockHandlers } from './routes/stock.ts';
 import { teamHandlers } from './routes/team.ts';
 
 /** A handler for each operation; one that is missing or too many is a type error here. */
 export const handlers: Handlers<DashboardOperations> = {
   ...sessionHandlers,
   ...teamHandlers,
+  ...stockHandlers,
   ...liveHandlers,
 };

@@ -1,0 +1,82 @@
+import { LIST_LIMIT_DEFAULT } from '../../contract/dashboard/list.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { sqlState } from '../../db/database.ts';
+
+/** Where a page of a keyset list begins or ends: the value it is sorted by, as text, and the id of its row. */
+export type Position = { value: string | null; id: string };
+
+/** Which page is asked for: behind a position, before it, or the first one. */
+export type PageRequest = { from: { position: Position; isBackwards: boolean } | null; limit: number };
+
+type PageQuery = { after?: string | undefined; before?: string | undefined; limit?: number | undefined };
+
+/** A cursor belongs to the order it was made in; with another one it would skip rows in silence. */
+export function pageRequestOf(query: PageQuery, sort: string): PageRequest {
+  const limit = query.limit ?? LIST_LIMIT_DEFAULT;
+  if (query.after !== undefined && query.before !== undefined) {
+    throw new DomainError('invalid_input', 'A page lies after a cursor or before one, not both.', 'after');
+  }
+  const cursor = query.after ?? query.before;
+  if (cursor === undefined) return { from: null, limit };
+  return { from: { position: readCursor(cursor, sort), isBackwards: query.before !== undefined }, limit };
+}
+
+/** Runs the query of a page. A cursor that somebody made by hand may hold what is no value of the column at all. */
+export async function readingPage<Rows>({ from }: PageRequest, read: () => Promise<Rows>): Promise<Rows> {
+  try {
+    return await read();
+  } catch (error) {
+    if (from !== null && sqlState(error)?.startsWith(DATA_EXCEPTION)) throw invalidCursor();
+    throw error;
+  }
+}
+
+/** The class of all that is wrong with a value. */
+const DATA_EXCEPTION = '22';
+
+/**
+ * Cuts the one row too many that was read to see whether there are more, and makes the cursors of the pages around.
+ * `rows` are in the order of the list, also when they were read backwards.
+ */
+export function pageOf<Row>(
+  rows: Row[],
+  { from, limit }: PageRequest,
+  sort: string,
+  positionOf: (row: Row) => Position,
+): { rows: Row[]; next_cursor: string | null; previous_cursor: string | null } {
+  const isMore = rows.length > limit;
+  const isBackwards = from?.isBackwards ?? false;
+  const shown = !isMore ? rows : isBackwards ? rows.slice(1) : rows.slice(0, limit);
+  const hasNext = isBackwards || isMore;
+  const hasPrevious = isBackwards ? isMore : from !== null;
+  const first = shown.at(0);
+  const last = shown.at(-1);
+  return {
+    rows: shown,
+    next_cursor: hasNext && last !== undefined ? writeCursor(positionOf(last), sort) : null,
+    previous_cursor: hasPrevious && first !== undefined ? writeCursor(positionOf(first), sort) : null,
+  };
+}
+
+function writeCursor({ value, id }: Position, sort: string): string {
+  return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url');
+}
+
+function readCursor(text: string, sort: string): Position {
+  try {
+    const [madeFor, value, id] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[];
+    const isRight = madeFor === sort && (value === null || typeof value === 'string') && typeof id === 'string';
+    if (isRight && isStorable(value ?? '') && isStorable(id)) return { value: value ?? null, id };
+  } catch {
+    // Not a cursor at all.
+  }
+  throw invalidCursor();
+}
+
+function invalidCursor(): DomainError {
+  return new DomainError('invalid_cursor', 'This page is no longer there. Go back to the first page.', 'after');
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}

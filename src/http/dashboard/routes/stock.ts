@@ -1,0 +1,131 @@
+import type { Static, TObject } from 'typebox';
+import {
+  STOCK_SORTS,
+  type StockSort,
+  type stockFilters,
+  type stockOperations,
+} from '../../../contract/dashboard/stock.ts';
+import { DomainError } from '../../../contract/domain-error.ts';
+import { listChannels } from '../../../dealers/integrations.ts';
+import { currencyOf } from '../../../dealers/organization-settings.ts';
+import { listLocations } from '../../../inventory/locations.ts';
+import {
+  countStock,
+  listBrands,
+  listStock,
+  type StockFilter,
+  type StockPage,
+  type StockRow,
+} from '../../../inventory/stock-list.ts';
+import type { Handlers, SignedIn } from '../call.ts';
+import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
+
+type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };
+
+export const stockHandlers: Handlers<typeof stockOperations> = {
+  async listStock({ context, user, query }) {
+    const sort = sortOf(query.sort);
+    const request = pageRequestOf(query, sort);
+    const filter = filterOf(user, query);
+    const page: StockPage = { ...filter, sort, from: request.from, limit: request.limit + 1 };
+    const [found, count, currency] = await Promise.all([
+      readingPage(request, () => listStock(context.db, page, context.channel.now())),
+      countStock(context.db, filter),
+      currencyOf(context.db, user.organizationId),
+    ]);
+    const { rows, ...cursors } = pageOf(found, request, sort, (row) => ({ value: row.sortValue, id: row.id }));
+    const shown = { currency: currency ?? '', publicUrl: context.publicUrl, seesCost: user.role === 'owner' };
+    return {
+      data: rows.map((row) => presentRow(row, shown)),
+      ...cursors,
+      count: { value: count.value, is_capped: count.isCapped },
+    };
+  },
+
+  async getStockChoices({ context, user, query }) {
+    const base = { organizationId: user.organizationId, kind: query.kind };
+    const tabs: Record<string, Partial<StockFilter>> = {
+      all: {},
+      in_stock: { status: 'in_stock' },
+      reserved: { status: 'reserved' },
+      sold: { status: 'sold' },
+      no_channel: { isOnNoChannel: true },
+      needs_work: { needsWork: true },
+    };
+    const [brands, locations, channels, counts] = await Promise.all([
+      listBrands(context.db, user.organizationId, query.kind),
+      listLocations(context.db, user.organizationId),
+      listChannels(context.db, user.organizationId),
+      Promise.all(Object.values(tabs).map((tab) => countStock(context.db, { ...base, ...tab }))),
+    ]);
+    return {
+      brands,
+      locations: locations.map(({ id, name, businessUnit }) => ({ id, name, business_unit: businessUnit })),
+      channels: channels.map(({ id, name, currency, isTestMode }) => ({
+        integration_id: id,
+        name,
+        currency,
+        is_test_mode: isTestMode,
+      })),
+      tabs: Object.fromEntries(
+        Object.keys(tabs).map((tab, index) => {
+          const { value = 0, isCapped = false } = counts[index] ?? {};
+          return [tab, { value, is_capped: isCapped }];
+        }),
+      ),
+    };
+  },
+};
+
+/** The same words for a list and for "all that match". */
+export function filterOf({ organizationId }: SignedIn, query: FilterQuery): StockFilter {
+  const isOnNoChannel = query.integration_id === 'none';
+  return {
+    organizationId,
+    kind: query.kind,
+    ...(query.q === undefined ? {} : { search: query.q }),
+    ...(query.status === undefined ? {} : { status: query.status }),
+    ...(query.hidden === undefined ? {} : { isHidden: query.hidden === 'yes' }),
+    ...(isOnNoChannel ? { isOnNoChannel } : {}),
+    ...(query.integration_id === undefined || isOnNoChannel ? {} : { integrationId: query.integration_id }),
+    ...(query.needs_work === 'yes' ? { needsWork: true } : {}),
+    ...(query.brand === undefined ? {} : { brand: query.brand }),
+    ...(query.location_id === undefined ? {} : { locationId: query.location_id }),
+    ...(query.price_from === undefined ? {} : { priceFrom: query.price_from }),
+    ...(query.price_to === undefined ? {} : { priceTo: query.price_to }),
+  };
+}
+
+function sortOf(text: string | undefined): StockSort {
+  const sort = STOCK_SORTS.find((one) => one === (text ?? '-created'));
+  if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+  return sort;
+}
+
+function presentRow(row: StockRow, shown: { currency: string; publicUrl: string; seesCost: boolean }) {
+  return {
+    id: row.id,
+    kind: row.kind,
+    stock_number: row.stockNumber,
+    title: row.title,
+    brand: row.brand,
+    reference: row.reference,
+    status: row.status,
+    is_hidden: row.isHidden,
+    price: row.priceAmount === null ? null : { amount: row.priceAmount, currency: shown.currency },
+    promotion_amount: row.promotionAmount,
+    cost_amount: shown.seesCost ? row.costAmount : null,
+    units: row.units,
+    reserved_units: row.reservedUnits,
+    location: row.locationId === null ? null : { id: row.locationId, name: row.locationName ?? '' },
+    missing: row.missing,
+    photo_url: row.photoId === null ? null : `${shown.publicUrl}/photos/${row.photoId}-square.webp`,
+    channels: row.channels.map(({ integrationId, isOn, status, price }) => ({
+      integration_id: integrationId,
+      is_on: isOn,
+      status,
+      price: price === null ? null : { amount: price.amount, currency: price.currency },
+    })),
+    created_at: row.createdAt.toISOString(),
+  };
+}
