@@ -22,7 +22,7 @@ import { median, openBackDoor } from './shop.ts';
 import type { Arrivals } from './sink.ts';
 import { printTable } from './table.ts';
 
-const RECEIVERS = 8;
+const ENDPOINTS = 8;
 const ROUNDS = 3;
 const ROUND_EVENTS = 30_000;
 const DRAIN_EVENTS = 100_000;
@@ -38,7 +38,7 @@ const WARM_UP_SHARE = 0.1;
 type Scene = {
   stage: Stage;
   db: Database;
-  receivers: Endpoint[];
+  endpoints: Endpoint[];
   databaseUrl: string;
   worker: ChildProcess;
   /** The database server's own process. */
@@ -93,15 +93,15 @@ async function setScene(stage: Stage): Promise<Scene> {
   await stage.startScript('sink.ts', [String(port)]);
   const sink = `http://127.0.0.1:${port}`;
   const encryption = createSecretEncryption([keys.SECRET_KEYS]);
-  const receivers = await makeReceivers(link.db, encryption, `${sink}/hook`);
+  const endpoints = await makeEndpoints(link.db, encryption, `${sink}/hook`);
   const postmaster = (await link.embedded?.pid()) ?? null;
-  return { stage, db: link.db, receivers, databaseUrl, worker, postmaster, sink, encryption };
+  return { stage, db: link.db, endpoints, databaseUrl, worker, postmaster, sink, encryption };
 }
 
-async function makeReceivers(db: Database, encryption: SecretEncryption, url: string): Promise<Endpoint[]> {
+async function makeEndpoints(db: Database, encryption: SecretEncryption, url: string): Promise<Endpoint[]> {
   const organization = await createOrganization(db, COMMAND_LINE, { name: 'Bench', hasPlan: true });
-  const receivers: Endpoint[] = [];
-  for (let index = 0; index < RECEIVERS; index++) {
+  const endpoints: Endpoint[] = [];
+  for (let index = 0; index < ENDPOINTS; index++) {
     const { id: integrationId } = await createIntegration(db, COMMAND_LINE, {
       organizationId: organization.id,
       userId: null,
@@ -110,7 +110,7 @@ async function makeReceivers(db: Database, encryption: SecretEncryption, url: st
       isTestMode: false,
     });
     await setUrl(db, COMMAND_LINE, { guard: createSsrfGuard(true), encryption }, integrationId, url);
-    receivers.push({
+    endpoints.push({
       integrationId,
       apiVersion: '2026-05-07',
       isTestMode: false,
@@ -119,7 +119,7 @@ async function makeReceivers(db: Database, encryption: SecretEncryption, url: st
       isSending: true,
     });
   }
-  return receivers;
+  return endpoints;
 }
 
 async function compareWithBare(scene: Scene): Promise<void> {
@@ -133,7 +133,7 @@ async function compareWithBare(scene: Scene): Promise<void> {
     ours.push(last.rate);
   }
   printTable(
-    `Sustained, ${RECEIVERS} receivers, bodies of ${(await bodies(scene.db, 1))[0]?.length} bytes`,
+    `Sustained, ${ENDPOINTS} endpoints, bodies of ${(await bodies(scene.db, 1))[0]?.length} bytes`,
     ['bare undici /s', 'worker /s', 'ratio', 'wanted', 'CPU a webhook: worker + PostgreSQL'],
     [
       [
@@ -213,7 +213,7 @@ async function measureDelay(scene: Scene): Promise<void> {
     ['the worker is', 'p50', 'p99', 'longest'],
     [
       ['in the same process', here],
-      ['on another node, told by NOTIFY', elsewhere],
+      ['on another node, woken by NOTIFY', elsewhere],
     ].map(([name, delays]) => [
       String(name),
       ...[0.5, 0.99, 0.9999].map((share) => quantile(delays as number[], share)),
@@ -239,12 +239,12 @@ async function delaysOf(scene: Scene, wake: () => void): Promise<number[]> {
 
 async function commitOne(scene: Scene, index: number, committed: Map<string, number>): Promise<void> {
   const outbox = openOutbox();
-  const { id } = addEvent(outbox, scene.receivers[index % RECEIVERS] as Endpoint);
+  const { id } = addEvent(outbox, scene.endpoints[index % ENDPOINTS] as Endpoint);
   await scene.db.transaction((tx) => outbox.write(tx));
   committed.set(id, performance.timeOrigin + performance.now());
 }
 
-/** The same bodies as jobs of a job library, which knows nothing of receivers, leases or outcomes. */
+/** The same bodies as jobs of a job library, which knows nothing of endpoints, leases or outcomes. */
 async function compareWithJobs(scene: Scene, ours: number): Promise<void> {
   await settle(scene);
   const boss = new PgBoss({ connectionString: scene.databaseUrl, supervise: false, schedule: false });
@@ -269,13 +269,13 @@ async function compareWithJobs(scene: Scene, ours: number): Promise<void> {
 async function queueEvents(scene: Scene, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1_000) {
     const outbox = openOutbox();
-    for (let index = 0; index < 1_000; index++) addEvent(outbox, scene.receivers[index % RECEIVERS] as Endpoint);
+    for (let index = 0; index < 1_000; index++) addEvent(outbox, scene.endpoints[index % ENDPOINTS] as Endpoint);
     await scene.db.transaction((tx) => outbox.write(tx));
   }
 }
 
-function addEvent(outbox: ReturnType<typeof openOutbox>, receiver: Endpoint) {
-  return outbox.add(receiver, {
+function addEvent(outbox: ReturnType<typeof openOutbox>, endpoint: Endpoint) {
+  return outbox.add(endpoint, {
     type: 'listing.updated',
     object: { id: 'lst_01h455vb4pex5vsknk084sn02q', object: 'listing' },
     previous: {},
@@ -289,10 +289,10 @@ function addEvent(outbox: ReturnType<typeof openOutbox>, receiver: Endpoint) {
  * begins 60 % full of what waits, and what is finished is a third larger. With the room of the table's setting on each page
  * the new rows would be strewn among the old ones, one to a page.
  */
-async function makeFinished({ db, receivers }: Scene): Promise<void> {
-  const copies = FINISHED_ROWS / RECEIVERS;
+async function makeFinished({ db, endpoints }: Scene): Promise<void> {
+  const copies = FINISHED_ROWS / ENDPOINTS;
   await db.query(rawSql('alter table deliveries set (fillfactor = 80)'));
-  for (const { integrationId } of receivers) {
+  for (const { integrationId } of endpoints) {
     for (let from = 0; from < copies; from += 25_000) {
       await db.query(sql`
         with made as (

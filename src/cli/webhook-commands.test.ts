@@ -148,7 +148,7 @@ describe('commands for webhooks', () => {
     await receiver.until(65);
     await world.worker.settled();
     const count = async (...args: string[]) => (await json('replays', 'start', id, ...args)).count;
-    assert.equal(await count(), 0, 'only what failed, unless told otherwise');
+    assert.equal(await count(), 0, 'only what failed, by default');
     assert.equal(await count('--status', 'succeeded'), 65);
     assert.equal(await count('--status', 'failed,succeeded', '--since', '2026-01-06'), 5);
     assert.equal(await count('--status', 'succeeded', '--until', '2026-02-01T00:00:00+01:00'), 60);
@@ -184,7 +184,7 @@ describe('commands for webhooks', () => {
     assert.match((await run('replays', 'list', id)).out, /\njob_\w+ +done +64 of 65, 1 skipped +2/);
   });
 
-  it('refuse what is wrong in one clear line', async () => {
+  it('webhook commands refuse invalid input in one clear line', async () => {
     const { integrationId: id } = shop;
     const none = newId('integration');
     const wrongs: [args: string[], line: RegExp][] = [

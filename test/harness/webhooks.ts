@@ -29,9 +29,9 @@ export type TestWorker = DeliveryWorker & {
   ensureStarted(): void;
   /** Waits until nothing is due or on its way, at the time that the world has. */
   settled(): Promise<void>;
-  /** What it complained about. */
+  /** Its faults. */
   faults: unknown[];
-  /** What an operator was told. */
+  /** Its notices to the operator. */
   notices: Notice[];
 };
 

@@ -40,7 +40,7 @@ describe('webhooks when PostgreSQL is killed', () => {
     await server?.remove();
   });
 
-  it('all arrive: workers wait for it, go on by themselves, and record what they had sent before they claim anew', async () => {
+  it('all webhooks arrive when PostgreSQL is killed: workers wait for it, go on by themselves, and record what they had sent before they claim more', async () => {
     let committed = 0;
     let refused = 0;
     let isQueueing = true;

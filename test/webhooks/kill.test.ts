@@ -38,7 +38,7 @@ describe('webhooks when worker processes are killed', () => {
   const all = () => receivers.flatMap(({ received }) => received);
   const queue = (count: number) => Promise.all(shops.map((shop) => queueEvents(world, shop, count)));
 
-  it('are taken over from one that died after its claim: sent late, and once', async () => {
+  it('webhooks of a worker that died after its claim are taken over: sent late, and once', async () => {
     await queue(2);
     await (await start('after claim')).ended;
     assert.equal(all().length, 0);
@@ -48,7 +48,7 @@ describe('webhooks when worker processes are killed', () => {
     await worker.stop();
   });
 
-  it('are sent again when it died after sending and before recording', async () => {
+  it('webhooks are sent again when their worker died after sending and before recording', async () => {
     await queue(1);
     for (const point of ['before record', 'before the commit of a record'] as const) await (await start(point)).ended;
     const worker = await start();
@@ -58,7 +58,7 @@ describe('webhooks when worker processes are killed', () => {
     await worker.stop();
   });
 
-  it('are sent once when it died right after recording', async () => {
+  it('webhooks are sent once when their worker died right after recording', async () => {
     const before = all().length;
     await queueEvents(world, shops[0] as Shop, 1);
     await (await start('after record')).ended;
@@ -68,7 +68,7 @@ describe('webhooks when worker processes are killed', () => {
     await worker.stop();
   });
 
-  it('all arrive under load while workers die again and again at any moment', async () => {
+  it('all webhooks arrive under load while workers die again and again at any moment', async () => {
     const points = ['after claim', null, 'before record', null, 'before the commit of a record', null, null] as const;
     let isQueueing = true;
     const queueing = (async () => {
@@ -96,7 +96,7 @@ describe('webhooks when worker processes are killed', () => {
     await Promise.all(last.map((worker) => worker.stop()));
   });
 
-  it('are shared by two workers that live, without a single duplicate', async () => {
+  it('two workers that live share webhooks without a single duplicate', async () => {
     const before = all().length;
     const both = [await start(null, {}), await start(null, {})];
     await Promise.all(Array.from({ length: 10 }, () => queue(30)));

@@ -41,7 +41,7 @@ describe('a receiver that hangs with 10,000 deliveries queued', () => {
     return delays.sort((a, b) => a - b)[Math.floor(EVENTS / 2)] ?? 0;
   }
 
-  it("leaves the others' delay as it was", async () => {
+  it("a receiver that hangs with 10,000 queued deliveries leaves the others' delay as it was", async () => {
     const hanging = await openShop(world);
     const silent = await world.connect(hanging);
     silent.answer = () => {};

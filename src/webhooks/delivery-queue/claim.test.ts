@@ -71,7 +71,7 @@ describe('a claim', () => {
     return rowsOfDeliveries(plan);
   }
 
-  it('never reads past the backlog of a receiver that has all its places in flight', async () => {
+  it('a claim reads nothing of an endpoint that has all its slots in flight, however long its backlog is', async () => {
     const blocked = await connect();
     const other = await connect();
     await queueEvents(world, blocked, BACKLOG);
@@ -81,7 +81,7 @@ describe('a claim', () => {
     assert.ok(read <= 2 + 3 * 3, `${read} rows were read to claim 3 of 10,003`);
   });
 
-  it('reads of a backlog what it takes, and before that what is on its way', async () => {
+  it('a claim reads of a backlog what it takes, and before that what is in flight', async () => {
     const shop = await connect();
     await queueEvents(world, shop, BACKLOG);
     assert.equal((await claimDue(world.db, claimRequest())).claimed.length, 64);
@@ -90,7 +90,7 @@ describe('a claim', () => {
     assert.ok(read <= 1 + 64 + 3 * 5, `${read} rows were read to claim 5`);
   });
 
-  it('reads nothing that waits for its time, is held or is finished', async () => {
+  it('a claim reads nothing that waits for its time, is held or is finished', async () => {
     const waiting = await connect();
     const finished = await connect();
     const other = await connect();
@@ -107,7 +107,7 @@ describe('a claim', () => {
     assert.ok(read <= 1 + 3 * 3, `${read} rows were read to claim 3`);
   });
 
-  it('has the same plan for a full table as for the empty one that it was prepared on', async () => {
+  it('a claim has the same plan for a full table as for the empty one that it was prepared on', async () => {
     for (let time = 0; time < 10; time++) assert.deepEqual((await claimDue(world.db, claimRequest())).claimed, []);
     const shops = [await connect(), await connect(), await connect()];
     for (const shop of shops) await queueEvents(world, shop, 2_000);
@@ -118,7 +118,7 @@ describe('a claim', () => {
     assert.equal((await scans(world)) - before, 0, 'the whole table was read');
   });
 
-  it('and all maintenance beside it read a full table no more than the empty one that they were prepared on', async () => {
+  it('a claim and all maintenance read a full table no more than the empty one that they were prepared on', async () => {
     const maintenance = async () => {
       await promoteRetries(world.db, null);
       await holdAndRelease(world.db, null);
@@ -139,7 +139,7 @@ describe('a claim', () => {
     assert.ok(fetched < 1_000, `${fetched} rows were read to send 12 among 10,000 finished ones`);
   });
 
-  it('serves receivers in turn: a small claim goes on where the last one stopped', async () => {
+  it('a claim serves endpoints in turn: a small one goes on where the last one stopped', async () => {
     const shops = [];
     for (let index = 0; index < 5; index++) shops.push(await connect());
     for (const shop of shops) await queueEvents(world, shop, 20);
@@ -157,7 +157,7 @@ describe('a claim', () => {
     assert.ok(Math.min(...counts) >= 6, `served ${counts.join(', ')}`);
   });
 
-  it('takes each delivery once, however many claim at the same time', async () => {
+  it('a claim takes each delivery once, however many are made at the same time', async () => {
     const shops = [await connect(), await connect()];
     for (const shop of shops) await queueEvents(world, shop, 200);
     const claims = await Promise.all(
@@ -170,7 +170,7 @@ describe('a claim', () => {
     assert.equal(ids.length, 320);
   });
 
-  it('leaves a receiver its limit, however many claim at the same time and one after the other', async () => {
+  it('claims leave an endpoint its limit, however many are made at the same time and one after the other', async () => {
     const shop = await connect();
     await queueEvents(world, shop, 200);
     const claims = [];
@@ -198,7 +198,7 @@ describe('a claim', () => {
     );
   });
 
-  it('takes no more bytes than it is told, but one delivery at least', async () => {
+  it('a claim takes no more bytes than it may, but one delivery at least', async () => {
     const shop = await connect();
     await queueEvents(world, shop, 10);
     const [row] = await world.db.query<{ bytes: number }>(sql`
@@ -215,7 +215,7 @@ describe('a claim', () => {
     assert.equal((await claimDue(world.db, claimRequest())).claimed.length, 4);
   });
 
-  it('tells which receivers are off and have something waiting', async () => {
+  it('a claim reports the endpoints that are off and have something due', async () => {
     const shop = await connect();
     await queueEvents(world, shop, 3);
     await world.db.query(sql`update integrations set is_enabled = false where id = ${shop.integrationId}`);

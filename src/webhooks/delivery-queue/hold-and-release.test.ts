@@ -24,7 +24,7 @@ import { holdAndRelease } from './hold-and-release.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
 
-describe('deliveries while their receiver is off', () => {
+describe('deliveries while their endpoint is off', () => {
   let world: WebhookWorld;
 
   before(async () => {
@@ -56,7 +56,7 @@ describe('deliveries while their receiver is off', () => {
     ],
   ];
   for (const [name, turn] of switches) {
-    it(`are held while ${name}, and due at once when it is on again, with their counters kept`, async () => {
+    it(`deliveries are held while ${name}, and due at once when it is on again, with their counters kept`, async () => {
       const shop = await openShop(world);
       const receiver = await world.connect(shop);
       receiver.answerWith(500);
@@ -82,7 +82,7 @@ describe('deliveries while their receiver is off', () => {
 
   // Without a URL there is nowhere to hold them for: events are recorded, and no delivery is made.
   for (const [name, turn] of switches.filter(([each]) => each !== 'the URL is removed')) {
-    it(`of what the dealer does with an order are held while ${name}, and sent when it is on again`, async () => {
+    it(`deliveries of order events are held while ${name}, and sent when it is on again`, async () => {
       const shop = await openShop(world);
       const receiver = await world.connect(shop);
       const listingId = await publishNew(world, shop, watch());
@@ -118,7 +118,7 @@ describe('deliveries while their receiver is off', () => {
     });
   }
 
-  it('are held from their making, and carry their own ids when they are sent', async () => {
+  it('deliveries of an endpoint that is off are held from the start, and carry their own ids when they are sent', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
@@ -132,7 +132,7 @@ describe('deliveries while their receiver is off', () => {
     assert.deepEqual([webhook?.deliveryId, webhook?.attempt], [made?.id, 1]);
   });
 
-  it('go to the URL of the moment in which they are sent', async () => {
+  it('held deliveries go to the URL of the moment in which they are sent', async () => {
     const shop = await openShop(world);
     const old = await world.connect(shop);
     await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
@@ -145,7 +145,7 @@ describe('deliveries while their receiver is off', () => {
     assert.equal(await countRefused(moved.received, old.secret, START), 0);
   });
 
-  it('are all held and all released, however many they are', async () => {
+  it('deliveries are all held and all released, however many they are', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
@@ -161,7 +161,7 @@ describe('deliveries while their receiver is off', () => {
     assert.equal(receiver.received.length, 2_500);
   });
 
-  it('are released side by side: a long backlog makes no other receiver wait', async () => {
+  it('deliveries of several endpoints are released side by side: a long backlog makes no other endpoint wait', async () => {
     await world.worker.stop();
     const shops = [await openShop(world), await openShop(world)] as const;
     for (const shop of shops) {
@@ -183,7 +183,7 @@ describe('deliveries while their receiver is off', () => {
     await world.worker.settled();
   });
 
-  it('cost nothing while it stays off', async () => {
+  it('held deliveries cost nothing while their endpoint stays off', async () => {
     const shop = await openShop(world);
     await world.connect(shop);
     await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
@@ -194,7 +194,7 @@ describe('deliveries while their receiver is off', () => {
     assert.equal(await switchesNoted(), 0);
   });
 
-  it('are found although their commit came after the switch', async () => {
+  it('deliveries whose commit came after the switch are found and released', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await queueEvents(world, shop, 1);
@@ -210,7 +210,7 @@ describe('deliveries while their receiver is off', () => {
     return (await world.db.query(sql`select integration_id from webhook_switches`)).length;
   }
 
-  it('that fail while it is switched off are held too', async () => {
+  it('deliveries that fail while their endpoint is switched off are held, too', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     let finish = () => {};

@@ -77,7 +77,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     return createOutcomeBuffer(db);
   }
 
-  it('counts each 410 and each failure once', async () => {
+  it('a batch that is repeated after a lost commit answer counts each 410 and each failure once', async () => {
     const buffer = bufferOnce();
     const gone = { isSuccess: false, responseCode: 410, responseBody: null, error: null };
     for (const delivery of await claimAll()) buffer.addOutcome({ delivery, result: gone, endedAt: new Date() });
@@ -92,7 +92,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     for (const { attempts, status } of await deliveries()) assert.deepEqual([attempts, status], [1, 'failed']);
   });
 
-  it('counts those that the first try had not recorded, and only those', async () => {
+  it('a batch that has grown since its commit answer was lost counts what is new, and only that', async () => {
     const [first, ...others] = await claimAll();
     assert.ok(first !== undefined);
     const gone = { isSuccess: false, responseCode: 410, responseBody: null, error: null };
@@ -106,7 +106,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     assert.deepEqual(endpoint, { consecutive_failures: COUNT, consecutive_gone: COUNT });
   });
 
-  it('takes the dispatch of a released claim back once', async () => {
+  it('a batch that is repeated after a lost commit answer takes the dispatch of a released claim back once', async () => {
     const buffer = bufferOnce();
     for (const delivery of await claimAll()) buffer.addReleasedClaim(delivery);
     await assert.rejects(buffer.flush(100), /Connection terminated/);
@@ -115,7 +115,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     assert.equal((await claimAll()).length, COUNT);
   });
 
-  it('promotes each retry once', async () => {
+  it('a batch that is repeated after a lost commit answer promotes each retry once', async () => {
     await world.db.query(sql`
       update deliveries set status = 'failed', is_waiting = true, attempts = 1, due_at = now() - interval '1 second'
       where integration_id = ${shop.integrationId}`);
@@ -125,7 +125,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     }
   });
 
-  it('holds and releases each delivery once, with its counters kept', async () => {
+  it('a batch that is repeated after a lost commit answer holds and releases each delivery once, with its counters kept', async () => {
     await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
     await twice((db) => holdAndRelease(db, null));
     for (const { status } of await deliveries()) assert.equal(status, 'held');
@@ -134,7 +134,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     for (const { status, attempts } of await deliveries()) assert.deepEqual([status, attempts], ['pending', 0]);
   });
 
-  it('requeues each delivery of a replay once, and counts it once', async () => {
+  it('a batch that is repeated after a lost commit answer requeues each delivery of a replay once, and counts it once', async () => {
     await world.db.query(sql`
       update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
     const filter = { since: null, until: null, types: null, statuses: ['succeeded' as const] };
@@ -145,7 +145,7 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     for (const { status } of await deliveries()) assert.equal(status, 'pending');
   });
 
-  it('prunes what is past its age and nothing else', async () => {
+  it('a batch that is repeated after a lost commit answer prunes what is past its age and nothing else', async () => {
     await world.db.query(sql`
       update deliveries set status = 'succeeded', finished_at = now() - interval '31 days'
       where ctid = (select ctid from deliveries where integration_id = ${shop.integrationId} limit 1)`);

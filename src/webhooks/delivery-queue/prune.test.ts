@@ -39,7 +39,7 @@ describe('pruning', () => {
     return pruned;
   }
 
-  it('takes what succeeded 30 days ago with its event, and events that had no delivery; everything else stays', async () => {
+  it('pruning takes what succeeded 30 days ago with its event, and events that had no delivery; everything else stays', async () => {
     const delivered = await openShop(world);
     const receiver = await world.connect(delivered);
     await queueEvents(world, delivered, 1_100);
@@ -80,7 +80,7 @@ describe('pruning', () => {
     await world.worker.restart();
   });
 
-  it('counts from the end of the delivery: a late success stays readable for 30 days', async (t) => {
+  it('pruning counts from the end of the delivery: a late success stays readable for 30 days', async (t) => {
     t.after(() => world.setTime(START));
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
@@ -97,7 +97,7 @@ describe('pruning', () => {
     assert.equal(await pruneAt(new Date(later.getTime() + 30 * DAY + 1)), 1);
   });
 
-  it('takes secrets that sign no longer, and replays that ended 30 days ago', async () => {
+  it('pruning takes secrets that sign no longer, and replays that ended 30 days ago', async () => {
     const shop = await openShop(world);
     await world.connect(shop);
     await rotateSecret(world.db, TESTER, encryption, shop.integrationId, 24, START);
@@ -120,7 +120,7 @@ describe('pruning', () => {
     assert.deepEqual(await left(), [1, 0]);
   });
 
-  it('does no work twice when two workers prune at once', async () => {
+  it('pruning does no work twice when two workers prune at once', async () => {
     const shop = await openShop(world);
     await queueEvents(world, shop, 3_000);
     const time = new Date(START.getTime() + 31 * DAY);
@@ -131,7 +131,7 @@ describe('pruning', () => {
     );
   });
 
-  it('does not take what is being replayed', async () => {
+  it('pruning does not take what is being replayed', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const [id = ''] = await queueEvents(world, shop, 1);

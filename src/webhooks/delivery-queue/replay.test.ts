@@ -54,7 +54,7 @@ describe('replay', () => {
     await world.worker.settled();
   }
 
-  it('refuses what waits, is on its way, is held, or belongs to somebody else', async () => {
+  it('a replay refuses what waits, is in flight, is held, or belongs to somebody else', async () => {
     const shop = await openShop(world);
     const stranger = await openShop(world);
     const receiver = await world.connect(shop);
@@ -83,7 +83,7 @@ describe('replay', () => {
     assert.equal(await replay(shop.integrationId, id), true);
   });
 
-  it('matches by time, type and status, and says how many before anything is sent', async () => {
+  it('a replay matches by time, type and status, and says how many before anything is sent', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour));
@@ -137,7 +137,7 @@ describe('replay', () => {
     assert.deepEqual([done, total], [5, 5]);
   });
 
-  it('of many goes on after a restart of the worker, sends each once, and leaves out what came later', async () => {
+  it('a replay of many goes on after a restart of the worker, sends each once, and leaves out what came later', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const ids = await queueEvents(world, shop, 230);
@@ -165,7 +165,7 @@ describe('replay', () => {
     assert.ok(receiver.received.every(({ attempt, deliveryId }) => attempt === 1 && !ids.includes(deliveryId)));
   });
 
-  it('of many can be cancelled: no more is requeued', async () => {
+  it('a replay of many can be cancelled: no more is requeued', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await queueEvents(world, shop, 120);
@@ -187,7 +187,7 @@ describe('replay', () => {
     assert.equal(receiver.received.length, 136);
   });
 
-  it('of many leaves half of the places to live traffic: it waits while sixteen deliveries of the receiver are due', async () => {
+  it('a replay of many leaves half of the slots to live traffic: it waits while sixteen deliveries of the endpoint are due', async () => {
     await world.worker.stop();
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
@@ -218,7 +218,7 @@ describe('replay', () => {
     assert.equal((await jobOf(shop)).done, 300);
   });
 
-  it('of many is one at a time for each integration', async () => {
+  it('a replay of many is one at a time for each integration', async () => {
     await world.worker.stop();
     const shop = await openShop(world);
     await world.connect(shop);
@@ -231,7 +231,7 @@ describe('replay', () => {
     await untilDone(shop);
   });
 
-  it('of many does not wait for the replays of others that are stalled', async () => {
+  it('a replay of many does not wait for the replays of others that are stalled', async () => {
     await world.worker.stop();
     const stalled: Shop[] = [];
     for (let index = 0; index < 101; index++) {
@@ -259,7 +259,7 @@ describe('replay', () => {
     await world.worker.settled();
   });
 
-  it('of many waits for what is being sent, and says in the end what it did not have to send', async () => {
+  it('a replay of many waits for what is being sent, and says in the end what it did not have to send', async () => {
     await world.worker.stop();
     const shop = await openShop(world);
     await world.connect(shop);
@@ -279,7 +279,7 @@ describe('replay', () => {
     await world.worker.settled();
   });
 
-  it('of few among many goes through them in steps', async () => {
+  it('a replay of few among many goes through them in steps', async () => {
     await world.worker.stop();
     const shop = await openShop(world);
     await world.connect(shop);
@@ -301,7 +301,7 @@ describe('replay', () => {
     await world.worker.settled();
   });
 
-  it('is offered by the list of deliveries: the newest first, with status, attempts and last answer', async () => {
+  it('the list of deliveries shows the newest first, with status, attempts and last answer', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const first = await ping(shop);

@@ -25,7 +25,7 @@ const HOUR = 60 * MINUTE;
 const WAITS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
 const LEASE_MS = 20_000;
 
-describe('attempts and the waits between them', () => {
+describe('attempts and the retry schedule', () => {
   let world: WebhookWorld;
   let shop: Shop;
   let receiver: ConnectedReceiver;
@@ -51,7 +51,7 @@ describe('attempts and the waits between them', () => {
   /** Long enough for the worker to look several times. */
   const aFewPolls = () => sleep(100);
 
-  it('are eight, with the waits of the table, and then the delivery is a dead letter that nobody retries', async () => {
+  it('a delivery is tried eight times, with waits of 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, and then is a dead letter', async () => {
     receiver.answerWith(500);
     const deliveryId = await ping(shop);
     for (const [index, wait] of WAITS.entries()) {
@@ -98,7 +98,7 @@ describe('attempts and the waits between them', () => {
     assert.equal(waitMsAfter(8), null);
   });
 
-  it('wait from the end of the one before, not from its start', async () => {
+  it('a retry waits from the end of the attempt before, not from its start', async () => {
     let finish = () => {};
     receiver.answer = (response) => {
       finish = () => response.writeHead(503).end();
@@ -112,7 +112,7 @@ describe('attempts and the waits between them', () => {
     receiver.answerWith(200);
   });
 
-  it('end with the first 2xx, and the counters of the receiver begin anew', async () => {
+  it('attempts end with the first 2xx, and the failure counters of the endpoint start from zero', async () => {
     receiver.answerWith(502);
     await ping(shop);
     await receiver.until(1);
@@ -138,7 +138,7 @@ describe('attempts and the waits between them', () => {
     );
   });
 
-  it('begin anew after a replay: the same row and event, a fresh counter and fresh dispatch ids', async () => {
+  it('attempts start from one after a replay: the same row and event, a fresh counter and fresh dispatch ids', async () => {
     receiver.answerWith(500);
     const deliveryId = await ping(shop);
     for (const [index, wait] of WAITS.entries()) {
@@ -168,7 +168,7 @@ describe('attempts and the waits between them', () => {
     assert.equal(await countRefused(receiver.received.slice(9), receiver.secret, time), 0);
   });
 
-  it('keep their number when a worker dies, three times at most, and then count as a failure', async () => {
+  it('an attempt keeps its number when its worker dies, three times at most, and then counts as a failure', async () => {
     await world.worker.stop();
     const deliveryId = await ping(shop);
     for (let death = 0; death < 3; death++) {
@@ -200,7 +200,7 @@ describe('attempts and the waits between them', () => {
     await world.worker.settled();
   });
 
-  it('are not taken over while their lease lasts, and what a worker says after that counts no more', async () => {
+  it('an attempt is not taken over while its lease lasts, and an outcome that comes after that does not count', async () => {
     await world.worker.stop();
     await ping(shop);
     const late = await claimAndDie();

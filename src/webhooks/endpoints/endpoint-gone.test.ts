@@ -41,7 +41,7 @@ describe('410 answers', () => {
     }
   }
 
-  it('turn webhooks off when five come in a row, and what follows is held', async () => {
+  it('410 answers turn webhooks off when five come in a row, and what follows is held', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await answerInTurn(shop, receiver, [410, 410, 410, 410]);
@@ -64,7 +64,7 @@ describe('410 answers', () => {
     assert.deepEqual(audit, [{ ...row, new_values: { isEnabled: false, reason: 'gone' } }]);
   });
 
-  it('are counted from zero after any other answer', async () => {
+  it('410 answers are counted from zero after any other answer', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     for (const other of [200, 500, 404]) {
@@ -81,7 +81,7 @@ describe('410 answers', () => {
     assert.equal(await isOn(shop), false);
   });
 
-  it('are forgotten when the dealer turns webhooks on again, and what was held goes to the URL of then', async () => {
+  it('410 answers are forgotten when the dealer turns webhooks on again, and held deliveries go to the URL of then', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await answerInTurn(shop, receiver, [410, 410, 410, 410, 410]);
@@ -98,7 +98,7 @@ describe('410 answers', () => {
     assert.equal(await isOn(shop), true);
   });
 
-  it('count in the order in which they came, also when they are recorded together', async () => {
+  it('410 answers count in the order in which they came, also when they are recorded together', async () => {
     const table: [recorded: number[][], isOn: boolean][] = [
       [
         [
@@ -128,7 +128,7 @@ describe('410 answers', () => {
     }
   });
 
-  it('of an earlier URL say nothing about the new one', async () => {
+  it('410 answers of an earlier URL say nothing about the new one', async () => {
     const shop = await openShop(world);
     const old = await world.connect(shop);
     await world.connect(shop);
@@ -137,7 +137,7 @@ describe('410 answers', () => {
     assert.equal((await shop.api.get('/v1/me')).body.webhook.consecutive_failures, 0);
   });
 
-  it('of two workers are counted together', async () => {
+  it('410 answers of two workers are counted together', async () => {
     const shop = await openShop(world);
     const { url } = await world.connect(shop);
     const [last, ...others] = await outcomesOf(shop, url, Array(5).fill(410));

@@ -60,7 +60,7 @@ describe('signing secrets', () => {
   /** It complains once about a receiver that it cannot sign for. */
   async function untilFault(message: RegExp): Promise<void> {
     for (let round = 0; world.worker.faults.length === 0; round++) {
-      assert.ok(round < 1_000, 'nobody was told');
+      assert.ok(round < 1_000, 'no fault was reported');
       await sleep(10);
     }
     await sleep(100);
@@ -87,7 +87,7 @@ describe('signing secrets', () => {
     return worker;
   }
 
-  it('sign together during a rotation, the newest first, and the old one no longer than its grace', async () => {
+  it('signing secrets sign together during a rotation, the newest first, and the old one no longer than its grace', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const first = receiver.secret;
@@ -103,7 +103,7 @@ describe('signing secrets', () => {
     await assertSigners(await nextWebhook(shop, receiver), [second]);
   });
 
-  it('give way at once without a grace, also those of rotations before', async () => {
+  it('signing secrets give way at once without a grace, also those of rotations before', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const second = await rotate(shop, 24);
@@ -113,7 +113,7 @@ describe('signing secrets', () => {
     await assertSigners(await nextWebhook(shop, receiver), [fourth]);
   });
 
-  it('end at the shorter of two graces', async () => {
+  it('signing secrets end at the shorter of two graces', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const second = await rotate(shop, 1);
@@ -124,7 +124,7 @@ describe('signing secrets', () => {
     await assertSigners(await nextWebhook(shop, receiver), [third]);
   });
 
-  it('are signed with anew at each attempt: a retry does not carry a secret that expired in between', async () => {
+  it('signing secrets are read at each attempt: a retry is not signed with one that expired in between', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     receiver.answerWith(500);
@@ -138,7 +138,7 @@ describe('signing secrets', () => {
     await assertSigners(retry, [second]);
   });
 
-  it('have bounds: the grace is 0 to 7 days, and five sign at most', async () => {
+  it('signing secrets have bounds: the grace is 0 to 7 days, and five sign at most', async () => {
     const { integrationId } = await openShop(world);
     for (const grace of [-1, 7 * 24 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await assert.rejects(
@@ -155,7 +155,7 @@ describe('signing secrets', () => {
     assert.equal(await rotateSecret(world.db, TESTER, encryption, 'int_none', 0, time), null);
   });
 
-  it('are one in the end when two rotations race', async () => {
+  it('rotations that race leave one signing secret', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const made = await Promise.all([rotate(shop, 0), rotate(shop, 0), rotate(shop, 0)]);
@@ -164,7 +164,7 @@ describe('signing secrets', () => {
     assert.deepEqual([signers.length, strangers], [1, 0]);
   });
 
-  it('come with the first URL, and are shown only then', async () => {
+  it('signing secrets come with the first URL, and are shown only then', async () => {
     const shop = await openShop(world);
     const none = await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, null);
     assert.deepEqual(none, { url: null, secret: null });
@@ -176,7 +176,7 @@ describe('signing secrets', () => {
     await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
   });
 
-  it('are never done without: what cannot be signed is not sent, and costs no attempt', async () => {
+  it('a webhook without a usable signing secret is not sent, and costs no attempt', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await world.db.query(sql`delete from webhook_secrets where integration_id = ${shop.integrationId}`);
@@ -190,7 +190,7 @@ describe('signing secrets', () => {
     assert.deepEqual([webhook?.attempt, webhook?.deliveryId], [1, id]);
   });
 
-  it('that no key decrypts silence neither the newer ones nor count as a failure of the receiver', async () => {
+  it('a signing secret that no key decrypts neither stops the newer ones nor counts as a failure of the receiver', async () => {
     const lost = createSecretEncryption(['a key that nobody has any more, and long enough']);
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
@@ -210,7 +210,7 @@ describe('signing secrets', () => {
     await assertSigners(webhook, [second]);
   });
 
-  it('are encrypted with the newest key when a worker starts, so that the older ones can be taken away', async (t) => {
+  it('signing secrets are encrypted with the newest key when a worker starts, so that the older ones can be taken away', async (t) => {
     const newKey = 'the newest secret key of all, that shall remain alone';
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
@@ -228,7 +228,7 @@ describe('signing secrets', () => {
     await world.worker.restart();
   });
 
-  it('lie in the database encrypted: their clear text is in no row of any table', async () => {
+  it('signing secrets are encrypted in the database: their clear text is in no row of any table', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const secrets = [receiver.secret, await rotate(shop, 24)];
@@ -255,7 +255,7 @@ describe('signing secrets', () => {
     }
   });
 
-  it('can be decrypted with any of SECRET_KEYS, and new ones are encrypted with the first', async (t) => {
+  it('signing secrets can be decrypted with any of SECRET_KEYS, and new ones are encrypted with the first', async (t) => {
     const newKey = 'another secret key that took over from the first one';
     const rotated = createSecretEncryption([newKey, SECRET_KEY]);
     const shop = await openShop(world);
@@ -274,13 +274,13 @@ describe('signing secrets', () => {
 });
 
 describe('the encryption of secrets', () => {
-  it('encrypts the same text differently each time, and decrypts it', () => {
+  it('secret encryption encrypts the same text differently each time, and decrypts it', () => {
     const [one, other] = [encryption.encrypt('tick'), encryption.encrypt('tick')];
     assert.notEqual(one, other);
     assert.deepEqual([encryption.decrypt(one), encryption.decrypt(other)], ['tick', 'tick']);
   });
 
-  it('does not decrypt what was altered, cut or made up', () => {
+  it('secret encryption does not decrypt what was altered, cut or made up', () => {
     const ciphertext = encryption.encrypt('tock');
     const last = ciphertext.at(-1) === 'A' ? 'B' : 'A';
     for (const wrong of [
@@ -295,7 +295,7 @@ describe('the encryption of secrets', () => {
     }
   });
 
-  it('is not made without a key', () => {
+  it('secret encryption is not made without a key', () => {
     assert.throws(() => createSecretEncryption([]), /no secret key/);
   });
 });

@@ -7,7 +7,7 @@ import { deliveryRange, dispatchId } from './dispatch-id.ts';
 describe('the ids of dispatches', () => {
   const deliveryId = newId('delivery');
 
-  it('begin with the id of the delivery; each after it is another, and the same whoever asks', () => {
+  it('dispatch ids begin with the id of the delivery; each after it is another, and the same whoever asks', () => {
     const ids = Array.from({ length: 100 }, (_, before) => dispatchId(deliveryId, before));
     assert.equal(ids[0], deliveryId);
     assert.equal(new Set(ids).size, 100);
@@ -17,7 +17,7 @@ describe('the ids of dispatches', () => {
     );
   });
 
-  it('are ids of deliveries, UUIDs of version 7 with the time of the delivery', () => {
+  it('dispatch ids are ids of deliveries, UUIDs of version 7 with the time of the delivery', () => {
     for (let before = 1; before < 100; before++) {
       const id = dispatchId(deliveryId, before);
       assert.ok(isId('delivery', id), id);
@@ -27,7 +27,7 @@ describe('the ids of dispatches', () => {
     }
   });
 
-  it('lead back to a range that holds their delivery', () => {
+  it('dispatch ids lead back to a range that holds their delivery', () => {
     for (let before = 0; before < 100; before++) {
       const { from, to } = deliveryRange(dispatchId(deliveryId, before));
       assert.ok(from <= deliveryId && deliveryId <= to);
@@ -35,7 +35,7 @@ describe('the ids of dispatches', () => {
     }
   });
 
-  it('lead back to one delivery, also of many that were made at the same moment', () => {
+  it('dispatch ids lead back to one delivery, also of many that were made at the same moment', () => {
     const ids = Array.from({ length: 10_000 }, () => newId('delivery', 1_800_000_000_000));
     const { from, to } = deliveryRange(dispatchId(ids[4_321] ?? '', 3));
     assert.deepEqual(

@@ -25,7 +25,7 @@ describe('names of receivers', () => {
     await names.stop();
   });
 
-  it('are asked of the name servers', async () => {
+  it('names of receivers are asked of the name servers', async () => {
     const resolve = resolveByDns({ servers: [names.address] });
     assert.deepEqual(await resolve('shop.example'), [
       { address: '93.184.216.34', family: 4 },
@@ -36,7 +36,7 @@ describe('names of receivers', () => {
     await assert.rejects(resolve('localhost.shop.example'), /ENOTFOUND/);
   });
 
-  it('that lead inside are refused, whatever the name server says', async (t) => {
+  it('names of receivers that lead inside are refused, whatever the name server says', async (t) => {
     const sender = createSender({
       guard: createSsrfGuard(false, resolveByDns({ servers: [names.address] })),
       timeoutMs: 10_000,
@@ -51,7 +51,7 @@ describe('names of receivers', () => {
     assert.equal(receiver.connections, 0);
   });
 
-  it('that no server answers for do not make others wait', async () => {
+  it('names of receivers that no server answers for do not make others wait', async () => {
     const resolve = resolveByDns({ servers: [names.address], timeoutMs: 250 });
     let ended = 0;
     const silent = Array.from({ length: 20 }, (_, index) =>

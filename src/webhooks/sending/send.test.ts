@@ -85,7 +85,7 @@ describe('an attempt', () => {
     ],
   ];
   for (const [name, behaviour] of deadlines) {
-    it(`at a receiver that ${name} costs one deadline, and its connection is given up`, async () => {
+    it(`an attempt at a receiver that ${name} costs one deadline, and its connection is given up`, async () => {
       const receiver = await hostile(behaviour);
       const result = await senderWith({ timeoutMs: TIMEOUT_MS }).send(attempt(receiver.url));
       assert.deepEqual([result.isSuccess, result.responseCode, result.responseBody], [false, null, null]);
@@ -120,7 +120,7 @@ describe('an attempt', () => {
     ],
   ];
   for (const [name, behaviour, error] of faults) {
-    it(`at a receiver that ${name} fails at once`, async () => {
+    it(`an attempt at a receiver that ${name} fails at once`, async () => {
       const receiver = await hostile(behaviour);
       const result = await senderWith().send(attempt(receiver.url));
       assert.deepEqual([result.isSuccess, result.responseCode], [false, null]);
@@ -130,7 +130,7 @@ describe('an attempt', () => {
     });
   }
 
-  it('where nobody listens, or where TLS is broken, fails at once and sends nothing', async () => {
+  it('an attempt where nobody listens, or where TLS is broken, fails at once and sends nothing', async () => {
     const closed = await hostile(() => {});
     await closed.stop();
     const refused = await senderWith().send(attempt(closed.url));
@@ -156,7 +156,7 @@ describe('an attempt', () => {
     assert.equal(requests, 0);
   });
 
-  it('reads an endless body to 64 KiB and no further, and takes the status that it came with', async () => {
+  it('an attempt reads an endless body to 64 KiB and no further, and takes the status that it came with', async () => {
     const chunk = Buffer.alloc(16_384, 'x');
     const receiver = await hostile((socket) => {
       socket.write(`${OK}Content-Length: 100000000000\r\n\r\n`);
@@ -173,7 +173,7 @@ describe('an attempt', () => {
     assert.ok(receiver.sentBytes() < 10 * 16_000_000, `${receiver.sentBytes()} bytes were taken`);
   });
 
-  it('does not inflate a gzip bomb', async () => {
+  it('an attempt does not inflate a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     assert.ok(bomb.length < 60_000);
     const head = `${OK}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`;
@@ -185,7 +185,7 @@ describe('an attempt', () => {
     assert.ok(process.memoryUsage().rss - before < 400_000_000, 'ten bombs of 50 MB went off');
   });
 
-  it('keeps the beginning of an answer as text, whatever its bytes are', async () => {
+  it('an attempt keeps the beginning of an answer as text, whatever its bytes are', async () => {
     const answer =
       (body: Buffer): Behaviour =>
       (socket) => {
@@ -200,7 +200,7 @@ describe('an attempt', () => {
     assert.equal((await kept(Buffer.alloc(60_000, 'y')))?.length, 1_024);
   });
 
-  it('does not cost others anything: a good receiver is served while all the bad ones use up their time', async () => {
+  it('attempts at bad receivers cost others nothing: a good one is served while all the bad ones use up their time', async () => {
     const sender = senderWith();
     const bad = await Promise.all(deadlines.map(([, behaviour]) => hostile(behaviour)));
     let isOver = false;
@@ -213,7 +213,7 @@ describe('an attempt', () => {
     assert.equal(isOver, false, 'the good one had to wait');
   });
 
-  it('reuses a connection after an answer that was read to its end, and after no other', async () => {
+  it('an attempt reuses a connection after an answer that was read to its end, and after no other', async () => {
     const receiver = await wellBehaved();
     const sender = senderWith();
     for (const [bytes, connections] of [
@@ -231,7 +231,7 @@ describe('an attempt', () => {
     }
   });
 
-  it('takes a new connection after a minute of steady traffic, so that a change of the name is noticed', async () => {
+  it('an attempt takes a new connection after a minute of steady traffic, so that a change of the name is noticed', async () => {
     const receiver = await wellBehaved();
     const sender = senderWith({ connectionAgeMs: 100 });
     const ports = new Set<number>();
@@ -244,7 +244,7 @@ describe('an attempt', () => {
     assert.equal(CONNECTION_AGE_MS, 60_000);
   });
 
-  it('never begins when the URL has an address inside, or a name that leads there', async () => {
+  it('an attempt never begins when the URL has an address inside, or a name that leads there', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     const { port } = receiver;
     const toLoopback: SsrfGuard = {
@@ -260,7 +260,7 @@ describe('an attempt', () => {
     assert.equal(receiver.connections, 0);
   });
 
-  it('never goes over plain http unless that is allowed, whenever the URL was saved', async () => {
+  it('an attempt never goes over plain http unless that is allowed, whenever the URL was saved', async () => {
     const receiver = await hostile(() => {});
     const strict = createSsrfGuard(false);
     // As if the name had a public address: nothing but the protocol is wrong with it.
@@ -278,7 +278,7 @@ describe('an attempt', () => {
     assert.equal(receiver.connections, 0);
   });
 
-  it('is checked by the address that the connection really has, before a byte is sent', async () => {
+  it('an attempt is checked by the address that the connection really has, before a byte is sent', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     // As if the system had led the name elsewhere than the check was told.
     const fooled: SsrfGuard = {
@@ -291,7 +291,7 @@ describe('an attempt', () => {
     assert.equal(receiver.requests, 0);
   });
 
-  it('asks for the name anew with each connection: what was public yesterday may lead inside today', async () => {
+  it('an attempt resolves the name with each connection: what was public yesterday may lead inside today', async () => {
     const answers = ['93.184.216.34', '127.0.0.1'];
     const receiver = await hostile(() => {});
     const guard = createSsrfGuard(false, async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]);
@@ -304,7 +304,7 @@ describe('an attempt', () => {
     assert.equal(receiver.connections, 0);
   });
 
-  it('ends well for whatever could be called a URL', async () => {
+  it('an attempt ends well for whatever could be called a URL', async () => {
     for (const url of ['', 'nonsense', 'http://', 'ftp://127.0.0.1/', 'http://127.0.0.1:0/', 'http://a b/']) {
       const result = await senderWith().send(attempt(url));
       assert.equal(result.isSuccess, false, url);

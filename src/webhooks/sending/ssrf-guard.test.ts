@@ -81,19 +81,19 @@ const FORBIDDEN_ADDRESSES = [
 const PUBLIC_ADDRESSES = ['8.8.8.8', '93.184.216.34', '172.32.0.1', '100.128.0.1', '::ffff:8.8.8.8', '2606:4700::1111'];
 
 describe('the addresses that webhooks may go to', () => {
-  it('are public ones only', () => {
+  it('the addresses that webhooks may go to are public ones only', () => {
     for (const address of FORBIDDEN_ADDRESSES) assert.equal(strict.isAllowed(address), false, address);
     for (const address of PUBLIC_ADDRESSES) assert.equal(strict.isAllowed(address), true, address);
   });
 
-  it('are all of them in development', () => {
+  it('the addresses that webhooks may go to are all of them in development', () => {
     for (const address of ['127.0.0.1', '10.0.0.1', '::1', '8.8.8.8']) {
       assert.equal(development.isAllowed(address), true, address);
     }
   });
 });
 
-describe('the URL of a receiver', () => {
+describe('the URL of an endpoint', () => {
   const wrongs: [url: string, problem: RegExp][] = [
     ['', /absolute URL/],
     ['shop.example/hook', /absolute URL/],
@@ -153,11 +153,11 @@ describe('the URL of a receiver', () => {
     ['https://postgres/', /local name/],
     ['https://postgres./', /local name/],
   ];
-  it('is refused when it is not https or names something inside', () => {
+  it('the URL of an endpoint is refused when it is not https or names something inside', () => {
     for (const [url, problem] of wrongs) assert.match(strict.problemOf(url) ?? 'accepted', problem, url);
   });
 
-  it('is accepted when it is https and names something outside', () => {
+  it('the URL of an endpoint is accepted when it is https and names something outside', () => {
     for (const url of [
       'https://shop.example/webhooks',
       'https://shop.example.:8443/a?b=c',
@@ -171,7 +171,7 @@ describe('the URL of a receiver', () => {
     }
   });
 
-  it('may be http and inside in development, and is still a plain URL', () => {
+  it('the URL of an endpoint may be http and inside in development, and is still a plain URL', () => {
     for (const url of [
       'http://127.0.0.1:3000/hook',
       'http://localhost/',
@@ -194,7 +194,7 @@ describe('a name', () => {
   const lookup = (guard: SsrfGuard, options: { all?: boolean } = {}) =>
     promisify<string, object, unknown>(guard.lookup as never)('shop.example', options);
 
-  it('leads to its public addresses and to no other', async () => {
+  it('a name leads to its public addresses and to no other', async () => {
     const guard = createSsrfGuard(false, resolving('10.0.0.1', '93.184.216.34', '::1', '2606:4700::1111'));
     assert.deepEqual(await lookup(guard, { all: true }), [
       { address: '93.184.216.34', family: 4 },
@@ -202,7 +202,7 @@ describe('a name', () => {
     ]);
   });
 
-  it('that leads inside leads nowhere', async () => {
+  it('a name that leads inside leads nowhere', async () => {
     for (const address of FORBIDDEN_ADDRESSES.filter((each) => each !== '')) {
       await assert.rejects(
         lookup(createSsrfGuard(false, resolving(address)), { all: true }),
@@ -213,7 +213,7 @@ describe('a name', () => {
     await assert.rejects(lookup(createSsrfGuard(false, resolving()), { all: true }), /webhooks may not go to/);
   });
 
-  it('that is asked for by many at once is resolved once, and anew for those who come later', async () => {
+  it('a name that many ask for at once is resolved once, and again for those who come later', async () => {
     let asked = 0;
     const guard = createSsrfGuard(false, async () => {
       asked += 1;
@@ -226,7 +226,7 @@ describe('a name', () => {
     assert.equal(asked, 2);
   });
 
-  it('that cannot be resolved is an error for each who asked', async () => {
+  it('a name that cannot be resolved is an error for each who asked', async () => {
     const guard = createSsrfGuard(false, async () => {
       throw new Error('queryA ESERVFAIL shop.example');
     });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 
 describe('the concurrency limit of a worker', () => {
-  it('always leaves free slots: with n endpoints that hang, each has its share and as many are left as one may take', () => {
+  it('the concurrency limit always leaves free slots: with n endpoints that hang, each has its share and as many are left as one may take', () => {
     for (const [hanging, share] of [
       [1, 64],
       [8, 64],
@@ -29,7 +29,7 @@ describe('the concurrency limit of a worker', () => {
     }
   });
 
-  it('counts what is released, in slots and in bytes', () => {
+  it('the concurrency limit counts what is released, in slots and in bytes', () => {
     const slots = createConcurrencyLimit(4, 2);
     slots.acquire('a', 100);
     slots.acquire('a', 100);

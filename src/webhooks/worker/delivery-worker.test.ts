@@ -25,7 +25,7 @@ import { WORKER_LIMITS } from './worker-limits.ts';
 /** For receivers that hang until the test lets go of them, however slow the machine is. */
 const PATIENT = { attemptTimeoutMs: 120_000, leaseMs: 240_000 };
 
-describe('the worker', () => {
+describe('the delivery worker', () => {
   let world: ReceivingWorld;
   const workers: TestWorker[] = [];
 
@@ -51,7 +51,7 @@ describe('the worker', () => {
     return worker;
   }
 
-  it('keeps places free: twenty receivers that hang do not make another one wait', async () => {
+  it('the delivery worker keeps slots free: twenty receivers that hang do not make another one wait', async () => {
     start(world, { inFlight: 64, inFlightPerEndpoint: 16, ...PATIENT });
     const dead: Shop[] = [];
     const hanging: Receiver[] = [];
@@ -72,7 +72,7 @@ describe('the worker', () => {
     assert.equal(ended.filter(({ last_attempt_at }) => last_attempt_at !== null).length, 0, 'it waited for the others');
   });
 
-  it('does not look again and again at receivers whose deliveries wait for their time', async () => {
+  it('the delivery worker does not look again and again at endpoints whose deliveries wait for their time', async () => {
     const shops: Shop[] = [];
     for (let index = 0; index < ENDPOINT_LIMIT + 20; index++) shops.push(await openShop(world));
     for (const { integrationId } of shops) {
@@ -91,7 +91,7 @@ describe('the worker', () => {
     };
     start({ ...world, db: counting }, { pollMs: 200, maintenanceMs: 100_000 });
     await sleep(1_000);
-    // A claim and a look for ripe retries in each of five polls, and the first turn of the housekeeping.
+    // A claim and a look for retries to promote in each of five polls, and the first round of maintenance.
     assert.ok(statements <= 16, `${statements} statements in five polls`);
 
     const last = shops.sort((one, other) => (one.integrationId < other.integrationId ? -1 : 1)).at(-1) as Shop;
@@ -100,7 +100,7 @@ describe('the worker', () => {
     await receiver.until(1);
   });
 
-  it('shares the work with others, without a webhook sent twice', async () => {
+  it('delivery workers share the work, without a webhook sent twice', async () => {
     const workers = [start(world), start(world), start(world)];
     const shops = [await openShop(world), await openShop(world)];
     const both = await Promise.all(shops.map(world.connect));
@@ -119,7 +119,7 @@ describe('the worker', () => {
     );
   });
 
-  it('leaves a receiver its limit, however many workers there are', async () => {
+  it('delivery workers leave an endpoint its limit, however many there are', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     receiver.answer = () => {};
@@ -132,7 +132,7 @@ describe('the worker', () => {
     assert.equal(receiver.received.length, 8);
   });
 
-  it('stops at any moment without leaving a lease behind or sending anything twice', async () => {
+  it('the delivery worker stops at any moment without leaving a lease behind or sending anything twice', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const ids = await queueEvents(world, shop, 600);
@@ -147,7 +147,7 @@ describe('the worker', () => {
     assert.equal(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size, ids.length);
   });
 
-  it('sends at once what a commit caused, without waiting for its poll', async () => {
+  it('the delivery worker sends at once what a commit caused, without waiting for its poll', async () => {
     start(world, { pollMs: 60_000, maintenanceMs: 60_000 });
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
@@ -158,7 +158,7 @@ describe('the worker', () => {
     }
   });
 
-  it("writes and signs by the database's clock, whatever the worker's own says", async (t) => {
+  it("the delivery worker writes and signs by the database's clock, whatever the worker's own says", async (t) => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     receiver.answerWith(500);
@@ -177,7 +177,7 @@ describe('the worker', () => {
     assert.equal(await isAccepted(webhook, receiver.secret, Date.now() / 1000), true);
   });
 
-  it('keeps the wait of a retry when the database answers late', async () => {
+  it('the delivery worker keeps the wait of a retry when the database answers late', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     receiver.answerWith(500);
@@ -190,7 +190,7 @@ describe('the worker', () => {
     assert.ok(waitMs >= 5_000, `the next attempt is due ${waitMs} ms after this one`);
   });
 
-  it('does not send what its lease would not last for: another worker does, and once', async () => {
+  it('the delivery worker does not send what its lease would not last for: another worker does, and once', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const limits = { leaseMs: 3_000, attemptTimeoutMs: 2_000 };
@@ -209,7 +209,7 @@ describe('the worker', () => {
     return (await world.db.query(sql`select id from deliveries where lease_token is not null`)).length;
   }
 
-  it('gives back at once what came too late to be sent, as if it had not been claimed', async () => {
+  it('the delivery worker releases at once what came too late to be sent, as if it had not been claimed', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await queueEvents(world, shop, 1);
@@ -222,13 +222,13 @@ describe('the worker', () => {
     assert.equal(receiver.received.length, 0);
   });
 
-  it('has the deadline and the takeover that are promised', () => {
+  it('the delivery worker has the deadline and the takeover that are promised', () => {
     assert.equal(WORKER_LIMITS.attemptTimeoutMs, 10_000);
     assert.ok(WORKER_LIMITS.attemptTimeoutMs < WORKER_LIMITS.leaseMs);
     assert.ok(WORKER_LIMITS.leaseMs + WORKER_LIMITS.pollMs <= 30_000);
   });
 
-  it('reuses its connections', async () => {
+  it('the delivery worker reuses its connections', async () => {
     const worker = start(world);
     const shop = await openShop(world);
     const receiver = await world.connect(shop);

@@ -20,7 +20,7 @@ import { moveUnits } from '../../inventory/movements.ts';
 import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/order-operations.ts';
 import { setUrl, subscribe } from '../endpoints/endpoint-settings.ts';
 
-describe('what a receiver gets', () => {
+describe('a webhook', () => {
   let world: WebhookWorld;
 
   before(async () => {
@@ -36,7 +36,7 @@ describe('what a receiver gets', () => {
 
   const inOrder = (received: Received[]) => received.map(({ body }) => body).sort();
 
-  it('is a POST with the six headers, the stored bytes and nothing that could be inflated', async () => {
+  it('a webhook is a POST with the six headers, the stored bytes and nothing that could be inflated', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const deliveryId = await ping(shop);
@@ -61,7 +61,7 @@ describe('what a receiver gets', () => {
     assert.deepEqual(await storedBodies(shop), [webhook.body]);
   });
 
-  it('carries the very bytes that are stored and that GET /v1/events serves, also of whole orders', async () => {
+  it('a webhook carries the very bytes that are stored and that GET /v1/events serves, also of whole orders', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const listing = await publishNew(world, shop, watch());
@@ -97,7 +97,7 @@ describe('what a receiver gets', () => {
     assert.equal(await countRefused(receiver.received, receiver.secret), 0);
   });
 
-  it('verifies with the secret alone, within 300 seconds of its time, and only untouched', async () => {
+  it('a webhook verifies with the secret alone, within 300 seconds of its time, and only untouched', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     await ping(shop);
@@ -115,7 +115,7 @@ describe('what a receiver gets', () => {
     assert.equal(await isAccepted({ ...webhook, rawBody: touched }, secret, at), false);
   });
 
-  it('says livemode false while the integration is in test mode', async () => {
+  it('a webhook says livemode false while the integration is in test mode', async () => {
     const shop = await openShop(world, { isTestMode: true });
     const receiver = await world.connect(shop);
     await ping(shop);
@@ -127,7 +127,7 @@ describe('what a receiver gets', () => {
     assert.equal(JSON.parse(live?.body ?? '').livemode, true);
   });
 
-  it('counts any 2xx as success and everything else as a failure that is retried, redirects too', async () => {
+  it('a webhook counts any 2xx as success and everything else as a failure that is retried, redirects too', async () => {
     const target = await openShop(world);
     const elsewhere = await world.connect(target);
     for (const [status, expected] of [
@@ -161,7 +161,7 @@ describe('what a receiver gets', () => {
     assert.equal(elsewhere.received.length, 0, 'a redirect was followed');
   });
 
-  it('is recorded as an event without a delivery where there is no URL, and is never sent later', async () => {
+  it('a webhook is recorded as an event without a delivery where there is no URL, and is never sent later', async () => {
     const shop = await openShop(world);
     await publishNew(world, shop, watch());
     const answer = await shop.post('/v1/test/webhook_ping');
@@ -176,7 +176,7 @@ describe('what a receiver gets', () => {
     assert.equal((await shop.api.get('/v1/events')).body.data.length, 3);
   });
 
-  it('is what was subscribed: names and namespaces, where listing.* gets no part.*', async () => {
+  it('a webhook is sent for what was subscribed: names and namespaces, where listing.* gets no part.*', async () => {
     const table: [names: string[], types: string[]][] = [
       [['*'], ['listing.published', 'part.in_stock', 'part.published']],
       [['listing.*'], ['listing.published']],
@@ -201,7 +201,7 @@ describe('what a receiver gets', () => {
     }
   });
 
-  it('cannot be subscribed under a name that is not in the catalogue', async () => {
+  it('a subscription cannot name an event that is not in the catalogue', async () => {
     const { integrationId } = await openShop(world);
     for (const name of [
       'listing',
@@ -224,7 +224,7 @@ describe('what a receiver gets', () => {
     assert.equal(await subscribe(world.db, TESTER, 'int_none', ['*']), false);
   });
 
-  it('goes to the URL as it was saved, with path and query', async () => {
+  it('a webhook goes to the URL as it was saved, with path and query', async () => {
     const shop = await openShop(world);
     const receiver = await world.connect(shop);
     const url = `${receiver.url}/a%20b/?token=x%2By&z=%C3%A9`;

@@ -5,7 +5,7 @@ import { createServerClock } from './server-clock.ts';
 describe("the database's time", () => {
   const SERVER = 1_900_000_000_000;
 
-  it('is not moved by an answer that was long on its way', () => {
+  it("the database's time is not moved by an answer that was long on its way", () => {
     const clock = createServerClock(() => 10_000);
     clock.observe({ askedAt: 0, arrivedAt: 2, serverMs: SERVER + 1 });
     clock.observe({ askedAt: 5_000, arrivedAt: 9_000, serverMs: SERVER + 5_001 });
@@ -13,7 +13,7 @@ describe("the database's time", () => {
     assert.equal(clock.latest().getTime(), SERVER + 10_001);
   });
 
-  it('is never before the real one where a wait begins, even if every answer is slow', () => {
+  it("the database's time is never before the real one where a wait begins, even if every answer is slow", () => {
     const clock = createServerClock(() => 10_000);
     for (const askedAt of [0, 4_000])
       clock.observe({ askedAt, arrivedAt: askedAt + 3_000, serverMs: SERVER + askedAt });
@@ -21,7 +21,7 @@ describe("the database's time", () => {
     assert.ok(clock.now().getTime() >= SERVER + 10_000 - 1_500);
   });
 
-  it('follows when the clock is set', () => {
+  it("the database's time follows when the clock is set", () => {
     const clock = createServerClock(() => 10_000);
     clock.observe({ askedAt: 0, arrivedAt: 2, serverMs: SERVER });
     for (const hour of [3_600_000, -3_600_000]) {

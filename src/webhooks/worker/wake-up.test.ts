@@ -32,7 +32,7 @@ describe('wake-ups between nodes', () => {
     };
   }
 
-  it('come at once for the first of many commits, and once more for all that follow it', async (t) => {
+  it('wake-ups between nodes come at once for the first of many commits, and once more for all that follow it', async (t) => {
     const listener = listen(t);
     await listener.until(1);
     const notify = createNotifier(database.db);
@@ -44,7 +44,7 @@ describe('wake-ups between nodes', () => {
     await listener.until(4);
   });
 
-  it('come again after the connection was lost, with one for what was missed', async (t) => {
+  it('wake-ups between nodes come again after the connection was lost, with one for what was missed', async (t) => {
     const listener = listen(t);
     await listener.until(1);
     await database.db.query(sql`
@@ -55,7 +55,7 @@ describe('wake-ups between nodes', () => {
     await listener.until(3);
   });
 
-  it('can be stopped at any moment, also while connecting', async (t) => {
+  it('wake-ups between nodes can be stopped at any moment, also while connecting', async (t) => {
     for (let time = 0; time < 20; time++) {
       const listener = listen(t);
       await sleep(Math.random() * 15);
