@@ -9,10 +9,10 @@ export type ChannelContext = {
   now: () => Date | null;
   publicUrl: string;
   versions: readonly ApiVersion[];
-  /** Told after a commit which integrations have new events; wakes whoever sends them. */
+  /** Called after a commit with the integrations that have new events; wakes whoever sends them. */
   onEvents: (integrationIds: string[]) => void;
-  /** Tells open dashboards what changed, after the commit. Kinds that a new event implies are announced by themselves. */
+  /** Announces to open dashboards what changed, after the commit. Kinds that a new event implies are announced by themselves. */
   announceChange?: AnnounceChange;
-  /** Told after a commit which photos are gone, so that their files go too; whatever is missed is swept later. */
+  /** Called after a commit with the photos that are gone, so that their files go too; whatever is missed is swept later. */
   onPhotosRemoved?: (photoIds: string[]) => void;
 };

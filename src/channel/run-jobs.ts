@@ -13,7 +13,7 @@ const BATCH_LIMIT = 100;
 const PAUSE_MS = 5;
 /**
  * Each batch renews it, and takes a tenth of a second. When a worker dies its job rests for so long. It need not outlast
- * a batch that waits for a busy clock: two workers with one job take turns, each batch is done by one of them.
+ * a batch that waits for a busy clock: two workers with one job alternate, each batch is done by one of them.
  */
 const LEASE_SECONDS = 5;
 /** How long a job that failed is left alone. */
@@ -57,7 +57,7 @@ async function runJob(
 type ClaimedJob = { id: string; integrationId: string; kind: JobKind };
 
 /**
- * A job whose worker died is free again when its lease runs out. Changes that must be told go before re-rendering. Those
+ * A job whose worker died is free again when its lease runs out. Changes that must be announced go before re-rendering. Those
  * of a detached channel wait: without its dealer nothing can be projected.
  */
 async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {

@@ -26,17 +26,17 @@ export type EventDraft = {
   previous: Record<string, unknown> | undefined;
 };
 
-export type Outcome = {
+export type Transition = {
   /** Whether the row gets a new stamp. */
   isChanged: boolean;
   events: EventDraft[];
 };
 
-const UNCHANGED: Outcome = { isChanged: false, events: [] };
+const UNCHANGED: Transition = { isChanged: false, events: [] };
 const ON_SALE = new Set(['active', 'reserved']);
 
-/** The transition table: the only place that decides which events a change is. */
-export function transition(before: Projected | null, after: Projected | null, change: Change): Outcome {
+/** The transition table: it alone decides which events a change is. */
+export function transition(before: Projected | null, after: Projected | null, change: Change): Transition {
   if (before === null && after === null) return UNCHANGED;
   if (before !== null && after !== null && isSame(before, after)) return UNCHANGED;
   const kind = (after ?? before)?.kind;
@@ -71,7 +71,7 @@ function partEvents(before: Projected | null, after: Projected | null, change: C
   if (before === null) return [event('part.published')];
   const isMoved = before.quantity !== after.quantity;
   const differences = changedFields(before, after);
-  // A movement of stock is told by its own event; what merely follows from it is not told again.
+  // A movement of stock has its own event; what merely follows from it is not announced again.
   const isMore = Object.keys(differences).some((field) => !FOLLOWS_QUANTITY.has(field)) || isOtherStatus(before, after);
   const events: EventDraft[] = [];
   if (!isMoved || change.isQuantityEdit || isMore) events.push(event('part.updated', {}, differences));

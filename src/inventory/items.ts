@@ -130,7 +130,7 @@ export async function setHidden(
 }
 
 /**
- * Removes an item whose row is locked, and tells the channels that ever had it. The stock's part of deleting an item;
+ * Removes an item whose row is locked, and announces it on the channels that ever had it. The stock's part of deleting an item;
  * orders may be matched to it, and they come first.
  */
 export async function removeItem(

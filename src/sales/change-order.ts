@@ -39,8 +39,8 @@ export type OpenOrder = {
   /** The reported buyer is several people, and the dealer has not decided yet. */
   hasCustomerConflict: boolean;
   now: Date;
-  /** The event that tells the order's own client. */
-  tell(type: EventType, previous: Record<string, unknown>): void;
+  /** Adds an event for the order's own client. */
+  announce(type: EventType, previous: Record<string, unknown>): void;
   sell(line: StoredLine, item: LockedItem): void;
   voidSale(saleId: string): void;
 };
@@ -98,7 +98,7 @@ export async function changeOrder(
     items,
     hasCustomerConflict: row.has_customer_conflict,
     now: context.now() ?? row.now,
-    tell: (type, previous) => events.push({ type, previous }),
+    announce: (type, previous) => events.push({ type, previous }),
     sell(line, item) {
       const id = newId('sale');
       sales.push({ id, itemId: item.id, title: item.title, stockNumber: item.stockNumber, units: line.units });
@@ -131,9 +131,9 @@ export async function changeOrder(
     const outbox = openOutbox();
     const json = presentOrder(context, endpoint.apiVersion, document);
     // What happens to a test order is a test, also when the integration has gone live since.
-    const told = { ...endpoint, isTestMode: endpoint.isTestMode || row.is_test };
+    const recipient = { ...endpoint, isTestMode: endpoint.isTestMode || row.is_test };
     for (const { type, previous } of events) {
-      outbox.add(told, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
+      outbox.add(recipient, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
     }
     await outbox.write(tx);
   }

@@ -11,7 +11,7 @@ import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
 import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
 
 /**
- * Deletes an item for ever: it reads 404 everywhere, and channels that ever had it are told. Orders that were waiting
+ * Deletes an item for ever: it reads 404 everywhere, and channels that ever had it get an event. Orders that were waiting
  * for it are matched to nothing again, for the dealer to match them otherwise; sales, fulfilled and cancelled orders are
  * history and keep naming it.
  */

@@ -84,7 +84,7 @@ export async function confirmOrder(
       open.order.status = status;
       return true;
     },
-    // The client knows that it sold the watch; everybody else is told.
+    // The client knows that it sold the watch; every other channel gets the event.
     { isSuppressed: (integrationId, type, reporterId) => type === 'listing.sold' && integrationId === reporterId },
   );
 }
@@ -97,14 +97,14 @@ export async function fulfilOrder(
 ): Promise<Order> {
   return await asDealer(context, { actor, action: 'order.fulfilled' }, organizationId, orderId, (open) => {
     const status = nextStatus(open.order, 'fulfil');
-    open.tell('order.fulfilled', { status: open.order.status });
+    open.announce('order.fulfilled', { status: open.order.status });
     open.order.status = status;
     open.order.fulfilled_at = open.now.toISOString();
     return true;
   });
 }
 
-/** The dealer will not serve the order: it is cancelled, its stock is free again, and the client is told. */
+/** The dealer will not serve the order: it is cancelled, its stock is free again, and its client gets an event. */
 export async function dismissOrder(
   context: ChannelContext,
   actor: Actor,
@@ -114,7 +114,7 @@ export async function dismissOrder(
 ): Promise<Order> {
   return await asDealer(context, { actor, action: 'order.dismissed' }, organizationId, orderId, (open) => {
     cancel(open, nextStatus(open.order, 'dismiss'), 'dealer', reason);
-    open.tell('order.cancelled', {});
+    open.announce('order.cancelled', {});
     return true;
   });
 }

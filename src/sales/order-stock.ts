@@ -4,23 +4,23 @@ import { type Sql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import type { OrderDraft, OrderScope } from './order-draft.ts';
 
-/** The stock that the orders ask for, its rows locked; taking from it happens in memory and is written at once. */
-export type Shelf = {
+/** The stock that the orders ask for, its rows locked; units are held in memory first, and written at once. */
+export type OrderStock = {
   /** As they were found. */
-  items: Map<string, ShelfItem>;
-  /** The integrations that show any of the items, or did: what is taken changes what their clients read. */
+  items: Map<string, StockRow>;
+  /** The integrations that show any of the items, or did: what is held changes what their clients read. */
   channels: string[];
-  /** A test order reads as a live one would and takes nothing, so the next one finds the stock as this one did. */
+  /** A test order reads as a live one would and holds nothing, so the next one finds the stock as this one did. */
   startOrder(): void;
-  /** Takes units of an item this client can know; null if it is unknown, taken or too few are left. */
-  take(itemId: string, kind: ShelfItem['kind'], units: number): { remaining: number } | null;
+  /** Holds units of an item that this client can know; null if it is unknown, sold, or too few are left. */
+  hold(itemId: string, kind: StockRow['kind'], units: number): { remaining: number } | null;
   touched(): string[];
   write(): Promise<void>;
 };
 
-export type ShelfItem = { id: string; kind: 'listing' | 'part'; units: number; reservedUnits: number };
+export type StockRow = { id: string; kind: 'listing' | 'part'; units: number; reservedUnits: number };
 
-export async function openShelf(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<Shelf> {
+export async function lockOrderStock(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<OrderStock> {
   const found = await lockStock(tx, scope, wantedIds(drafts));
   // A statement of its own: one that waits for a lock goes on reading what stood when it began.
   const publications = await readPublications(
@@ -32,25 +32,25 @@ export async function openShelf(tx: Transaction, scope: OrderScope, drafts: Orde
   );
   const items = new Map(found.filter((item) => isReadable(item, own.get(item.id))).map((item) => [item.id, item]));
   const channels = publications.filter((one) => items.has(one.itemId)).map((one) => one.integrationId);
-  const taken = new Map<string, number>();
+  const held = new Map<string, number>();
   return {
     items,
     channels: scope.isTest ? [] : [...new Set(channels)],
     startOrder() {
-      if (scope.isTest) taken.clear();
+      if (scope.isTest) held.clear();
     },
-    take(itemId, kind, units) {
+    hold(itemId, kind, units) {
       const item = items.get(itemId);
       if (item === undefined || item.kind !== kind) return null;
-      const available = item.units - item.reservedUnits - (taken.get(itemId) ?? 0);
+      const available = item.units - item.reservedUnits - (held.get(itemId) ?? 0);
       if (available < units) return null;
-      taken.set(itemId, (taken.get(itemId) ?? 0) + units);
+      held.set(itemId, (held.get(itemId) ?? 0) + units);
       return { remaining: available - units };
     },
-    touched: () => (scope.isTest ? [] : [...taken.keys()].sort()),
+    touched: () => (scope.isTest ? [] : [...held.keys()].sort()),
     async write() {
-      if (scope.isTest || taken.size === 0) return;
-      const rows = [...taken].map(([id, units]) => ({ id, units }));
+      if (scope.isTest || held.size === 0) return;
+      const rows = [...held].map(([id, units]) => ({ id, units }));
       await tx.query(sql`
         update items i set reserved_units = i.reserved_units + rows.units
         from ${unnestRows('rows', rows, { id: 'text', units: 'integer' })}
@@ -63,9 +63,9 @@ type ItemPublication = { integrationId: string; itemId: string; isOn: boolean };
 
 /**
  * A client can buy what it can read by its id: a listing that is or was on its channel, since the sale may have happened
- * before it was taken off, and a part while it is on. Anything else is an unknown id.
+ * before it was held off, and a part while it is on. Anything else is an unknown id.
  */
-function isReadable({ kind }: ShelfItem, publication: ItemPublication | undefined): boolean {
+function isReadable({ kind }: StockRow, publication: ItemPublication | undefined): boolean {
   return publication !== undefined && (kind === 'listing' || publication.isOn);
 }
 
@@ -81,13 +81,13 @@ function wantedIds(drafts: OrderDraft[]): string[] {
 }
 
 /**
- * A test order takes nothing, but its lines refer to the rows, which locks them weakly: that too has to come before the
+ * A test order holds nothing, but its lines refer to the rows, which locks them weakly: that too has to come before the
  * clocks.
  */
-async function lockStock(tx: Transaction, scope: OrderScope, ids: string[]): Promise<ShelfItem[]> {
+async function lockStock(tx: Transaction, scope: OrderScope, ids: string[]): Promise<StockRow[]> {
   if (ids.length === 0) return [];
   const lock: Sql = scope.isTest ? sql`for key share` : sql`for update`;
-  return await tx.query<ShelfItem>(sql`
+  return await tx.query<StockRow>(sql`
     select id, kind, units, reserved_units as "reservedUnits" from items
     where id = any(${ids}::text[]) and organization_id = ${scope.organizationId} order by id ${lock}`);
 }

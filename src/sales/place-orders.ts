@@ -9,7 +9,7 @@ import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';
-import { openShelf, type Shelf } from './order-stock.ts';
+import { lockOrderStock, type OrderStock } from './order-stock.ts';
 
 export type Placed = {
   /** Each order as JSON text; null where nothing was stored, because the channel_order_id is taken. */
@@ -32,8 +32,8 @@ export async function placeOrders(
 ): Promise<Placed> {
   // All locks first, in the one order that holds everywhere: customers, stock, clocks.
   if (drafts.some((draft) => draft.customer !== null)) await lockCustomers(tx, scope.organizationId);
-  const shelf = await openShelf(tx, scope, drafts);
-  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...shelf.channels])].sort());
+  const stock = await lockOrderStock(tx, scope, drafts);
+  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort());
 
   const taken = await takenOrderIds(tx, scope, drafts);
   const fresh = drafts.filter((draft) => {
@@ -43,16 +43,16 @@ export async function placeOrders(
   });
   if (fresh.length === 0) return { documents: drafts.map(() => null), touched: [] };
   const orders = fresh.map((draft) => {
-    shelf.startOrder();
-    return { draft, id: newId('order'), lines: draft.lines.map((line) => matched(shelf, line)) };
+    stock.startOrder();
+    return { draft, id: newId('order'), lines: draft.lines.map((line) => matched(stock, line)) };
   });
-  await shelf.write();
+  await stock.write();
   const { stamps } = await projectItems(tx, context, {
-    itemIds: shelf.touched(),
+    itemIds: stock.touched(),
     integrationIds: null,
     clocks,
     stampAlso: [scope.integrationId],
-    unitsBefore: shelf.items,
+    unitsBefore: stock.items,
     // The client's own writes are not echoed to it.
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });
@@ -68,14 +68,14 @@ type MatchedLine = { id: string; draft: OrderLineDraft; match: Order['lines'][nu
 type CustomerLink = { id: string | null; hasConflict: boolean };
 type OrderRow = { draft: OrderDraft; id: string; lines: MatchedLine[]; customer: CustomerLink; document: string };
 
-function matched(shelf: Shelf, draft: OrderLineDraft): MatchedLine {
+function matched(stock: OrderStock, draft: OrderLineDraft): MatchedLine {
   const kind = draft.listing_id === null ? 'part' : 'listing';
   const itemId = draft.listing_id ?? draft.part_id;
-  const grip = itemId === null ? null : shelf.take(itemId, kind, draft.quantity);
+  const held = itemId === null ? null : stock.hold(itemId, kind, draft.quantity);
   return {
     id: newId('orderLine'),
     draft,
-    match: itemId === null || grip === null ? null : { object: kind, id: itemId, remaining_quantity: grip.remaining },
+    match: itemId === null || held === null ? null : { object: kind, id: itemId, remaining_quantity: held.remaining },
   };
 }
 
