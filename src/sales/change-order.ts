@@ -2,30 +2,27 @@ import { lockClocks, stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { withStamp } from '../channel/documents.ts';
 import { presenter } from '../channel/plan-projection.ts';
-import { integrationsOf, projectItems } from '../channel/project-items.ts';
+import { integrationsOf, type ProjectionResult, projectItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { EventType } from '../contract/events.ts';
 import type { Order } from '../contract/resources/order.ts';
 import type { JsonObject } from '../contract/versions.ts';
 import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { type LockedItem, lockItems } from '../inventory/change.ts';
 import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox } from '../webhooks/outbox.ts';
-
-/** Who asks for an order: the dealer for any of the organization's, a client for those of its integration alone. */
-export type OrderOwner = { organizationId: string; integrationId?: string };
-
-export type StoredLine = {
-  id: string;
-  itemId: string | null;
-  units: number;
-  /** Whether the order holds these units back in stock. */
-  isHolding: boolean;
-  saleId: string | null;
-};
+import {
+  lockOrders,
+  type OrderOwner,
+  type OrderRow,
+  readLines,
+  type Sale,
+  type StoredLine,
+  writeItems,
+  writeOrders,
+  writeSales,
+} from './order-rows.ts';
 
 /** An order under change: its row and its items are locked, and what the operation alters here is written after it. */
 export type OpenOrder = {
@@ -51,52 +48,131 @@ export type OrderChangeOptions = {
   isSuppressed?: (integrationId: string, type: EventType, reporterId: string) => boolean;
 };
 
-type OrderRow = {
-  integration_id: string;
-  organization_id: string;
-  document: string;
-  is_test: boolean;
-  has_customer_conflict: boolean;
-  now: Date;
-};
-type Sale = { id: string; itemId: string; title: string; stockNumber: string; units: number };
+/** A change of one order. If it returns false, it has altered nothing. */
+export type AlterOrder = (open: OpenOrder) => boolean;
 
-/**
- * The shape of every change of an order: lock the order, its stock and the clocks, let the operation alter them, and
- * write the order, the stock, what clients can read of it and the events, all in the caller's transaction. Null if there
- * is no such order. If the operation returns false, nothing is written.
- */
+export type ChangedOrders = {
+  /** In the order of the changes; null where there is no such order. */
+  orders: (Order | null)[];
+  touched: string[];
+};
+
+/** Changes one order; null if there is no such order. */
 export async function changeOrder(
   tx: Transaction,
   context: ChannelContext,
   owner: OrderOwner,
   orderId: string,
-  alter: (open: OpenOrder) => boolean,
+  alter: AlterOrder,
   options: OrderChangeOptions = {},
 ): Promise<{ order: Order; touched: string[] } | null> {
-  const row = await lockOrder(tx, owner, orderId);
-  if (row === null) return null;
-  const { integration_id: integrationId, organization_id: organizationId } = row;
-  const lines = await readLines(tx, integrationId, orderId);
-  const itemIds = [...new Set([...lines.flatMap((line) => line.itemId ?? []), ...(options.alsoLock ?? [])])];
+  const { orders, touched } = await changeOrders(tx, context, owner, [{ orderId, alter }], options);
+  const [order = null] = orders;
+  return order === null ? null : { order, touched };
+}
+
+/**
+ * The shape of every change of orders: lock the orders, their stock and the clocks, let each operation alter its order,
+ * and write the orders, the stock, what clients can read of it and the events, all in the caller's transaction. Several
+ * orders are of one integration. If no operation alters anything, nothing is written.
+ */
+export async function changeOrders(
+  tx: Transaction,
+  context: ChannelContext,
+  owner: OrderOwner,
+  changes: { orderId: string; alter: AlterOrder }[],
+  options: OrderChangeOptions = {},
+): Promise<ChangedOrders> {
+  const rows = await lockOrders(tx, owner, [...new Set(changes.map((change) => change.orderId))]);
+  const [first] = rows;
+  if (first === undefined) return { orders: changes.map(() => null), touched: [] };
+  const { integrationId } = first;
+  const scene = await openOrders(tx, context, owner.organizationId, rows, options);
+  const altered = new Set<string>();
+  for (const { orderId, alter } of changes) {
+    const work = scene.works.get(orderId);
+    if (work !== undefined && alter(work.open)) altered.add(orderId);
+  }
+  const orderOf = (orderId: string) => scene.works.get(orderId)?.open.order ?? null;
+  if (altered.size === 0) return { orders: changes.map(({ orderId }) => orderOf(orderId)), touched: [] };
+
+  const { stamps, endpoints } = await writeStock(tx, context, scene, integrationId, options);
+  const stamp = stampOf(stamps, integrationId);
+  const works = [...altered].flatMap((id) => scene.works.get(id) ?? []);
+  for (const { open, sales, voided } of works) {
+    await writeSales(tx, owner.organizationId, open.order.is_test, sales, voided, stamp);
+  }
+  const changed = works.map(({ open, events }) => {
+    const { updated_at: _, ...body } = open.order;
+    open.order.updated_at = stamp.toISOString();
+    return { ...open, events, document: withStamp(JSON.stringify(body), stamp) };
+  });
+  await writeOrders(tx, integrationId, changed, stamp);
+  await recordEvents(tx, context, integrationId, changed, endpoints, stamp);
+  return { orders: changes.map(({ orderId }) => orderOf(orderId)), touched: [...stamps.keys()] };
+}
+
+type OwnEvent = { type: EventType; previous: Record<string, unknown> };
+/** An order under change, with what its operation asked for. */
+type OrderWork = { open: OpenOrder; events: OwnEvent[]; sales: Sale[]; voided: string[] };
+/** Everything that is locked for a change: the orders, their items as they are and as they were, and the clocks. */
+type OrderScene = {
+  works: Map<string, OrderWork>;
+  items: Map<string, LockedItem>;
+  itemsBefore: Map<string, LockedItem>;
+  clocks: Map<string, Date>;
+};
+
+async function openOrders(
+  tx: Transaction,
+  context: ChannelContext,
+  organizationId: string,
+  rows: OrderRow[],
+  options: OrderChangeOptions,
+): Promise<OrderScene> {
+  const [{ integrationId }] = rows as [OrderRow];
+  if (rows.some((row) => row.integrationId !== integrationId)) throw new Error('these orders are of two integrations');
+  const linesOf = await readLines(
+    tx,
+    integrationId,
+    rows.map((row) => row.id),
+  );
+  const itemIdsOf = (id: string) => (linesOf.get(id) ?? []).flatMap((line) => line.itemId ?? []);
+  const alsoLock = options.alsoLock ?? [];
+  const itemIds = [...new Set([...rows.flatMap((row) => itemIdsOf(row.id)), ...alsoLock])];
   const locked = itemIds.length === 0 ? [] : await lockItems(tx, organizationId, itemIds);
   const items = new Map(locked.map((item) => [item.id, item]));
-  const channels = row.is_test ? [] : await integrationsOf(tx, itemIds);
+  // A test order touches no stock, so no channel but its own has anything new.
+  const isLive = rows.some((row) => !row.isTest);
+  const liveIds = [...new Set([...rows.flatMap((row) => (row.isTest ? [] : itemIdsOf(row.id))), ...alsoLock])];
+  const channels = isLive ? await integrationsOf(tx, liveIds) : [];
   const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
+  const works = rows.map((row) => {
+    const own = row.isTest ? copyOf(items) : items;
+    return [row.id, openOrder(context, organizationId, row, linesOf.get(row.id) ?? [], own)] as const;
+  });
+  return { works: new Map(works), items, itemsBefore: copyOf(items), clocks };
+}
 
-  const events: { type: EventType; previous: Record<string, unknown> }[] = [];
+function openOrder(
+  context: ChannelContext,
+  organizationId: string,
+  row: OrderRow,
+  lines: StoredLine[],
+  items: Map<string, LockedItem>,
+): OrderWork {
+  const events: OwnEvent[] = [];
   const sales: Sale[] = [];
   const voided: string[] = [];
-  const before = new Map([...items].map(([id, item]) => [id, { ...item }]));
   const order = JSON.parse(row.document) as Order;
   forgetDeleted(order, lines, items);
   const open: OpenOrder = {
     order,
-    integrationId,
+    integrationId: row.integrationId,
     organizationId,
     lines,
     items,
-    hasCustomerConflict: row.has_customer_conflict,
+    hasCustomerConflict: row.hasCustomerConflict,
     now: context.now() ?? row.now,
     announce: (type, previous) => events.push({ type, previous }),
     sell(line, item) {
@@ -106,38 +182,55 @@ export async function changeOrder(
     },
     voidSale: (saleId) => voided.push(saleId),
   };
-  if (!alter(open)) return { order, touched: [] };
+  return { open, events, sales, voided };
+}
 
-  const moved = [...items.values()].filter((item) => !row.is_test && isMoved(item, before.get(item.id)));
+async function writeStock(
+  tx: Transaction,
+  context: ChannelContext,
+  { items, itemsBefore, clocks }: OrderScene,
+  integrationId: string,
+  options: OrderChangeOptions,
+): Promise<ProjectionResult> {
+  const moved = [...items.values()].filter((item) => isMoved(item, itemsBefore.get(item.id)));
   await writeItems(tx, moved);
-  const { stamps, endpoints } = await projectItems(tx, context, {
+  return await projectItems(tx, context, {
     itemIds: moved.map((item) => item.id).sort(),
     integrationIds: null,
     clocks,
     stampAlso: [integrationId],
-    unitsBefore: before,
+    unitsBefore: itemsBefore,
     isSuppressed: (id, type) => options.isSuppressed?.(id, type, integrationId) ?? false,
   });
-  const stamp = stampOf(stamps, integrationId);
-  await writeSales(tx, organizationId, row.is_test, sales, voided, stamp);
-  const { updated_at: _, ...body } = order;
-  const document = withStamp(JSON.stringify(body), stamp);
-  await writeOrder(tx, open, document, stamp);
+}
 
-  if (events.length > 0) {
-    // A detached integration has no projection and so is not among them; its events are recorded and held.
-    const endpoint = endpoints.get(integrationId) ?? (await readEndpoint(tx, integrationId));
-    if (endpoint === null) throw new Error(`integration ${integrationId} is gone, and its orders are not`);
-    const outbox = openOutbox();
+/** Records the events that tell the orders' own client. */
+async function recordEvents(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationId: string,
+  changed: { order: Order; document: string; events: OwnEvent[] }[],
+  endpoints: ProjectionResult['endpoints'],
+  stamp: Date,
+): Promise<void> {
+  if (changed.every(({ events }) => events.length === 0)) return;
+  // A detached integration has no projection and so is not among them; its events are recorded and held.
+  const endpoint = endpoints.get(integrationId) ?? (await readEndpoint(tx, integrationId));
+  if (endpoint === null) throw new Error(`integration ${integrationId} is gone, and its orders are not`);
+  const outbox = openOutbox();
+  for (const { order, document, events } of changed) {
     const json = presentOrder(context, endpoint.apiVersion, document);
     // What happens to a test order is a test, also when the integration has gone live since.
-    const recipient = { ...endpoint, isTestMode: endpoint.isTestMode || row.is_test };
+    const recipient = { ...endpoint, isTestMode: endpoint.isTestMode || order.is_test };
     for (const { type, previous } of events) {
       outbox.add(recipient, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
     }
-    await outbox.write(tx);
   }
-  return { order: { ...order, updated_at: stamp.toISOString() }, touched: [...stamps.keys()] };
+  await outbox.write(tx);
+}
+
+function copyOf(items: Map<string, LockedItem>): Map<string, LockedItem> {
+  return new Map([...items].map(([id, item]) => [id, { ...item }]));
 }
 
 /** An order of another dealer is the same as a missing one. */
@@ -149,21 +242,6 @@ export function missingOrder(): DomainError {
 export function presentOrder(context: ChannelContext, version: string, document: string): string {
   if (version === context.versions.at(-1)?.date) return document;
   return JSON.stringify(presenter(context.versions, version)(JSON.parse(document) as JsonObject));
-}
-
-async function lockOrder(tx: Transaction, owner: OrderOwner, orderId: string): Promise<OrderRow | null> {
-  const reported = owner.integrationId === undefined ? sql`` : sql`and integration_id = ${owner.integrationId}`;
-  const [row] = await tx.query<OrderRow>(sql`
-    select integration_id, organization_id, document, is_test, has_customer_conflict,
-      date_trunc('milliseconds', clock_timestamp()) as now
-    from orders where id = ${orderId} and organization_id = ${owner.organizationId} ${reported} for update`);
-  return row ?? null;
-}
-
-async function readLines(tx: Transaction, integrationId: string, orderId: string): Promise<StoredLine[]> {
-  return await tx.query<StoredLine>(sql`
-    select id, item_id as "itemId", units, is_holding as "isHolding", sale_id as "saleId" from order_lines
-    where integration_id = ${integrationId} and order_id = ${orderId} order by position`);
 }
 
 /** An item that was deleted is gone for the lines too; an order that is still waiting must not be sold as if it had it. */
@@ -179,54 +257,4 @@ function forgetDeleted(order: Order, lines: StoredLine[], items: OpenOrder['item
 
 function isMoved(item: LockedItem, before: LockedItem | undefined): boolean {
   return item.units !== before?.units || item.reservedUnits !== before.reservedUnits;
-}
-
-const SALE_COLUMNS = { id: 'text', itemId: 'text', title: 'text', stockNumber: 'text', units: 'integer' } as const;
-const LINE_COLUMNS = { id: 'text', itemId: 'text', units: 'integer', isHolding: 'boolean', saleId: 'text' } as const;
-
-async function writeItems(tx: Transaction, items: LockedItem[]): Promise<void> {
-  if (items.length === 0) return;
-  await tx.query(sql`
-    update items i set units = rows.units, reserved_units = rows.reserved_units
-    from ${unnestRows('rows', items, { id: 'text', units: 'integer', reservedUnits: 'integer' })}
-    where i.id = rows.id`);
-}
-
-async function writeSales(
-  tx: Transaction,
-  organizationId: string,
-  isTest: boolean,
-  sales: Sale[],
-  voided: string[],
-  at: Date,
-): Promise<void> {
-  if (sales.length > 0) {
-    await tx.query(sql`
-      insert into sales (id, organization_id, is_test, created_at, item_id, title, stock_number, units)
-      select id, ${organizationId}, ${isTest}, ${at}, item_id, title, stock_number, units
-      from ${unnestRows('rows', sales, SALE_COLUMNS)}`);
-  }
-  if (voided.length > 0) {
-    await tx.query(sql`
-      update sales set status = 'voided', voided_at = ${at} where id = any(${voided}::text[]) and status = 'completed'`);
-  }
-}
-
-async function writeOrder(
-  tx: Transaction,
-  { integrationId, order, lines, hasCustomerConflict }: OpenOrder,
-  document: string,
-  stamp: Date,
-): Promise<void> {
-  await tx.query(sql`
-    update orders set status = ${order.status}, customer_id = ${order.customer_id},
-      has_customer_conflict = ${hasCustomerConflict}, document = ${document}, updated_at = ${stamp}
-    where integration_id = ${integrationId} and id = ${order.id}`);
-  // A line that the dealer added by hand is new; the others change what they hold.
-  await tx.query(sql`
-    insert into order_lines (integration_id, order_id, id, position, item_id, units, is_holding, sale_id)
-    select ${integrationId}, ${order.id}, id, position - 1, item_id, units, is_holding, sale_id
-    from ${unnestRows('rows', lines, LINE_COLUMNS, 'position')}
-    on conflict (integration_id, id) do update set
-      item_id = excluded.item_id, units = excluded.units, is_holding = excluded.is_holding, sale_id = excluded.sale_id`);
 }

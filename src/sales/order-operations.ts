@@ -10,7 +10,8 @@ import type { Order } from '../contract/resources/order.ts';
 import { newId } from '../ids/new-id.ts';
 import type { LockedItem } from '../inventory/change.ts';
 import { assertUnits } from '../inventory/movements.ts';
-import { changeOrder, missingOrder, type OpenOrder, type OrderChangeOptions, type StoredLine } from './change-order.ts';
+import { changeOrder, missingOrder, type OpenOrder, type OrderChangeOptions } from './change-order.ts';
+import type { StoredLine } from './order-rows.ts';
 
 /** What the dealer does with reported orders. Each is one transaction. */
 

@@ -132,7 +132,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reads: ['integrations', 'channel_documents'],
     reason: 'The list of stock shows on which channels an item is, and as what.',
   },
-  { file: 'sales/change-order.ts', writes: ['items'], reason: 'Units move with the order, in its transaction.' },
+  { file: 'sales/order-rows.ts', writes: ['items'], reason: 'Units move with the order, in its transaction.' },
   {
     file: 'sales/order-stock.ts',
     reads: ['publications'],

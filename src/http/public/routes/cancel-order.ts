@@ -2,7 +2,7 @@ import { ApiError } from '../../../contract/errors.ts';
 import { isId } from '../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { orderStep } from '../../../contract/order-states.ts';
-import { changeOrder, presentOrder } from '../../../sales/change-order.ts';
+import { changeOrders, type OpenOrder, presentOrder } from '../../../sales/change-order.ts';
 import { cancelByClient } from '../../../sales/order-operations.ts';
 import type { Handler } from '../handler.ts';
 import { answerWrite } from '../writes/answer-write.ts';
@@ -13,28 +13,30 @@ type Cancellation = { orderId: string; reason: string | null };
 const cancellation: WriteKind<Cancellation> = {
   failureCode: 'cancel_failed',
   lockOf: ({ integrationId }) => `clock ${integrationId}`,
-  batchLimit: 1,
+  batchLimit: 25,
   transaction: { planning: 'once' },
   async work(tx, channel, items) {
-    const [{ integration, input }] = items;
-    const { organizationId, integrationId, apiVersion } = integration;
-    const changed = await changeOrder(
-      tx,
-      channel,
-      { organizationId, integrationId },
-      input.orderId,
-      (open) => {
-        if (orderStep('cancel', open.order.status) === 'refused') throw new ApiError('order_matched');
-        return cancelByClient(open, input.reason);
+    const { organizationId, integrationId } = items[0].integration;
+    const isMatched = items.map(() => false);
+    const changes = items.map(({ input: { orderId, reason } }, index) => ({
+      orderId,
+      alter(open: OpenOrder) {
+        isMatched[index] = orderStep('cancel', open.order.status) === 'refused';
+        return isMatched[index] ? false : cancelByClient(open, reason);
       },
-      // The client's own writes are not echoed to it.
-      { isSuppressed: (id) => id === integrationId },
-    );
-    if (changed === null) throw new ApiError('order_not_found');
-    const { order, touched } = changed;
-    const body = presentOrder(channel, apiVersion, JSON.stringify(order));
-    // An order that was made in test mode stays a test, also when the integration has gone live since.
-    return { results: [{ status: 200, body, isTest: order.is_test }], touched };
+    }));
+    // The client's own writes are not echoed to it.
+    const isSuppressed = (id: string) => id === integrationId;
+    const changed = await changeOrders(tx, channel, { organizationId, integrationId }, changes, { isSuppressed });
+    const results = items.map(({ integration }, index) => {
+      const order = changed.orders[index] ?? null;
+      if (order === null) return new ApiError('order_not_found');
+      if (isMatched[index]) return new ApiError('order_matched');
+      const body = presentOrder(channel, integration.apiVersion, JSON.stringify(order));
+      // An order that was made in test mode stays a test, also when the integration has gone live since.
+      return { status: 200, body, isTest: order.is_test };
+    });
+    return { results, touched: changed.touched };
   },
 };
 

@@ -3,10 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
 import { admissionCounter, type Hold, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
-import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { rawSql, sql } from '../../../db/sql.ts';
+import { confirmOrder } from '../../../sales/order-operations.ts';
 
 /** How many orders fit into one batch. */
 const BATCH = 25;
@@ -242,5 +244,41 @@ describe('customers that arrive together', () => {
       answers.map((answer) => faultOf(answer).code ?? answer.status),
       [201, 'upsert_failed', 201, 201],
     );
+  });
+});
+
+describe('cancellations that arrive together', () => {
+  it('share a commit, and each has its own answer: matched and unknown orders harm nobody else', async () => {
+    const shop = await openShop(world);
+    const sibling = await addShop(world, shop);
+    const partId = await publishNew(world, shop, part({ units: 10 }));
+    const report = async (id: string) =>
+      (await shop.post('/v1/orders', { channel_order_id: id, lines: [{ part_id: partId, quantity: 2 }] })).body.id;
+    const [first, one, two, sold] = [await report('0'), await report('1'), await report('2'), await report('3')];
+    const foreign = (await sibling.post('/v1/orders', { channel_order_id: 'foreign' })).body.id;
+    await confirmOrder(world.channel, COMMAND_LINE, shop.organizationId, sold);
+    const cancel = (id: string, reason?: string) => shop.post(`/v1/orders/${id}/cancel`, { reason });
+    const lock = () => holdClock(world.db, shop.integrationId);
+    const answers = await whileHeld(shop, { lock, first: () => cancel(first), cost: 2 }, () => [
+      cancel(one, 'first'),
+      cancel(sold),
+      cancel(foreign),
+      cancel(two),
+      cancel(one, 'again'),
+    ]);
+    assert.deepEqual(
+      answers.map((answer) => faultOf(answer).code ?? answer.body.status),
+      ['cancelled', 'order_matched', 'order_not_found', 'cancelled', 'cancelled'],
+    );
+    const [ofOne, , , ofTwo, again] = answers;
+    assert.equal(ofOne?.body.cancellation.reason, 'first');
+    assert.equal(again?.text, ofOne?.text);
+    assert.equal(ofOne?.body.updated_at, ofTwo?.body.updated_at);
+    for (const answer of [ofOne, ofTwo]) {
+      assert.deepEqual((await shop.api.get(`/v1/orders/${answer?.body.id}`)).body, answer?.body);
+    }
+    assert.equal((await shop.api.get(`/v1/orders/${sold}`)).body.status, 'matched');
+    // Of ten units two are sold; what the cancelled orders held is free again.
+    assert.equal((await shop.api.get(`/v1/parts/${partId}`)).body.quantity, 8);
   });
 });

@@ -4,6 +4,7 @@ import { IDEMPOTENCY_RETENTION_HOURS } from '../../../contract/limits.ts';
 import type { Queryable, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { transactionTime } from '../../../db/sql-time.ts';
+import { unnestRows } from '../../../db/unnest-rows.ts';
 import { countedBytes, dayOf, raiseCount } from './storage-quota.ts';
 import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';
 
@@ -80,6 +81,15 @@ export function keyReused(): WriteOutcome {
   return { kind: 'refused', refusal: new ApiError('key_reused_with_different_body') };
 }
 
+const RECORD_COLUMNS = {
+  key: 'text',
+  fingerprint: 'bytea',
+  status: 'integer',
+  body: 'text',
+  requestId: 'text',
+  isTest: 'boolean',
+} as const;
+
 /**
  * Records answers of one integration with the write itself, and counts what they store. An expired record under the key
  * gives way.
@@ -88,17 +98,19 @@ export async function recordAnswers(tx: Transaction, records: NewRecord[], now: 
   if (records.length === 0) return;
   const integrationId = records[0]?.request.integrationId ?? '';
   const bytes = records.reduce((sum, { request, answer }) => sum + countedBytes(request.bodyBytes, answer.body), 0);
+  const rows = records.map(({ request: { key, fingerprint }, answer: { status, body, requestId }, isTest }) => ({
+    key,
+    fingerprint,
+    status,
+    body,
+    requestId,
+    isTest,
+  }));
   await tx.query(sql`
     with counted as (${raiseCount(integrationId, bytes, now)})
     insert into idempotency_records (integration_id, created_at, key, fingerprint, status, body, request_id, is_test)
-    select ${integrationId}, ${transactionTime(now)}, key,
-      decode(fingerprint, 'hex'), status, body, request_id, is_test
-    from unnest(
-      ${records.map(({ request }) => request.key)}::text[],
-      ${records.map(({ request }) => request.fingerprint.toString('hex'))}::text[],
-      ${records.map(({ answer }) => answer.status)}::integer[], ${records.map(({ answer }) => answer.body)}::text[],
-      ${records.map(({ request }) => request.requestId)}::text[], ${records.map(({ isTest }) => isTest)}::boolean[])
-      as rows (key, fingerprint, status, body, request_id, is_test)
+    select ${integrationId}, ${transactionTime(now)}, key, fingerprint, status, body, request_id, is_test
+    from ${unnestRows('rows', rows, RECORD_COLUMNS)}
     on conflict (integration_id, key) do update set
       is_test = excluded.is_test, created_at = excluded.created_at, fingerprint = excluded.fingerprint,
       status = excluded.status, body = excluded.body, request_id = excluded.request_id`);
