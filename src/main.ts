@@ -11,13 +11,14 @@ import { memoryStore } from './http/public/rate-limit/memory-store.ts';
 import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
 import { createReadiness } from './http/readiness.ts';
 import { createPhotoGallery } from './inventory/photos/photo-gallery.ts';
+import { removePhotoFiles } from './inventory/photos/photo-storage-owner.ts';
 import { announceIntegrations } from './live/announce-integrations.ts';
 import { createChangeFeed } from './live/change-feed.ts';
 import { type Connection, connect } from './service/connect.ts';
 import { type DashboardPages, openDashboardPages } from './service/dashboard-build.ts';
 import { type RunningService, stopGracefully } from './service/graceful-stop.ts';
 import { warnOfLostKeys } from './service/lost-keys.ts';
-import { openPhotoFiles } from './service/photo-storage.ts';
+import { claimPhotoStorage, openPhotoFiles } from './service/photo-storage.ts';
 import { listenProblem } from './service/port.ts';
 import { listenWhileStarting, type StartingServer } from './service/starting-server.ts';
 import { aborted, listenForStop, type StopSignals } from './service/stop-signals.ts';
@@ -82,6 +83,7 @@ async function serve(
   await warnOfLostKeys(db, config.secretKeys, keySource, log);
   const dataDir = embedded === null ? null : config.dataDir;
   const photoFiles = await openPhotoFiles(config);
+  await claimPhotoStorage(config, db, photoFiles, (message, error) => log.warn({ err: error }, message));
   // New events wake the delivery worker of this process and those of other nodes.
   const wakers = config.databaseUrl === null ? [] : [createNotifier(db)];
   const feed = createChangeFeed(db);
@@ -97,7 +99,9 @@ async function serve(
     },
     announceChange: feed.announce,
     onPhotosRemoved: (photoIds) => {
-      photoFiles.remove(photoIds).catch((error: unknown) => log.warn({ err: error }, 'files of photos remain'));
+      removePhotoFiles(db, photoFiles, photoIds).catch((error: unknown) =>
+        log.warn({ err: error }, 'files of photos remain'),
+      );
     },
   };
   const demo = config.isDemoWanted

@@ -218,6 +218,7 @@ describe("the operator's command line", () => {
       'replays',
       'rates',
       'jobs',
+      'photos',
       'migrate',
       'generate',
       'doctor',

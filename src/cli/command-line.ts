@@ -7,6 +7,7 @@ import { addIntegration } from './commands/integration.ts';
 import { addJobs } from './commands/jobs.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addOrganization } from './commands/organization.ts';
+import { addPhotos } from './commands/photos.ts';
 import { addRates } from './commands/rates.ts';
 import { addReplays } from './commands/replays.ts';
 import { addUser } from './commands/user.ts';
@@ -22,6 +23,7 @@ const NOUNS = [
   addReplays,
   addRates,
   addJobs,
+  addPhotos,
   addMigrate,
   addGenerate,
   addDoctor,

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import type { Queryable } from '../db/database.ts';
 import { StartError } from '../db/start-error.ts';
 import { photoBucket } from '../inventory/photos/photo-bucket.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { photoFolder } from '../inventory/photos/photo-folder.ts';
+import { claimStorage, type StorageOwner } from '../inventory/photos/photo-storage-owner.ts';
 
 /** From settings to a place that really takes photos. */
 export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
@@ -21,6 +23,36 @@ export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
     );
   }
   return files;
+}
+
+/**
+ * Marks a storage that is nobody's yet, and warns of one that is not this database's. The service works on with it: photos
+ * are served and added, and none is ever removed.
+ */
+export async function claimPhotoStorage(
+  config: Config,
+  db: Queryable,
+  files: PhotoFiles,
+  onWarning: (message: string, error?: unknown) => void,
+): Promise<void> {
+  try {
+    const owner = await claimStorage(db, files, { isPrivate: isPrivateStorage(config) });
+    if (owner !== 'ours') onWarning(STORAGE_WARNINGS[owner]);
+  } catch (error) {
+    onWarning('the storage of photos could not be marked', error);
+  }
+}
+
+export const STORAGE_WARNINGS: Record<Exclude<StorageOwner, 'ours'>, string> = {
+  unmarked:
+    'the storage of photos does not say whose it is, so files are never removed from it; if no other installation uses it, run "crownwheel photos claim"',
+  foreign:
+    'the storage of photos belongs to another installation, so files are never removed from it; use another one, or run "crownwheel photos claim" if the other installation is gone',
+};
+
+/** The folder beside the embedded database, which no other database can use. */
+export function isPrivateStorage({ databaseUrl, photoBucket: bucket }: Config): boolean {
+  return databaseUrl === null && bucket === null;
 }
 
 /** Where photos lie without a bucket. */

@@ -22,6 +22,7 @@ import { createReadiness } from '../../src/http/readiness.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
 import { createPhotoGallery } from '../../src/inventory/photos/photo-gallery.ts';
+import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/photo-storage-owner.ts';
 import { announceIntegrations } from '../../src/live/announce-integrations.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';
 import { TESTER } from './actor.ts';
@@ -69,6 +70,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
   let time: Date | null = null;
   const photoDir = await mkdtemp(join(tmpdir(), 'crownwheel-photos-'));
   const photoFiles = photoFolder(photoDir);
+  await claimStorage(database.db, photoFiles, { isPrivate: true });
   const { dashboard, port: wantedPort = 0, ...appOptions } = overrides;
   const publicUrl = overrides.publicUrl ?? PUBLIC_URL;
   const feed = createChangeFeed(database.db);
@@ -80,7 +82,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
     versions: overrides.versions ?? VERSIONS,
     onEvents: announceChannels,
     announceChange: feed.announce,
-    onPhotosRemoved: (photoIds) => void photoFiles.remove(photoIds),
+    onPhotosRemoved: (photoIds) => void removePhotoFiles(database.db, photoFiles, photoIds),
   };
   const app = await buildApp({
     channel,

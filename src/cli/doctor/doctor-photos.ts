@@ -1,11 +1,13 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
+import type { Queryable } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { PhotoFiles } from '../../inventory/photos/photo-files.ts';
-import { openPhotoFiles, photoFolderPath } from '../../service/photo-storage.ts';
-import { type Check, ok, wrong } from './check.ts';
+import { ownerOfStorage } from '../../inventory/photos/photo-storage-owner.ts';
+import { isPrivateStorage, openPhotoFiles, photoFolderPath, STORAGE_WARNINGS } from '../../service/photo-storage.ts';
+import { type Check, ok, warning, wrong } from './check.ts';
 
 const NAME = 'photos';
 
@@ -24,6 +26,25 @@ export async function checkPhotos(config: Config): Promise<Check> {
   } catch (error) {
     const reason = (error as Error).message.replaceAll('\n', ' ');
     return wrong(NAME, error instanceof StartError ? reason : `cannot be kept in ${place}: ${reason}`, mend);
+  }
+}
+
+/** Whose storage it is: files are removed only from one that is marked as this database's. */
+export async function checkPhotoOwner(config: Config, db: Queryable): Promise<Check[]> {
+  const name = 'photo storage';
+  if (config.photoBucket === null && !existsSync(photoFolderPath(config))) {
+    return [ok(name, 'not made yet, the first start marks it as this installation’s')];
+  }
+  try {
+    const files = await openPhotoFiles(config);
+    const owner = await ownerOfStorage(db, files);
+    if (owner === 'ours') return [ok(name, 'marked as this installation’s')];
+    if (owner === 'unmarked' && isPrivateStorage(config)) return [ok(name, 'the next start marks it')];
+    const [message = '', mend = ''] = STORAGE_WARNINGS[owner].split('; ');
+    return [owner === 'foreign' ? wrong(name, message, mend) : warning(name, message, mend)];
+  } catch {
+    // The check of photos itself tells of a storage that can't be used.
+    return [];
   }
 }
 

@@ -13,6 +13,7 @@ import type { Config } from '../../config.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { rawSql, sql } from '../../db/sql.ts';
+import { newId } from '../../ids/new-id.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { reencryptSecrets, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
@@ -68,6 +69,7 @@ describe('the doctor', () => {
         'durability',
         'migrations',
         'signing secrets',
+        'photo storage',
         'clock',
         'photos',
         'webhooks',
@@ -217,6 +219,43 @@ describe('the doctor', () => {
     } finally {
       await s3.stop();
     }
+  });
+
+  it('tells whose the storage of photos is, and "photos claim" makes it ours', async (t) => {
+    const s3 = await startS3();
+    t.after(() => s3.stop());
+    settings = {
+      ...good,
+      photoBucket: {
+        bucket: BUCKET,
+        region: 'us-east-1',
+        endpoint: s3.endpoint,
+        credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+        isPathStyle: true,
+        prefix: '',
+      },
+    };
+    const id = newId('photo');
+    s3.objects.set(`${id.slice(-2)}/${id}/original.jpg`, Buffer.from('a'));
+    const unmarked = await check('photo storage');
+    assert.deepEqual([unmarked.is_ok, unmarked.is_warning], [true, true]);
+    assert.match(unmarked.mend ?? '', /photos claim/);
+    assert.match(
+      await refusal('photos', 'claim'),
+      /is unmarked; it has 1 photos, of which .* does not know 1.*add --yes/,
+    );
+    assert.deepEqual(await json('photos', 'claim', '--yes'), {
+      object: 'photo_storage',
+      owner: 'ours',
+      photos: 1,
+      unknown_photos: 1,
+    });
+    assert.equal((await check('photo storage')).message, 'marked as this installation’s');
+    await world.db.query(sql`update installation set id = gen_random_uuid()`);
+    const foreign = await check('photo storage');
+    assert.deepEqual([foreign.code, foreign.is_ok], [1, false]);
+    assert.match(foreign.message, /belongs to another installation/);
+    assert.match(await refusal('photos', 'claim'), /is foreign/);
   });
 
   it('warns of private targets where others reach the service, and is content with them in development', async () => {

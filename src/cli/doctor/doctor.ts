@@ -11,7 +11,7 @@ import type { Connection } from '../../service/connect.ts';
 import { assertPortFree } from '../../service/port.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 import { checkDurability } from './doctor-durability.ts';
-import { checkPhotos, nearestExisting } from './doctor-photos.ts';
+import { checkPhotoOwner, checkPhotos, nearestExisting } from './doctor-photos.ts';
 import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
 
 export type DoctorTools = {
@@ -101,8 +101,10 @@ async function checkDatabase(config: Config, withConnection: DoctorTools['withCo
       const server = await checkServer(db, config, embedded === null ? 'DATABASE_URL' : 'embedded');
       const migrations = await checkMigrations(db);
       // Only this release's schema is known to have them where they are looked for.
-      const secrets = migrations.isOk ? [await checkSigningSecrets(db, secretKeys)] : [];
-      return [server, await checkDurability(db), migrations, ...secrets, await checkClock(db)];
+      const stored = migrations.isOk
+        ? [await checkSigningSecrets(db, secretKeys), ...(await checkPhotoOwner(config, db))]
+        : [];
+      return [server, await checkDurability(db), migrations, ...stored, await checkClock(db)];
     });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;

@@ -12,7 +12,7 @@ import { createPhotoGallery } from './photo-gallery.ts';
 import { addPhoto } from './photos.ts';
 
 /** How many variants are under way at once; no more than half of the cores of a large machine. */
-const SLOTS_MAX = 4;
+const SLOTS_MAX = 2;
 const PHOTOS = 12;
 
 describe('variants of photos that are not made yet', () => {

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { StartError } from '../../db/start-error.ts';
+import { countStored, ownerOfStorage, takeStorage } from '../../inventory/photos/photo-storage-owner.ts';
+import { openPhotoFiles } from '../../service/photo-storage.ts';
+import type { Shell } from '../shell.ts';
+
+const HELP = `
+Example:
+  $ npm run -s crownwheel -- photos claim --yes
+
+A storage of photos carries the id of the installation that uses it. Files are removed only by that installation. A
+storage from before there were such marks, and one whose database was restored elsewhere, has to be claimed by hand. Do
+it only if no other installation uses the storage: its photos would be taken for leftovers and removed after a day.`;
+
+/** The storage of photos, and whose it is. */
+export function addPhotos(program: Command, shell: Shell): void {
+  const noun = program
+    .command('photos')
+    .description('the storage of photos, and whose it is')
+    .addHelpText('after', HELP);
+  const claim = noun
+    .command('claim')
+    .description("mark the storage of photos as this installation's, so that leftovers are removed from it")
+    .option('--yes', 'really do it')
+    .addHelpText('after', HELP);
+  shell.run(claim, async ({ yes }: { yes?: boolean }) =>
+    shell.withChannel(async ({ context: { db }, config }) => {
+      const files = await openPhotoFiles(config);
+      const owner = await ownerOfStorage(db, files);
+      const { photos, unknown } = await countStored(db, files);
+      const found = `it has ${photos} photos, of which this database does not know ${unknown}`;
+      if (owner !== 'ours' && yes !== true) {
+        throw new StartError(
+          `the storage is ${owner}; ${found}. Those would be removed after a day; add --yes if no other installation uses it`,
+        );
+      }
+      if (owner !== 'ours') await takeStorage(db, files);
+      return {
+        json: { object: 'photo_storage', owner: 'ours', photos, unknown_photos: unknown },
+        text: `The storage is this installation's; ${found}.`,
+      };
+    }),
+  );
+}
