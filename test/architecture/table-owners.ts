@@ -24,7 +24,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'sign_in_links',
     'sign_in_attempts',
   ],
-  inventory: ['items', 'photos', 'promotions', 'publications', 'business_units', 'locations'],
+  inventory: ['items', 'photos', 'promotions', 'publications', 'business_units', 'locations', 'installation'],
   customers: ['customers', 'customer_external_ids', 'test_customers'],
   sales: ['orders', 'order_lines', 'sales'],
   http: ['idempotency_records', 'rate_windows', 'storage_usage'],
