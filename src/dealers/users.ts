@@ -3,7 +3,14 @@ import { hashPassword } from 'better-auth/crypto';
 import type { Actor, Role } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { type Database, inTransaction, sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
+import {
+  type Database,
+  inTransaction,
+  type Queryable,
+  sqlState,
+  type Transaction,
+  UNIQUE_VIOLATION,
+} from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 import { checkedEmail, checkedName, checkedPassword } from './input-rules.ts';
@@ -49,4 +56,16 @@ export async function createUser(
     });
   });
   return { id, name, email };
+}
+
+/** Whom an operator means by an email: the user's key in the team of their dealer. */
+export async function findUserByEmail(
+  db: Queryable,
+  email: string,
+): Promise<{ organizationId: string; userId: string }> {
+  const [user] = await db.query<{ organizationId: string; userId: string }>(sql`
+    select organization_id as "organizationId", id as "userId" from users
+    where email = ${checkedEmail(email)} and organization_id is not null`);
+  if (user === undefined) throw new DomainError('not_found', `There is no user with the email ${email}.`, 'email');
+  return user;
 }

@@ -4,6 +4,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/worker.ts';
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
 import type { Config } from '../config.ts';
+import { pruneAttempts } from '../dealers/sign-in-attempts.ts';
 import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
 import { pruneStorageUsage } from '../http/public/writes/storage-quota.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
@@ -55,6 +56,7 @@ export function startWorkers(
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),
     startPruning((now) => pruneStorageUsage(db, now), channel, onFault('storage usage could not be pruned')),
+    startPruning(() => pruneAttempts(db), channel, onFault('attempts to sign in could not be pruned')),
     startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),
     // Other nodes can commit events only on a database that they share.
     ...(config.databaseUrl === null ? [] : [listenForWake(db, worker.wake)]),

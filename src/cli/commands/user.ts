@@ -1,6 +1,9 @@
-import { type Command, Option } from 'commander';
-import { COMMAND_LINE } from '../../audit/actor.ts';
-import { createUser } from '../../dealers/users.ts';
+import { Argument, type Command, Option } from 'commander';
+import { COMMAND_LINE, type Role } from '../../audit/actor.ts';
+import { unlockAccount } from '../../dealers/sign-in-attempts.ts';
+import { linkUrl, makeResetLink } from '../../dealers/sign-in-links.ts';
+import { changeRole } from '../../dealers/team.ts';
+import { createUser, findUserByEmail } from '../../dealers/users.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
 import { fields } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
@@ -11,16 +14,29 @@ Examples:
   $ printf '%s' "$PASSWORD" | npm run -s crownwheel -- user create --organization org_… --name "Dana" \\
       --email dana@example.com --password-stdin
 
+  $ npm run -s crownwheel -- user role dana@example.com staff
+  $ npm run -s crownwheel -- user reset-link dana@example.com
+  $ npm run -s crownwheel -- user unlock dana@example.com
+
 Without a password one is made and shown this once. One given by --password can be seen in the list of processes;
 --password-stdin keeps it out of there.`;
 
 const GENERATED_PASSWORD_LENGTH = 20;
 
-type Options = { organization: string; name: string; email: string; password?: string; passwordStdin?: boolean };
+type Options = {
+  organization: string;
+  name: string;
+  email: string;
+  role: Role;
+  password?: string;
+  passwordStdin?: boolean;
+};
 
 /** A person who works for a dealer and signs in to the dashboard. */
 export function addUser(program: Command, shell: Shell): void {
   const noun = program.command('user').description("dealers' people").addHelpText('after', EXAMPLES);
+
+  addAccountCommands(noun, shell);
 
   const create = noun
     .command('create')
@@ -29,14 +45,15 @@ export function addUser(program: Command, shell: Shell): void {
     .requiredOption('--name <name>', 'the name, 1 to 500 characters')
     .requiredOption('--email <email>', 'the address to sign in with; no other user may have it')
     .addOption(new Option('--password <password>', 'the password, 10 to 128 characters').conflicts('passwordStdin'))
+    .addOption(new Option('--role <role>', 'what the user may do').choices(['owner', 'staff']).default('owner'))
     .option('--password-stdin', 'read the password from standard input, up to the first line break')
     .addHelpText('after', EXAMPLES);
   shell.run(create, async (options: Options) => {
     const given = options.passwordStdin ? firstLine(await shell.readInput()) : options.password;
     const password = given ?? randomBase62(GENERATED_PASSWORD_LENGTH);
-    const { organization: organizationId, name, email } = options;
+    const { organization: organizationId, name, email, role } = options;
     const user = await shell.withDatabase((db) =>
-      createUser(db, COMMAND_LINE, { organizationId, name, email, password }),
+      createUser(db, COMMAND_LINE, { organizationId, name, email, password, role }),
     );
     const isShown = given === undefined;
     return {
@@ -54,6 +71,55 @@ export function addUser(program: Command, shell: Shell): void {
         ['email', user.email],
         ...(isShown ? [['password', password] as [string, string]] : []),
       ])}`,
+    };
+  });
+}
+
+/** Each takes the user by email, which is what people know. */
+function addAccountCommands(noun: Command, shell: Shell): void {
+  const role = noun
+    .command('role')
+    .description('make a user owner or staff; holds from the next request')
+    .argument('<email>', 'the address that the user signs in with')
+    .addArgument(new Argument('<role>', 'owner or staff').choices(['owner', 'staff']))
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user role dana@example.com staff');
+  shell.run(role, async (email: string, name: Role) => {
+    const member = await shell.withDatabase(async (db) => {
+      return await changeRole(db, COMMAND_LINE, await findUserByEmail(db, email), name);
+    });
+    const json = { object: 'user', id: member.id, email: member.email, role: member.role };
+    return { json, text: `${member.email} is ${member.role} now.` };
+  });
+
+  const resetLink = noun
+    .command('reset-link')
+    .description('make a one-time link with which a user sets a new password')
+    .argument('<email>', 'the address that the user signs in with')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user reset-link dana@example.com');
+  shell.run(resetLink, async (email: string) => {
+    const link = await shell.withDatabase(async (db) => {
+      return await makeResetLink(db, COMMAND_LINE, await findUserByEmail(db, email));
+    });
+    const url = linkUrl(shell.readSettings().publicUrl, 'reset', link.token);
+    return {
+      json: { object: 'reset_link', url, expires_at: link.expiresAt.toISOString() },
+      text: `Send this link to the user. It works once, until ${link.expiresAt.toISOString()}.\n${url}`,
+    };
+  });
+
+  const unlock = noun
+    .command('unlock')
+    .description('forget the failed attempts of a user who has to wait after too many')
+    .argument('<email>', 'the address that the user signs in with')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user unlock dana@example.com');
+  shell.run(unlock, async (email: string) => {
+    const wasCounted = await shell.withDatabase(async (db) => {
+      await findUserByEmail(db, email);
+      return await unlockAccount(db, email);
+    });
+    return {
+      json: { object: 'user', email, unlocked: wasCounted },
+      text: wasCounted ? `${email} can sign in again.` : `There were no failed attempts of ${email}.`,
     };
   });
 }
