@@ -28,6 +28,7 @@ export type Cast = {
 
 const LISTINGS = 200;
 const EVENTS = 800_000;
+const EVENTS_BATCH = 20_000;
 const LARGE_ORDERS = 260;
 const PHOTOS = 24;
 const PHOTO_SIDE_PX = 3_500;
@@ -40,16 +41,15 @@ export async function openCast(service: AttackedService, scale: number): Promise
   const times = (count: number) => Math.max(2, Math.round(count * scale));
 
   async function addEvents(integrationId: string): Promise<void> {
-    await context.db.query(
-      sql`
+    for (let start = 0; start < times(EVENTS); start += EVENTS_BATCH) {
+      await context.db.query(sql`
         insert into events (integration_id, id, type, created_at, body)
         select ${integrationId}, 'evt_' || lpad(n::text, 26, '0'),
           case when n % 1000 = 0 then 'order.cancelled' else 'listing.updated' end,
           now() - interval '20 days' + n * interval '1 second', '{"id":"evt"}'
-        from generate_series(1, ${times(EVENTS)}::int) n`,
-      { timeoutMs: 300_000 },
-    );
-    await context.db.query(sql`analyze events`, { timeoutMs: 300_000 });
+        from generate_series(${start + 1}::int, ${Math.min(start + EVENTS_BATCH, times(EVENTS))}::int) n`);
+    }
+    await context.db.query(sql`analyze events`);
   }
 
   async function addLargeOrders(key: string): Promise<void> {

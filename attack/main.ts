@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './attacks/all-attacks.ts';
-import { report } from './report.ts';
-import { attackAll, attackOwnService } from './run.ts';
+import { harmOf, report } from './report.ts';
+import { type AttackResult, attackAll, attackOwnService } from './run.ts';
 
 /**
  * `npm run attack`: tries to harm a neighbour with one valid key inside its rate limit, and without a key. It starts a
@@ -29,7 +29,7 @@ const options = {
   scale,
   attackMs: values.short ? 4_000 : 12_000,
   quietMs: values.short ? 1_000 : 4_000,
-  onResult: ({ name }: { name: string }) => console.error(`done: ${name}`),
+  onResult: (result: AttackResult) => console.error(`${result.name}: ${harmOf(result).join(', ') || 'no harm'}`),
 };
 
 process.exitCode = report(await run()) > 0 ? 1 : 0;
