@@ -7,6 +7,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export type Sample = {
   /** The longest time that the event loop did nothing else. */
   pauseMs: number;
+  /** The most CPU time that its thread took in one go. On a busy machine this says what the service itself did. */
+  busyMs: number;
   rssBytes: number;
   peakRssBytes: number;
   cpuMs: number;
@@ -15,10 +17,22 @@ export type Sample = {
 const RESOLUTION_MS = 5;
 const MEMORY_EVERY_MS = 20;
 
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
 if (process.send !== undefined) {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   let peakRssBytes = process.memoryUsage.rss();
+  let busyMs = 0;
+  let threadMs = threadCpuMs();
+  setInterval(() => {
+    const nowMs = threadCpuMs();
+    busyMs = Math.max(busyMs, nowMs - threadMs);
+    threadMs = nowMs;
+  }, RESOLUTION_MS).unref();
   setInterval(() => {
     peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss());
   }, MEMORY_EVERY_MS).unref();
@@ -28,11 +42,13 @@ if (process.send !== undefined) {
     const { user, system } = process.cpuUsage();
     const sample: Sample = {
       pauseMs: Math.max(0, delays.max / 1e6 - RESOLUTION_MS),
+      busyMs: Math.max(0, busyMs - RESOLUTION_MS),
       rssBytes,
       peakRssBytes: Math.max(peakRssBytes, rssBytes),
       cpuMs: (user + system) / 1_000,
     };
     delays.reset();
+    busyMs = 0;
     peakRssBytes = rssBytes;
     process.send?.(sample);
   });

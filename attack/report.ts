@@ -13,7 +13,18 @@ const MIB = 1024 * 1024;
 
 /** Prints the table and answers how many attacks did harm. */
 export function report(results: AttackResult[]): number {
-  const head = ['attack', 'answers', 'p50 ms', 'p99 ms', 'failed', 'pause ms', 'memory MiB', 'CPU s', 'harm'];
+  const head = [
+    'attack',
+    'answers',
+    'p50 ms',
+    'p99 ms',
+    'failed',
+    'pause ms',
+    'busy ms',
+    'memory MiB',
+    'CPU s',
+    'harm',
+  ];
   const rows = results.map((result) => [
     result.name,
     [...result.statuses].map(([status, count]) => `${count}×${status === 0 ? 'none' : status}`).join(' '),
@@ -21,6 +32,7 @@ export function report(results: AttackResult[]): number {
     `${round(result.quiet.p99Ms)} → ${round(result.attacked.p99Ms)}`,
     `${result.attacked.failures} of ${result.attacked.requests}`,
     result.pauseMs === null ? '–' : String(Math.round(result.pauseMs)),
+    result.busyMs === null ? '–' : String(Math.round(result.busyMs)),
     result.grownBytes === null ? '–' : `+${Math.round(result.grownBytes / MIB)}`,
     result.cpuMs === null ? '–' : round(result.cpuMs / 1_000),
     harmOf(result).join(', ') || 'none',

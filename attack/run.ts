@@ -24,6 +24,7 @@ export type AttackResult = {
   attacked: Served;
   /** Null if the service runs elsewhere. */
   pauseMs: number | null;
+  busyMs: number | null;
   grownBytes: number | null;
   cpuMs: number | null;
 };
@@ -93,6 +94,7 @@ async function attackOnce(options: AttackOptions, attack: Attack, stage: Stage):
     quiet,
     attacked,
     pauseMs: after === null ? null : after.pauseMs,
+    busyMs: after === null ? null : after.busyMs,
     grownBytes: before === null || after === null ? null : Math.max(0, after.peakRssBytes - before.rssBytes),
     cpuMs: before === null || after === null ? null : after.cpuMs - before.cpuMs,
   };

@@ -96,7 +96,7 @@ describe('with the database down', () => {
   }
 
   /** Clients that go on through whatever happens; every answer they get is a true one. */
-  function startTraffic(): { stop(): Promise<Set<string>> } {
+  function startTraffic(): { until(answer: string): Promise<void>; stop(): Promise<Set<string>> } {
     let isStopped = false;
     const seen = new Set<string>();
     async function client(): Promise<void> {
@@ -108,6 +108,10 @@ describe('with the database down', () => {
     }
     const clients = Array.from({ length: 8 }, client);
     return {
+      async until(answer) {
+        const deadline = Date.now() + PATIENCE_MS;
+        while (!seen.has(answer) && Date.now() < deadline) await sleep(5);
+      },
       async stop() {
         isStopped = true;
         await Promise.all(clients);
@@ -138,9 +142,9 @@ describe('with the database down', () => {
 
   it('settles every request that is under way when the server is shut down, killed and brought back', async () => {
     const traffic = startTraffic();
-    await sleep(200);
+    await traffic.until('served');
     await server.stop();
-    await sleep(200);
+    await traffic.until('401 auth_lookup_failed');
     await server.start();
     await untilServed();
     await server.kill();

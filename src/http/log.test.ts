@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../test/harness/actor.ts';
@@ -184,10 +185,11 @@ describe('the log', () => {
 
   it('has a line for a request whose client went away', async () => {
     const before = lines().length;
+    const arrived = once(world.app.server, 'request');
     const client = rawSocket(world.port);
     const head = `POST /api/v1/customers HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${dealer.apiKey}\r\n`;
     client.write(`${head}Idempotency-Key: gone\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
-    await sleep(50);
+    await arrived;
     client.socket.resetAndDestroy();
     while (lines().length === before) await sleep(5);
     await sleep(20);

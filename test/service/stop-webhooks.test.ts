@@ -9,7 +9,7 @@ import { TESTER } from '../harness/actor.ts';
 import { rawSocket } from '../harness/raw-socket.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { guard, queueEvents } from '../harness/webhooks.ts';
-import { databaseIn, startService, sweep, temporaryFolder } from './service-process.ts';
+import { databaseIn, startService, sweep, temporaryFolder, until } from './service-process.ts';
 
 const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
 const SECRET_KEY = 'one secret key of the service and of this test';
@@ -59,9 +59,14 @@ describe('webhooks when the service is stopped', () => {
     assert.equal(service.hasExited(), false, 'the upload did not keep it');
     assert.equal(receiver.received.length, 1, 'a delivery was claimed during the stop');
     answer();
-    await sleep(LOOK_MS);
-    const rows = await db.query<{ id: string; status: string; dispatches: number }>(sql`
-      select id, status, dispatches from deliveries where integration_id = ${integrationId} order by id`);
+    const readRows = () =>
+      db.query<{ id: string; status: string; dispatches: number }>(sql`
+        select id, status, dispatches from deliveries where integration_id = ${integrationId} order by id`);
+    await until(
+      async () => (await readRows()).some(({ status }) => status === 'succeeded'),
+      () => 'the delivery under way was not recorded',
+    );
+    const rows = await readRows();
     assert.deepEqual(
       rows.map(({ id, status, dispatches }) => [id, status, dispatches]),
       [
