@@ -3,7 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { createDocumentReader } from '../../src/channel/read-documents.ts';
 import type { Queryable } from '../../src/db/database.ts';
-import { rawSql } from '../../src/db/sql.ts';
 import { listOrders } from '../../src/sales/read-orders.ts';
 import { listEvents } from '../../src/webhooks/event-log.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
@@ -12,6 +11,7 @@ import { startWorld, type World } from '../harness/world.ts';
 /** Of each list; the check by hand takes a million (FILTER_ROWS=1000000). */
 const ROWS = Number(process.env.FILTER_ROWS ?? 60_000);
 const LIMIT = 251;
+const FILL_LIMIT_MS = 600_000;
 /** A page of 251 rows of each of several statuses, each by itself in an index and in the table; a scan reads thousands. */
 const PAGES_LIMIT = 1_500;
 
@@ -70,6 +70,8 @@ async function fill(world: World, { integrationId, organizationId }: Shop): Prom
   const at = `timestamptz '2026-05-31' - i * interval '2400000 seconds' / ${ROWS}`;
   const rare = (usual: string, seldom: string) => `case when i > ${ROWS - 10} then '${seldom}' else '${usual}' end`;
   const rows = `generate_series(1, ${ROWS}) i`;
+  const session = await world.db.connect();
+  await session.query('set statement_timeout = 0');
   for (const statement of [
     `insert into events (integration_id, id, type, created_at, body)
       select '${integrationId}', 'evt_' || lpad(i::text, 9, '0'), ${rare('listing.updated', 'order.cancelled')}, ${at},
@@ -83,10 +85,10 @@ async function fill(world: World, { integrationId, organizationId }: Shop): Prom
         kind || lpad(i::text, 9, '0'), kind, ${rare('active', 'unpublished')}, 1, '{"padding":"${'x'.repeat(200)}"}', false,
         'tests', ${at} from ${rows}, unnest(array['listing', 'part']) kind`,
   ]) {
-    await world.db.query(rawSql(statement), { timeoutMs: 600_000 });
+    await session.query({ text: statement, query_timeout: FILL_LIMIT_MS } as pg.QueryConfig);
   }
-  const session = await world.db.connect();
-  await session.query('vacuum analyze events, orders, channel_documents');
+  const text = 'vacuum analyze events, orders, channel_documents';
+  await session.query({ text, query_timeout: FILL_LIMIT_MS } as pg.QueryConfig);
   await session.end();
 }
 
