@@ -1,7 +1,7 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, projectItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -138,14 +138,15 @@ export async function removeItem(
   context: ChannelContext,
   itemId: string,
   stampAlso: string[],
+  /** The clocks of `stampAlso` and of all channels that the item is or was on: the toggles go with the item. */
+  clocks: Map<string, Date>,
 ): Promise<{ stamps: Map<string, Date>; photoIds: string[] }> {
   const photos = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
-  // The toggles go with the item, so the channels have to be known before.
-  const integrationIds = [...new Set([...(await integrationsOf(tx, [itemId])), ...stampAlso])];
   await tx.query(sql`delete from items where id = ${itemId}`);
   const { stamps } = await projectItems(tx, context, {
     itemIds: [itemId],
-    integrationIds,
+    integrationIds: [...clocks.keys()],
+    clocks,
     stampAlso,
   });
   return { stamps, photoIds: photos.map((photo) => photo.id) };

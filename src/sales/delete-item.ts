@@ -1,13 +1,16 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit, type Values } from '../audit/record-audit.ts';
+import { lockClocks, nextStamp, stampOf } from '../channel/clock.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import type { Order } from '../contract/resources/order.ts';
+import { integrationsOf } from '../channel/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
 import { lockItems, missingItems } from '../inventory/change.ts';
 import { removeItem } from '../inventory/items.ts';
-import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
+import { integrationsWith, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
+import { forEachOrderPage } from './order-pages.ts';
 import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
 
 /**
@@ -23,13 +26,18 @@ export async function deleteItem(
 ): Promise<void> {
   const { photoIds } = await commitAndWake(context, async (tx) => {
     const orders = await lockWaitingOrders(tx, organizationId, itemId);
-    const changed = await letGo(tx, orders, itemId);
-    const integrationIds = [...new Set(changed.map((order) => order.integrationId))];
+    const waiting = await integrationsWith(tx, orders);
+    const clocks = await lockClocks(tx, [...new Set([...waiting, ...(await integrationsOf(tx, [itemId]))])].sort());
+    const stamps = await stampsFor(tx, context, waiting, clocks);
+    await forEachOrderPage(tx, orders, async (page) => {
+      await letGo(tx, page, itemId);
+      await rewriteOrders(tx, page, stamps);
+    });
     const [old] = await tx.query<Values>(sql`
       select kind, stock_number as "stockNumber", title, price_amount as "priceAmount", units
       from items where id = ${itemId}`);
-    const removed = await removeItem(tx, context, itemId, integrationIds);
-    await rewriteOrders(tx, changed, removed.stamps);
+    // What is told of the item comes after the orders: its stamps are later than theirs, and the clocks stand there.
+    const removed = await removeItem(tx, context, itemId, waiting, new Map([...clocks, ...stamps]));
     await recordAudit(tx, actor, {
       organizationId,
       action: 'item.deleted',
@@ -56,18 +64,29 @@ async function lockWaitingOrders(tx: Transaction, organizationId: string, itemId
   return orders;
 }
 
-async function letGo(tx: Transaction, orders: Sql, itemId: string): Promise<LockedOrder[]> {
-  const rows = await tx.query<{ integration_id: string; document: string }>(sql`
-    select integration_id, document from orders where ${orders}`);
-  if (rows.length === 0) return [];
+/** The next stamps of the integrations that have waiting orders. */
+async function stampsFor(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationIds: string[],
+  clocks: Map<string, Date>,
+): Promise<Map<string, Date>> {
+  const [row] = await tx.query<{ now: Date }>(sql`
+    select date_trunc('milliseconds', ${clockTime(context.now())}) as now`);
+  const now = row?.now ?? new Date();
+  return new Map(integrationIds.map((id) => [id, nextStamp(stampOf(clocks, id), now)]));
+}
+
+/** The lines that were matched to the item are matched to nothing, in the rows and in what clients read. */
+async function letGo(tx: Transaction, orders: LockedOrder[], itemId: string): Promise<void> {
   const lines = await tx.query<{ id: string }>(sql`
-    update order_lines set item_id = null, is_holding = false
-    where item_id = ${itemId} and (integration_id, order_id) in (select integration_id, id from orders where ${orders})
-    returning id`);
+    update order_lines l set item_id = null, is_holding = false
+    from unnest(${orders.map((one) => one.integrationId)}::text[], ${orders.map((one) => one.order.id)}::text[])
+      as page (integration_id, order_id)
+    where l.integration_id = page.integration_id and l.order_id = page.order_id and l.item_id = ${itemId}
+    returning l.id`);
   const freed = new Set(lines.map((line) => line.id));
-  return rows.map(({ integration_id: integrationId, document }) => {
-    const order = JSON.parse(document) as Order;
+  for (const { order } of orders) {
     for (const line of order.lines) if (freed.has(line.id)) line.match = null;
-    return { integrationId, order };
-  });
+  }
 }

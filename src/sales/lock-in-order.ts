@@ -25,6 +25,13 @@ export async function lockOrders(tx: Transaction, which: Sql): Promise<void> {
     select count(*) from (select from orders where ${which} order by integration_id, id for update) locked`);
 }
 
+/** The integrations that have such orders, in the order in which their clocks are locked. */
+export async function integrationsWith(tx: Transaction, which: Sql): Promise<string[]> {
+  const rows = await tx.query<{ integration_id: string }>(sql`
+    select distinct integration_id from orders where ${which} order by integration_id`);
+  return rows.map((row) => row.integration_id);
+}
+
 /** Locks orders without waiting; false if somebody holds one of them. */
 export async function lockFreeOrders(tx: Transaction, which: Sql): Promise<boolean> {
   return await areAllFree(tx, sql`select from orders where ${which}`);

@@ -3,11 +3,12 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { integrationsWith, lockOrders } from './lock-in-order.ts';
 import { draftBuyer } from './order-draft.ts';
+import { forEachOrderPage } from './order-pages.ts';
 import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
 
 /** The newest conflicts that a merge looks at; the dealer can still decide on older ones one by one. */
@@ -33,16 +34,24 @@ export async function mergeCustomers(
     await lockCustomers(tx, organizationId);
     const isTest = await areTests(tx, organizationId, keptId, mergedId);
     const pair = { organizationId, keptId, mergedId, isTest };
-    const { moved, conflicting } = await lockOrdersOf(tx, pair);
+    const orders = ordersOf(pair);
+    // None can be added while the customers are locked.
+    await lockOrders(tx, sql`${orders.moved} or ${orders.conflicting}`);
+    const clocks = await lockClocks(tx, await integrationsWith(tx, sql`${orders.moved} or ${orders.conflicting}`));
     const now = context.now() ?? (await timeOf(tx));
+    const kept = keeper(tx, keptId, new Map([...clocks].map(([id, newest]) => [id, nextStamp(newest, now)])));
+    await forEachOrderPage(tx, orders.moved, kept.give);
+    const moved = kept.count();
     await joinRows(tx, pair, now);
-    const resolved = await resolvedBy(tx, pair, conflicting, now);
-    await giveToKept(tx, keptId, moved, resolved, now);
+    await forEachOrderPage(tx, orders.conflicting, async (page) => {
+      await kept.give(await resolvedBy(tx, pair, page, now));
+    });
+    await advanceClocks(tx, kept.stamps());
     await recordAudit(tx, actor, {
       organizationId,
       action: 'customer.merged',
       object: { kind: 'customer', id: keptId },
-      new: { mergedId, movedOrders: moved.length, resolvedOrders: resolved.length },
+      new: { mergedId, movedOrders: moved, resolvedOrders: kept.count() - moved },
       personal: ['email', 'phone', 'firstName', 'lastName', 'company', 'address'],
       at: context.now(),
     });
@@ -60,31 +69,20 @@ async function areTests(tx: Transaction, organizationId: string, ...ids: [string
   return first.is_test;
 }
 
-/** The merged one's orders, and those whose buyer is in conflict. None can be added while the customers are locked. */
-async function lockOrdersOf(
-  tx: Transaction,
-  { organizationId, mergedId, isTest }: Pair,
-): Promise<{ moved: LockedOrder[]; conflicting: LockedOrder[] }> {
-  const rows = await tx.query<{ integration_id: string; document: string }>(sql`
-    select integration_id, document from orders
-    where customer_id = ${mergedId} or (integration_id, id) in (
-      select integration_id, id from orders
-      where organization_id = ${organizationId} and is_test = ${isTest} and has_customer_conflict
-      order by id desc limit ${CONFLICT_LIMIT})
-    order by integration_id, id for update`);
-  const orders = rows.map((row) => ({
-    integrationId: row.integration_id,
-    order: JSON.parse(row.document) as Order,
-  }));
+/** The merged one's orders, and the newest of those whose buyer is in conflict. */
+function ordersOf({ organizationId, mergedId, isTest }: Pair): { moved: Sql; conflicting: Sql } {
   return {
-    moved: orders.filter(({ order }) => order.customer_id === mergedId),
-    conflicting: orders.filter(({ order }) => order.customer_id === null),
+    moved: sql`customer_id = ${mergedId}`,
+    conflicting: sql`
+      (integration_id, id) in (
+        select integration_id, id from orders
+        where organization_id = ${organizationId} and is_test = ${isTest} and has_customer_conflict
+        order by id desc limit ${CONFLICT_LIMIT})`,
   };
 }
 
 async function joinRows(tx: Transaction, { keptId, mergedId }: Pair, now: Date): Promise<void> {
   await tx.query(sql`update customer_external_ids set customer_id = ${keptId} where customer_id = ${mergedId}`);
-  await tx.query(sql`update orders set customer_id = ${keptId} where customer_id = ${mergedId}`);
   await tx.query(sql`
     insert into test_customers (customer_id, integration_id)
     select ${keptId}, integration_id from test_customers where customer_id = ${mergedId} on conflict do nothing`);
@@ -101,12 +99,13 @@ async function joinRows(tx: Transaction, { keptId, mergedId }: Pair, now: Date):
     where c.id = ${keptId}`);
 }
 
-/** The orders whose buyer is the kept customer and nobody else, now that there are no longer two. */
-async function resolvedBy(tx: Transaction, pair: Pair, conflicting: LockedOrder[], now: Date): Promise<LockedOrder[]> {
+/** Those of the orders whose buyer is the kept customer and nobody else, now that there are no longer two. */
+async function resolvedBy(tx: Transaction, pair: Pair, orders: LockedOrder[], now: Date): Promise<LockedOrder[]> {
   const resolved: LockedOrder[] = [];
-  for (const [integrationId, orders] of Map.groupBy(conflicting, (one) => one.integrationId)) {
+  const open = orders.filter(({ order }) => order.customer_id === null);
+  for (const [integrationId, conflicting] of Map.groupBy(open, (one) => one.integrationId)) {
     // The phone stands in the order with its country; no default is needed to read it.
-    const buyers = orders.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
+    const buyers = conflicting.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
     const drafts = buyers.flatMap(({ draft }) => draft ?? []);
     // Only asked: what the customer's details are has been decided by the merge, not by an order from before.
     const book = await openCustomerBook(tx, { ...pair, integrationId }, drafts, now);
@@ -115,23 +114,27 @@ async function resolvedBy(tx: Transaction, pair: Pair, conflicting: LockedOrder[
   return resolved;
 }
 
-/** Clients read the customer's id in their orders, so the orders get a new stamp. */
-async function giveToKept(
-  tx: Transaction,
-  keptId: string,
-  moved: LockedOrder[],
-  resolved: LockedOrder[],
-  now: Date,
-): Promise<void> {
-  const orders = [...moved, ...resolved];
-  const clocks = await lockClocks(tx, [...new Set(orders.map((order) => order.integrationId))].sort());
-  const stamps = new Map([...clocks].map(([id, newest]) => [id, nextStamp(newest, now)]));
-  await advanceClocks(tx, stamps);
-  for (const { order } of orders) order.customer_id = keptId;
-  await rewriteOrders(tx, orders, stamps);
-  await tx.query(sql`
-    update orders set has_customer_conflict = false
-    where id = any(${resolved.map(({ order }) => order.id)}::text[]) and customer_id = ${keptId}`);
+/** Gives orders to the kept customer. Clients read the customer's id in their orders, so the orders get a new stamp. */
+function keeper(tx: Transaction, keptId: string, stamps: Map<string, Date>) {
+  const touched = new Set<string>();
+  let count = 0;
+  return {
+    async give(orders: LockedOrder[]): Promise<void> {
+      for (const { integrationId, order } of orders) {
+        order.customer_id = keptId;
+        touched.add(integrationId);
+      }
+      await rewriteOrders(tx, orders, stamps);
+      await tx.query(sql`
+        update orders set has_customer_conflict = false
+        where id = any(${orders.map(({ order }) => order.id)}::text[]) and customer_id = ${keptId}
+          and has_customer_conflict`);
+      count += orders.length;
+    },
+    count: () => count,
+    /** Of the integrations whose orders were given; the others' clocks stand still. */
+    stamps: () => new Map([...stamps].filter(([integrationId]) => touched.has(integrationId))),
+  };
 }
 
 async function timeOf(tx: Transaction): Promise<Date> {
