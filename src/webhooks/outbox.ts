@@ -1,6 +1,7 @@
 import { type EventType, isSubscribed } from '../contract/events.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 
 /** What the outbox has to know of an endpoint to record an event for it. */
@@ -93,22 +94,33 @@ function envelope(id: string, endpoint: Endpoint, event: OutgoingEvent): string 
   return `${head.slice(0, -1)},"data":{"object":${object}${previous}}}`;
 }
 
+const EVENT_COLUMNS = {
+  integrationId: 'text',
+  id: 'text',
+  type: 'text',
+  createdAt: 'timestamptz',
+  body: 'text',
+  isSuppressed: 'boolean',
+  hasDelivery: 'boolean',
+} as const;
+
+const DELIVERY_COLUMNS = {
+  integrationId: 'text',
+  id: 'text',
+  eventId: 'text',
+  status: 'text',
+  createdAt: 'timestamptz',
+} as const;
+
 /** A stamp can be ahead of the time by some milliseconds, but no delivery waits for that. */
 async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): Promise<void> {
   await tx.query(sql`
     with new_events as (
       insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery)
-      select integration_id, id, type, created_at, body, is_suppressed, has_delivery from unnest(
-        ${events.map((row) => row.integrationId)}::text[], ${events.map((row) => row.id)}::text[],
-        ${events.map((row) => row.type)}::text[], ${events.map((row) => row.createdAt)}::timestamptz[],
-        ${events.map((row) => row.body)}::text[], ${events.map((row) => row.isSuppressed)}::boolean[],
-        ${events.map((row) => row.hasDelivery)}::boolean[])
-        as rows (integration_id, id, type, created_at, body, is_suppressed, has_delivery)
+      select integration_id, id, type, created_at, body, is_suppressed, has_delivery
+      from ${unnestRows('rows', events, EVENT_COLUMNS)}
     )
     insert into deliveries (integration_id, id, event_id, status, created_at, due_at)
-    select integration_id, id, event_id, status, created_at, least(created_at, now()) from unnest(
-      ${deliveries.map((row) => row.integrationId)}::text[], ${deliveries.map((row) => row.id)}::text[],
-      ${deliveries.map((row) => row.eventId)}::text[], ${deliveries.map((row) => row.status)}::text[],
-      ${deliveries.map((row) => row.createdAt)}::timestamptz[])
-      as rows (integration_id, id, event_id, status, created_at)`);
+    select integration_id, id, event_id, status, created_at, least(created_at, now())
+    from ${unnestRows('rows', deliveries, DELIVERY_COLUMNS)}`);
 }

@@ -24,17 +24,17 @@ export async function pruneWebhooks(db: Database, now: Date | null): Promise<num
     )
     delete from events e
     using old cross join lateral (
-      select ctid as row from events where integration_id = old.integration_id and id = old.event_id limit 1) found
-    where e.ctid = found.row returning e.id`,
+      select ctid from events where integration_id = old.integration_id and id = old.event_id limit 1) found
+    where e.ctid = found.ctid returning e.id`,
   );
   const undelivered = await byIndex(
     db,
     sql`
     delete from events e
     using (
-      select ctid as row from events where not has_delivery and created_at < ${cutoff}
+      select ctid from events where not has_delivery and created_at < ${cutoff}
       order by created_at limit ${BATCH_LIMIT} for update skip locked) old
-    where e.ctid = old.row returning e.id`,
+    where e.ctid = old.ctid returning e.id`,
   );
   return delivered.length + undelivered.length;
 }

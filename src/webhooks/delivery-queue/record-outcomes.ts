@@ -2,6 +2,7 @@ import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
 import { type EndpointHealth, endpointHealth } from '../endpoints/endpoint-health.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 import { GONE_LIMIT, waitMsAfter } from './retry-schedule.ts';
@@ -44,6 +45,19 @@ export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): 
   return { disabled, deadLetters };
 }
 
+const OUTCOME_COLUMNS = {
+  ctid: 'tid',
+  id: 'text',
+  leaseToken: 'bigint',
+  status: 'text',
+  attempts: 'integer',
+  dueAt: 'timestamptz',
+  endedAt: 'timestamptz',
+  code: 'integer',
+  body: 'text',
+  error: 'text',
+} as const;
+
 /** Returns the ids of the deliveries that had the lease still. */
 async function recordDeliveries(tx: Transaction, rows: ReturnType<typeof rowOf>[]): Promise<Set<string>> {
   const recorded = await tx.query<{ id: string }>(sql`
@@ -52,18 +66,24 @@ async function recordDeliveries(tx: Transaction, rows: ReturnType<typeof rowOf>[
       due_at = ours.due_at, lease_token = null, leased_until = null,
       takeovers = 0, last_attempt_at = ours.ended_at, last_response_code = ours.code, last_response_body = ours.body,
       last_error = ours.error, finished_at = case when ours.status = 'succeeded' then ours.ended_at end
-    from unnest(
-      ${rows.map((row) => row.ctid)}::tid[], ${rows.map((row) => row.id)}::text[],
-      ${rows.map((row) => row.token)}::bigint[], ${rows.map((row) => row.status)}::text[],
-      ${rows.map((row) => row.attempts)}::integer[], ${rows.map((row) => row.dueAt)}::timestamptz[],
-      ${rows.map((row) => row.endedAt)}::timestamptz[], ${rows.map((row) => row.code)}::integer[],
-      ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.error)}::text[])
-      as ours (row_ctid, id, token, status, attempts, due_at, ended_at, code, body, error)
+    from ${unnestRows('ours', rows, OUTCOME_COLUMNS)}
     -- Where the claim left the row; if it lies there no more, or under another token, it was taken over or recorded.
-    where d.ctid = ours.row_ctid and d.id = ours.id and d.lease_token = ours.token
+    where d.ctid = ours.ctid and d.id = ours.id and d.lease_token = ours.lease_token
     returning d.id`);
   return new Set(recorded.map(({ id }) => id));
 }
+
+const HEALTH_COLUMNS = {
+  integrationId: 'text',
+  url: 'text',
+  successAt: 'timestamptz',
+  failureAt: 'timestamptz',
+  failures: 'integer',
+  leadingGone: 'integer',
+  longestGone: 'integer',
+  trailingGone: 'integer',
+  isAllGone: 'boolean',
+} as const;
 
 /** Counts successes and failures of endpoints, and switches off those that are gone; returns their integrations. */
 async function recordHealth(tx: Transaction, health: EndpointHealth[]): Promise<string[]> {
@@ -74,13 +94,7 @@ async function recordHealth(tx: Transaction, health: EndpointHealth[]): Promise<
       select rows.integration_id, rows.success_at, rows.failure_at, rows.failures, rows.is_all_gone, rows.trailing_gone,
         e.is_enabled,
         greatest(rows.longest_gone, rows.leading_gone + e.consecutive_gone) >= ${GONE_LIMIT} as is_gone
-      from unnest(
-        ${health.map((row) => row.integrationId)}::text[], ${health.map((row) => row.url)}::text[],
-        ${health.map((row) => row.successAt)}::timestamptz[], ${health.map((row) => row.failureAt)}::timestamptz[],
-        ${health.map((row) => row.failures)}::integer[], ${health.map((row) => row.leadingGone)}::integer[],
-        ${health.map((row) => row.longestGone)}::integer[], ${health.map((row) => row.trailingGone)}::integer[],
-        ${health.map((row) => row.isAllGone)}::boolean[])
-        as rows (integration_id, url, success_at, failure_at, failures, leading_gone, longest_gone, trailing_gone, is_all_gone)
+      from ${unnestRows('rows', health, HEALTH_COLUMNS)}
       cross join lateral (
         select e.consecutive_gone, e.is_enabled from webhook_endpoints e
         where e.integration_id = rows.integration_id and e.url = rows.url limit 1 for update) e
@@ -105,7 +119,7 @@ function rowOf({ delivery, result, endedAt }: AttemptOutcome) {
     integrationId: delivery.integrationId,
     id: delivery.id,
     ctid: delivery.ctid,
-    token: delivery.leaseToken,
+    leaseToken: delivery.leaseToken,
     attempts,
     status: result.isSuccess ? 'succeeded' : wait === null ? 'dead_letter' : 'failed',
     dueAt: wait === null ? null : new Date(endedAt.getTime() + wait),

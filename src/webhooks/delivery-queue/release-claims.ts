@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
 import { byIndex } from './by-index.ts';
 import type { Claimed } from './claim.ts';
 
@@ -11,9 +12,7 @@ export async function releaseClaims(db: Database, claims: ReleasedClaim[]): Prom
     db,
     sql`
     update deliveries d set lease_token = null, leased_until = null, takeovers = 0, dispatches = d.dispatches - 1
-    from unnest(
-      ${claims.map((claim) => claim.ctid)}::tid[], ${claims.map((claim) => claim.id)}::text[],
-      ${claims.map((claim) => claim.leaseToken)}::bigint[]) as released (row_ctid, id, token)
-    where d.ctid = released.row_ctid and d.id = released.id and d.lease_token = released.token`,
+    from ${unnestRows('released', claims, { ctid: 'tid', id: 'text', leaseToken: 'bigint' })}
+    where d.ctid = released.ctid and d.id = released.id and d.lease_token = released.lease_token`,
   );
 }

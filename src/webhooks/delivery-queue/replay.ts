@@ -5,6 +5,7 @@ import { firstIdAt } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import { byIndex } from './by-index.ts';
 import { isDue } from './due.ts';
@@ -179,8 +180,8 @@ async function nextOf(tx: Transaction, job: JobRow): Promise<{ found: Found[]; p
 async function requeueFound(tx: Transaction, found: Found[], now: Date | null): Promise<number> {
   const rows = await tx.query(sql`
     update deliveries d set ${REQUEUED}, due_at = ${clockTime(now)}
-    from unnest(${found.map(({ ctid }) => ctid)}::tid[], ${found.map(({ id }) => id)}::text[]) as found (row_ctid, id)
-    where d.ctid = found.row_ctid and d.id = found.id and ${IS_REPLAYABLE} returning d.id`);
+    from ${unnestRows('found', found, { ctid: 'tid', id: 'text' })}
+    where d.ctid = found.ctid and d.id = found.id and ${IS_REPLAYABLE} returning d.id`);
   return rows.length;
 }
 
