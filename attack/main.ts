@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './attacks/all-attacks.ts';
-import { harmOf, report } from './report.ts';
+import { report, rowOf } from './report.ts';
 import { type AttackResult, attackAll, attackOwnService } from './run.ts';
 
 /**
@@ -29,7 +29,7 @@ const options = {
   scale,
   attackMs: values.short ? 4_000 : 12_000,
   quietMs: values.short ? 1_000 : 4_000,
-  onResult: (result: AttackResult) => console.error(`${result.name}: ${harmOf(result).join(', ') || 'no harm'}`),
+  onResult: (result: AttackResult) => console.error(rowOf(result).join(' | ')),
 };
 
 process.exitCode = report(await run()) > 0 ? 1 : 0;

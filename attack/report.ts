@@ -25,7 +25,14 @@ export function report(results: AttackResult[]): number {
     'CPU s',
     'harm',
   ];
-  const rows = results.map((result) => [
+  const rows = results.map(rowOf);
+  printTable('What a neighbour met in peace → under attack', head, rows);
+  return results.filter((result) => harmOf(result).length > 0).length;
+}
+
+/** One line of the table. */
+export function rowOf(result: AttackResult): string[] {
+  return [
     result.name,
     [...result.statuses].map(([status, count]) => `${count}×${status === 0 ? 'none' : status}`).join(' '),
     `${round(result.quiet.p50Ms)} → ${round(result.attacked.p50Ms)}`,
@@ -36,9 +43,7 @@ export function report(results: AttackResult[]): number {
     result.grownBytes === null ? '–' : `+${Math.round(result.grownBytes / MIB)}`,
     result.cpuMs === null ? '–' : round(result.cpuMs / 1_000),
     harmOf(result).join(', ') || 'none',
-  ]);
-  printTable('What a neighbour met in peace → under attack', head, rows);
-  return results.filter((result) => harmOf(result).length > 0).length;
+  ];
 }
 
 export function harmOf({ quiet, attacked, pauseMs, grownBytes }: AttackResult): string[] {
