@@ -28,11 +28,13 @@ export function stampOf(stamps: Map<string, Date>, integrationId: string): Date 
   return stamp;
 }
 
+const CLOCK_COLUMNS = { integrationId: 'text', stamp: 'timestamptz' } as const;
+
 export async function advanceClocks(tx: Transaction, stamps: Map<string, Date>): Promise<void> {
   if (stamps.size === 0) return;
   const rows = [...stamps].map(([integrationId, stamp]) => ({ integrationId, stamp }));
   await tx.query(sql`
     update channel_clocks c set stamp = rows.stamp
-    from ${unnestRows('rows', rows, { integrationId: 'text', stamp: 'timestamptz' })}
+    from ${unnestRows('rows', rows, CLOCK_COLUMNS)}
     where c.integration_id = rows.integration_id`);
 }

@@ -133,6 +133,18 @@ async function insertCustomers(tx: Transaction, scope: CustomerScope, customers:
     from ${asRows(customers)}`);
 }
 
+const CUSTOMER_COLUMNS = {
+  id: 'text',
+  email: 'text',
+  emailKey: 'text',
+  phone: 'text',
+  firstName: 'text',
+  lastName: 'text',
+  company: 'text',
+  address: 'text',
+} as const;
+const LINK_COLUMNS = { externalId: 'text', customerId: 'text' } as const;
+
 /** Everything but the times, which are the same for all that one batch writes. */
 function asRows(customers: CustomerRecord[]): Sql {
   const rows = customers.map((customer) => ({
@@ -140,16 +152,7 @@ function asRows(customers: CustomerRecord[]): Sql {
     emailKey: keyOf(customer),
     address: addressText(customer),
   }));
-  return unnestRows('rows', rows, {
-    id: 'text',
-    email: 'text',
-    emailKey: 'text',
-    phone: 'text',
-    firstName: 'text',
-    lastName: 'text',
-    company: 'text',
-    address: 'text',
-  });
+  return unnestRows('rows', rows, CUSTOMER_COLUMNS);
 }
 
 async function deleteLinks(tx: Transaction, scope: CustomerScope, externalIds: string[]): Promise<void> {
@@ -167,7 +170,7 @@ async function upsertLinks(tx: Transaction, scope: CustomerScope, links: [string
   await tx.query(sql`
     insert into customer_external_ids (integration_id, is_test, external_id, customer_id)
     select ${scope.integrationId}, ${scope.isTest}, external_id, customer_id
-    from ${unnestRows('rows', rows, { externalId: 'text', customerId: 'text' })}
+    from ${unnestRows('rows', rows, LINK_COLUMNS)}
     on conflict (integration_id, is_test, external_id) do update set customer_id = excluded.customer_id`);
 }
 

@@ -20,19 +20,48 @@ export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
     const { text, name } = plainStatement(strings, inputs.length);
     return new Sql(text, inputs, name);
   }
-  const values: unknown[] = [];
+  const known = composedByPlace.get(strings);
+  if (known !== undefined && inputs.every((input, index) => nestedText(input) === known.nested[index])) {
+    return new Sql(known.text, flatValues(inputs), known.name);
+  }
+  const composed = compose(strings, inputs);
+  composedByPlace.set(strings, composed);
+  return new Sql(composed.text, flatValues(inputs), composed.name);
+}
+
+/** A statement with others inside, as it was last put together at its place in the code. */
+type Composed = { nested: (string | undefined)[]; text: string; name: string | undefined };
+
+/** Putting the text together costs more than all values; mostly the parts are the same as the last time. */
+const composedByPlace = new WeakMap<TemplateStringsArray, Composed>();
+
+function compose(strings: TemplateStringsArray, inputs: unknown[]): Composed {
+  let count = 0;
   let text = strings[0] ?? '';
   for (const [index, input] of inputs.entries()) {
     if (input instanceof Sql) {
-      text += renumber(input.text, values.length);
-      values.push(...input.values);
+      text += renumber(input.text, count);
+      count += input.values.length;
     } else {
-      values.push(input);
-      text += `$${values.length}`;
+      count += 1;
+      text += `$${count}`;
     }
     text += strings[index + 1] ?? '';
   }
-  return new Sql(text, values, composedName(text));
+  return { nested: inputs.map(nestedText), text, name: composedName(text) };
+}
+
+function nestedText(input: unknown): string | undefined {
+  return input instanceof Sql ? input.text : undefined;
+}
+
+function flatValues(inputs: unknown[]): unknown[] {
+  const values: unknown[] = [];
+  for (const input of inputs) {
+    if (input instanceof Sql) values.push(...input.values);
+    else values.push(input);
+  }
+  return values;
 }
 
 /**

@@ -17,6 +17,8 @@ export type ColumnTypes<Row> = { readonly [Name in keyof Row & string]?: ColumnT
  * Rows as a table to select from: `unnest($1::text[], $2::integer[]) as rows (id, reserved_units)` for the types
  * `{ id: 'text', reservedUnits: 'integer' }`. Each column is one parameter, so a statement has the same text for any
  * number of rows, and a column can't take the values of its neighbour.
+ *
+ * The text is made once for a constant of types: made each time it cost more than the values of ten rows.
  */
 export function unnestRows<Row extends object>(
   alias: string,
@@ -25,7 +27,7 @@ export function unnestRows<Row extends object>(
   /** Adds the number of the row, from 1 on, as a column of this name. */
   ordinality?: string,
 ): Sql {
-  const { names, text } = textOf(alias, types, ordinality);
+  const { names, text } = knownText(alias, types, ordinality);
   return new Sql(
     text,
     names.map((name) => rows.map((row) => row[name as keyof Row])),
@@ -33,7 +35,17 @@ export function unnestRows<Row extends object>(
   );
 }
 
-type Text = { names: string[]; text: string };
+type Text = { alias: string; ordinality: string | undefined; names: string[]; text: string };
+
+const textByTypes = new WeakMap<object, Text>();
+
+function knownText(alias: string, types: object, ordinality: string | undefined): Text {
+  const known = textByTypes.get(types);
+  if (known !== undefined && known.alias === alias && known.ordinality === ordinality) return known;
+  const made = textOf(alias, types, ordinality);
+  textByTypes.set(types, made);
+  return made;
+}
 
 function textOf(alias: string, types: object, ordinality: string | undefined): Text {
   const columnTypes = Object.entries(types) as [string, ColumnType][];
@@ -41,7 +53,8 @@ function textOf(alias: string, types: object, ordinality: string | undefined): T
   const arrays = columnTypes.map(([, type], index) => `$${index + 1}::${type}[]`);
   const columns = [...names.map(columnName), ...(ordinality === undefined ? [] : [ordinality])];
   const counted = ordinality === undefined ? '' : ' with ordinality';
-  return { names, text: `unnest(${arrays.join(', ')})${counted} as ${alias} (${columns.join(', ')})` };
+  const text = `unnest(${arrays.join(', ')})${counted} as ${alias} (${columns.join(', ')})`;
+  return { alias, ordinality, names, text };
 }
 
 function columnName(field: string): string {

@@ -20,6 +20,8 @@ export type OrderStock = {
 
 export type StockRow = { id: string; kind: 'listing' | 'part'; units: number; reservedUnits: number };
 
+const HELD_COLUMNS = { id: 'text', units: 'integer' } as const;
+
 export async function lockOrderStock(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<OrderStock> {
   const found = await lockStock(tx, scope, wantedIds(drafts));
   // A statement of its own: one that waits for a lock goes on reading what stood when it began.
@@ -53,7 +55,7 @@ export async function lockOrderStock(tx: Transaction, scope: OrderScope, drafts:
       const rows = [...held].map(([id, units]) => ({ id, units }));
       await tx.query(sql`
         update items i set reserved_units = i.reserved_units + rows.units
-        from ${unnestRows('rows', rows, { id: 'text', units: 'integer' })}
+        from ${unnestRows('rows', rows, HELD_COLUMNS)}
         where i.id = rows.id`);
     },
   };
