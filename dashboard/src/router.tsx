@@ -3,6 +3,7 @@ import { BASE_PATH } from './api/client.ts';
 import { homeRoutes } from './pages/home/home-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
+import { stockRoutes } from './pages/stock/stock-routes.ts';
 import { RouteError, RouteMissing } from './shell/route-states.tsx';
 import { rootRoute, shellRoute } from './shell/shell-route.ts';
 import { PageSkeleton } from './ui/states.tsx';
@@ -10,7 +11,7 @@ import { PageSkeleton } from './ui/states.tsx';
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
   // Pages of whoever is signed in: each room brings its routes in pages/<room>/<room>-routes.ts.
-  shellRoute.addChildren([...homeRoutes, ...settingsRoutes]),
+  shellRoute.addChildren([...homeRoutes, ...stockRoutes, ...settingsRoutes]),
 ]);
 
 export const router = createRouter({

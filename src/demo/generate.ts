@@ -5,6 +5,7 @@ import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
+import { summarizeItems } from '../inventory/stock-summary.ts';
 import { DEMO_WATCHES } from './watches.ts';
 
 export type GenerateRequest = {
@@ -123,4 +124,8 @@ async function insertStock(tx: Transaction, request: GenerateRequest, rows: Row[
   await tx.query(sql`
     insert into publications (integration_id, item_id, is_on, published_at)
     select ${integrationId}, id, true, now() from unnest(${rows.map((row) => row.id)}::text[]) as id`);
+  await summarizeItems(
+    tx,
+    rows.map((row) => row.id),
+  );
 }

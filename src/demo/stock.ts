@@ -11,6 +11,7 @@ import { createBusinessUnit, createLocation } from '../inventory/locations.ts';
 import { reserveUnits } from '../inventory/movements.ts';
 import { startPromotion } from '../inventory/promotions.ts';
 import { setPublished } from '../inventory/publications.ts';
+import { summarizeItems } from '../inventory/stock-summary.ts';
 import { sellUnits } from '../sales/sell.ts';
 import { DEMO } from './demo-actor.ts';
 import { DEMO_PARTS } from './parts.ts';
@@ -172,6 +173,10 @@ async function insertPhotos(tx: Transaction, organizationId: string, stock: Stoc
     insert into photos (id, item_id, organization_id, position, width, height, format)
     select id, item_id, ${organizationId}, position, ${DRAWING_SIDE_PX}, ${DRAWING_SIDE_PX}, 'jpeg'
     from ${unnestRows('rows', rows, { id: 'text', itemId: 'text', position: 'integer' })}`);
+  await summarizeItems(
+    tx,
+    stock.map((item) => item.id),
+  );
 }
 
 async function publish(context: ChannelContext, dealer: DemoDealer, stock: StockItem[]): Promise<void> {

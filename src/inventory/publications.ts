@@ -5,6 +5,7 @@ import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { type BulkAudit, changeItems } from './change.ts';
+import { summarizeItems } from './stock-summary.ts';
 
 /** Switches items on or off for one integration. */
 export async function setPublished(
@@ -72,4 +73,21 @@ async function switchOff(tx: Transaction, integrationId: string, itemIds: string
     update publications set is_on = false
     where integration_id = ${integrationId} and item_id = any(${itemIds}::text[]) and is_on returning item_id as id`);
   return rows.map((row) => row.id);
+}
+
+/**
+ * Removes some of a channel's toggles, and counts the channels of their items anew. The items come first, in the order in
+ * which everybody locks several; one that somebody else has locked is passed over and met again in a later batch. Returns
+ * how many went.
+ */
+export async function removePublications(tx: Transaction, integrationId: string, limit: number): Promise<number> {
+  const items = await tx.query<{ id: string }>(sql`
+    select i.id from items i
+    where i.id in (select item_id from publications where integration_id = ${integrationId} limit ${limit})
+    order by i.id for update skip locked`);
+  const ids = items.map((item) => item.id);
+  await tx.query(sql`
+    delete from publications where integration_id = ${integrationId} and item_id = any(${ids}::text[])`);
+  await summarizeItems(tx, ids);
+  return ids.length;
 }

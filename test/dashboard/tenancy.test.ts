@@ -5,8 +5,10 @@ import type { DashboardOperation } from '../../src/contract/dashboard/operation.
 import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts';
 import { listChannels } from '../../src/dealers/integrations.ts';
 import { inviteMember } from '../../src/dealers/sign-in-links.ts';
+import { createItem } from '../../src/inventory/items.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
+import { watch } from '../harness/stock.ts';
 import { startWorld, type World } from '../harness/world.ts';
 
 /**
@@ -22,6 +24,7 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   invitation_id: async ({ organizationId }) =>
     (await inviteMember(world.db, COMMAND_LINE, { organizationId, email: 'invited@dealer.example', role: 'staff' })).id,
   integration_id: async ({ organizationId }) => (await listChannels(world.db, organizationId))[0]?.id ?? '',
+  item_id: async ({ organizationId }) => await createItem(world.channel, COMMAND_LINE, organizationId, watch()),
   location_id: async ({ organizationId }) => {
     const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
     return await createLocation(world.db, COMMAND_LINE, organizationId, unitId, 'Location');

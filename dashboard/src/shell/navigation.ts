@@ -9,5 +9,7 @@ export type NavigationEntry = { path: string; label: string; icon: IconName; let
 
 export const NAVIGATION: readonly NavigationEntry[] = [
   { path: paths.home(), label: 'Home', icon: 'home', letter: 'h' },
+  { path: paths.watches(), label: 'Watches', icon: 'watch', letter: 'w' },
+  { path: paths.parts(), label: 'Parts', icon: 'part', letter: 'p' },
   { path: paths.settings(), label: 'Settings', icon: 'settings', letter: ',' },
 ];

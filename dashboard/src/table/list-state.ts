@@ -16,6 +16,8 @@ export type ListStateSetters = {
   setSort(sort: string): void;
   /** An empty value takes the filter away. */
   setFilter(name: string, value: string): void;
+  /** Several at once, as one step of the browser's history. */
+  setFilters(values: Record<string, string>): void;
   setPage(page: { after: string } | { before: string } | null): void;
   clear(): void;
 };
@@ -43,6 +45,8 @@ export function useListState(filterNames: readonly string[]): ListState & ListSt
       setSearch: (q) => change({ q: q === '' ? undefined : q }, true),
       setSort: (sort) => change({ sort: sort === '' ? undefined : sort }),
       setFilter: (name, value) => change({ [name]: value === '' ? undefined : value }),
+      setFilters: (values) =>
+        change(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value || undefined]))),
       setPage: (page) => change({ after: undefined, before: undefined, ...page }),
       clear: () => change(nothing),
     };

@@ -108,4 +108,13 @@ export const stockOperations = {
       tabs: Type.Record(Type.String(), Type.Object({ value: Type.Integer(), is_capped: Type.Boolean() })),
     }),
   }),
+  setChannel: operation({
+    method: 'PUT',
+    path: '/stock/{item_id}/channels/{integration_id}',
+    who: 'staff',
+    description: 'Puts an item on a channel or takes it off. The site learns of it by an event.',
+    params: Type.Object({ item_id: Type.String(), integration_id: Type.String() }),
+    body: Type.Object({ is_on: Type.Boolean() }),
+    response: null,
+  }),
 };

@@ -1,6 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import type { Transaction } from '../../db/database.ts';
 import { rawSql, type Sql, sql } from '../../db/sql.ts';
+import { removePublications } from '../../inventory/publications.ts';
 import { removeOrders } from './remove-orders.ts';
 
 /** One kind of rows that belong to an integration or to an organization, removed some at a time. */
@@ -28,7 +29,14 @@ export const INTEGRATION_STEPS: readonly DeletionStep[] = [
   rowsOf('integration_id', 'deliveries', ROW_LIMIT),
   rowsOf('integration_id', 'events', ROW_LIMIT),
   rowsOf('integration_id', 'channel_documents', LARGE_ROW_LIMIT),
-  rowsOf('integration_id', 'publications', ROW_LIMIT),
+  {
+    table: 'publications',
+    owner: 'integration_id',
+    removeBatch: async (tx, _context, integrationId) => ({
+      removed: await removePublications(tx, integrationId, LARGE_ROW_LIMIT),
+      touched: [],
+    }),
+  },
   rowsOf('integration_id', 'idempotency_records', LARGE_ROW_LIMIT),
   rowsOf('integration_id', 'customer_external_ids', ROW_LIMIT),
   rowsOf('integration_id', 'test_customers', ROW_LIMIT),

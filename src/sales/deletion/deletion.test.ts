@@ -253,6 +253,7 @@ describe('every table', () => {
     'integrations',
     'rate_windows',
     'replay_jobs',
+    'storage_usage',
     'webhook_endpoints',
     'webhook_secrets',
     'webhook_switches',

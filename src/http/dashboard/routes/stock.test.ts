@@ -95,4 +95,16 @@ describe('the list of stock in the dashboard', () => {
     assert.ok(body.tabs.all.value >= body.tabs.in_stock.value);
     assert.ok(body.tabs.needs_work.value > 0);
   });
+
+  it('puts an item on a channel and takes it off, and the site reads it so', async () => {
+    const id = await create(watch());
+    const toggle = (isOn: boolean) => owner.call('PUT', `/stock/${id}/channels/${integrationId}`, { is_on: isOn });
+    assert.equal((await toggle(true)).status, 204);
+    const read = async () =>
+      await world.db.query<{ status: string }>(sql`select status from channel_documents where item_id = ${id}`);
+    assert.equal((await read())[0]?.status, 'active');
+    assert.equal((await toggle(false)).status, 204);
+    assert.equal((await read())[0]?.status, 'unpublished');
+    assert.equal((await owner.call('PUT', `/stock/${id}/channels/${integrationId}`, { is_on: 'yes' })).status, 400);
+  });
 });

@@ -9,6 +9,7 @@ import { DomainError } from '../../../contract/domain-error.ts';
 import { listChannels } from '../../../dealers/integrations.ts';
 import { currencyOf } from '../../../dealers/organization-settings.ts';
 import { listLocations } from '../../../inventory/locations.ts';
+import { setPublished } from '../../../inventory/publications.ts';
 import {
   countStock,
   listBrands,
@@ -74,6 +75,13 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
         }),
       ),
     };
+  },
+
+  async setChannel({ context, user, actor, params, body }) {
+    const { item_id: itemId, integration_id: integrationId } = params;
+    await setPublished(context.channel, actor, user.organizationId, integrationId, [itemId], body.is_on);
+    context.dashboard.feed.announce(user.organizationId, 'item', [itemId]);
+    return null;
   },
 };
 
