@@ -34,6 +34,7 @@ describe('commands that change channels', () => {
       name: 'Abroad',
       currency: 'EUR',
       isTestMode: false,
+      isForced: true,
     });
     const abroad = { ...dealer, integrationId, api: world.client(apiKey) };
     const id = await publishNew(world, abroad, watch({ priceAmount: 1_000_000 }));
@@ -58,13 +59,46 @@ describe('commands that change channels', () => {
       currency: 'EUR',
     });
 
-    assert.match((await run('rates', 'remove', 'USD', 'EUR')).out, /is gone\.\nA service with the role worker carries/);
+    assert.match(
+      await refusal('rates', 'remove', 'USD', 'EUR'),
+      new RegExp(`^${integrationId} needs the rate USD/EUR to price anything\\. Add --force`),
+    );
+    assert.equal((await abroad.api.get('/v1/listings')).status, 200);
+    assert.match(
+      (await run('rates', 'remove', 'USD', 'EUR', '--force')).out,
+      /is gone\.\nA service with the role worker carries/,
+    );
     await runJobs(world.channel);
     assert.equal((await abroad.api.get('/v1/listings')).body.error.code, 'query_failed');
     assert.match(await refusal('rates', 'remove', 'USD', 'EUR'), /no rate from USD to EUR/);
+    await json('integration', 'presentation', integrationId, '--currency', 'USD');
     assert.match(await refusal('rates', 'set', 'USD', 'XXQ', '1'), /not a currency/);
     assert.match(await refusal('rates', 'set', 'USD', 'EUR', '0'), /positive decimal/);
     assert.match(await refusal('rates', 'set', 'USD', 'usd', '1'), /no rate to itself/);
+  });
+
+  it('a currency without an exchange rate is refused with the pair named, unless it is forced', async () => {
+    const { organizationId, integrationId, api } = await world.dealer();
+    const missing = /^There is no exchange rate for USD\/JPY, so that nothing could be priced\. .*--force/;
+    const change = ['integration', 'presentation', integrationId, '--currency', 'JPY'];
+    const create = ['integration', 'create', '--organization', organizationId, '--name', 'W', '--currency', 'JPY'];
+    assert.match(await refusal(...change), missing);
+    assert.match(await refusal(...create), missing);
+    assert.equal((await json('integration', 'presentation', integrationId)).currency, 'USD');
+    assert.equal((await api.get('/v1/listings')).status, 200);
+
+    const made = await json(...create, '--force');
+    await json('integration', 'detach', made.id);
+    assert.match(await refusal('integration', 'attach', made.id, organizationId), missing);
+    await json('integration', 'attach', made.id, organizationId, '--force');
+    assert.equal((await json(...change, '--force')).currency, 'JPY');
+    // The opposite direction serves as well.
+    await json('rates', 'set', 'JPY', 'USD', '0.0066');
+    await json('integration', 'presentation', integrationId, '--currency', 'USD');
+    await json(...change);
+    await json('rates', 'remove', 'JPY', 'USD', '--force');
+    await json('integration', 'delete', made.id, '--yes');
+    await json('integration', 'presentation', integrationId, '--currency', 'USD');
   });
 
   it('"integration presentation" shows how a channel shows things, changes it, and "jobs list" tells how far it is', async () => {

@@ -89,6 +89,7 @@ describe("the operator's command line", () => {
   });
 
   it('starts a new integration in test mode and takes a currency in any case', async () => {
+    await json('rates', 'set', 'usd', 'chf', '0.79');
     const made = await json(
       'integration',
       'create',

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { DomainError } from '../contract/domain-error.ts';
+import { DomainError, type DomainErrorCode } from '../contract/domain-error.ts';
 import { StartError } from '../db/start-error.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addGenerate } from './commands/generate.ts';
@@ -73,11 +73,20 @@ export async function runCommandLine(args: string[], surroundings: Surroundings)
   }
 }
 
+/** What an operator may do all the same; the operations themselves know no command line. */
+const FORCE_HINTS: Partial<Record<DomainErrorCode, string>> = {
+  rate_missing: 'Use "rates set", or add --force: reads then answer 500 until the rate is there.',
+  rate_in_use: 'Add --force to take it away all the same: their reads then answer 500.',
+};
+
 /** One line for what an operator can put right; anything else is a fault of ours, and still one line. */
 function messageOf(error: unknown): string {
   if (error instanceof CommanderError) {
     if (error.code === 'commander.help') return 'name a command; --help lists them';
     return oneLine(error.message.replace(/^error: /, ''));
+  }
+  if (error instanceof DomainError && FORCE_HINTS[error.code] !== undefined) {
+    return oneLine(`${error.message} ${FORCE_HINTS[error.code]}`);
   }
   if (error instanceof StartError || error instanceof DomainError) return oneLine(error.message);
   return `the command failed: ${oneLine(error instanceof Error ? error.message : String(error))}`;

@@ -20,6 +20,9 @@ const statuses = {
   wrong_kind: 409,
   wrong_status: 409,
   nothing_matched: 409,
+  /** A change would leave a channel without the exchange rate that it needs. */
+  rate_missing: 409,
+  rate_in_use: 409,
   /** An exchange rate is missing, or the price would be too large. */
   unpriceable: 409,
 } as const satisfies Record<string, 400 | 403 | 404 | 409>;

@@ -19,12 +19,15 @@ import { changeOrganization } from './organization-settings.ts';
 type Scene = Shop & { unitId: string; locationId: string };
 type Act = (context: ChannelContext, scene: Scene) => Promise<unknown>;
 
+/** What a race must leave behind is right with and without a rate. */
+const FORCED = { isForced: true };
+
 const newRate: Act = (context) => setRate(context, TESTER, 'USD', 'EUR', '0.5');
-const noRate: Act = (context) => removeRate(context, TESTER, 'USD', 'EUR');
+const noRate: Act = (context) => removeRate(context, TESTER, 'USD', 'EUR', FORCED);
 const channelInEuro: Act = (context, { organizationId, integrationId }) =>
-  changePresentation(context, TESTER, organizationId, integrationId, { currency: 'EUR' });
+  changePresentation(context, TESTER, organizationId, integrationId, { currency: 'EUR' }, FORCED);
 const dealerInEuro: Act = (context, { organizationId }) =>
-  changeOrganization(context, TESTER, organizationId, { currency: 'EUR' });
+  changeOrganization(context, TESTER, organizationId, { currency: 'EUR' }, FORCED);
 const rename: Act = (context, { organizationId }) =>
   changeOrganization(context, TESTER, organizationId, { name: 'Renamed' });
 const renameItsLocation: Act = (context, { organizationId, locationId }) =>
@@ -32,7 +35,7 @@ const renameItsLocation: Act = (context, { organizationId, locationId }) =>
 const renameItsUnit: Act = (context, { organizationId, unitId }) =>
   renameBusinessUnit(context, TESTER, organizationId, unitId, 'Genève');
 const attach: Act = ({ db }, { integrationId, organizationId }) =>
-  setOrganization(db, TESTER, integrationId, organizationId);
+  setOrganization(db, TESTER, integrationId, organizationId, FORCED);
 const detach: Act = ({ db }, { integrationId }) => setOrganization(db, TESTER, integrationId, null);
 
 /** What comes at once with what, and what was before. */

@@ -178,7 +178,8 @@ describe('settings of a channel', () => {
       [{ base: 'GBP', quote: 'USD', rate: '2' }],
     );
 
-    assert.equal(await removeRate(world.channel, TESTER, 'GBP', 'USD'), true);
+    await assertRefused(removeRate(world.channel, TESTER, 'GBP', 'USD'), 'rate_in_use');
+    assert.equal(await removeRate(world.channel, TESTER, 'GBP', 'USD', { isForced: true }), true);
     assert.equal(await removeRate(world.channel, TESTER, 'GBP', 'USD'), false);
     await runJobs(world.channel, undefined, 0);
     for (const path of [`/v1/listings/${shop.plain}`, '/v1/listings', '/v1/parts', `/v1/parts/${shop.part}`]) {
@@ -200,12 +201,21 @@ describe('settings of a channel', () => {
     assert.deepEqual(first.documents.get(shop.plain).price.currency, 'NOK');
     const [second] = await observeJobs(() => organize({ currency: 'nok' }));
     assert.equal(second.documents.get(shop.plain).price.amount, 1_299_000);
-    assert.equal(await removeRate(world.channel, TESTER, 'usd', 'nok'), true);
+    assert.equal(await removeRate(world.channel, TESTER, 'usd', 'nok', { isForced: true }), true);
   });
 
   it('an item that can’t be priced and becomes one on request is readable again, with a new stamp and an event', async () => {
     const { dealer, plain, part } = shop;
-    await present({ currency: 'SEK' });
+    await assertRefused(present({ currency: 'SEK' }), 'rate_missing', 'currency');
+    await assertRefused(organize({ currency: 'SEK' }), 'rate_missing', 'currency');
+    await changePresentation(
+      world.channel,
+      TESTER,
+      dealer.organizationId,
+      dealer.integrationId,
+      { currency: 'SEK' },
+      { isForced: true },
+    );
     await runJobs(world.channel, undefined, 0);
     assert.equal((await dealer.api.get(`/v1/listings/${plain}`)).status, 500);
     const eventsBefore = (await dealer.api.get('/v1/events')).body.data;

@@ -6,6 +6,7 @@ import { DomainError } from '../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { checkedCurrency } from './input-rules.ts';
+import { assertUnused, type RateOptions } from './missing-rates.ts';
 
 const RATE_PATTERN = /^\d{1,10}(\.\d{1,10})?$/;
 
@@ -45,12 +46,13 @@ export async function setRate(
   });
 }
 
-/** Takes a rate away; what needs it can no longer be priced, and its reads say so. */
+/** Takes away a rate that no channel needs. Forced, what needs it can no longer be priced, and its reads say so. */
 export async function removeRate(
   context: ChannelContext,
   actor: Actor,
   baseText: string,
   quoteText: string,
+  options: RateOptions = {},
 ): Promise<boolean> {
   const [base, quote] = checkedPair(baseText, quoteText);
   return await context.db.transaction(async (tx) => {
@@ -58,6 +60,7 @@ export async function removeRate(
     const [old] = await tx.query<{ rate: string }>(sql`
       delete from exchange_rates where base = ${base} and quote = ${quote} returning trim_scale(rate)::text as rate`);
     if (old === undefined) return false;
+    await assertUnused(tx, base, quote, options);
     await refreshPair(tx, base, quote);
     await recordAudit(tx, actor, {
       organizationId: null,

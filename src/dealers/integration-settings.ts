@@ -9,6 +9,7 @@ import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency } from './input-rules.ts';
+import { assertRates, type RateOptions } from './missing-rates.ts';
 
 export const MARKUP_MIN_BASIS_POINTS = -9_900;
 export const MARKUP_MAX_BASIS_POINTS = 100_000;
@@ -39,6 +40,7 @@ export async function changePresentation(
   organizationId: string,
   integrationId: string,
   changes: Partial<PresentationSettings>,
+  options: RateOptions = {},
 ): Promise<void> {
   assertPresentation(changes);
   const currency = changes.currency === undefined ? null : checkedCurrency(changes.currency);
@@ -55,6 +57,7 @@ export async function changePresentation(
         rounding = coalesce(${changes.rounding ?? null}, rounding),
         image_format = coalesce(${changes.imageFormat ?? null}, image_format)
       where id = ${integrationId}`);
+    if (currency !== null) await assertRates(tx, [integrationId], options);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'integration.presentation_changed',

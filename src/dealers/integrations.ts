@@ -25,6 +25,7 @@ import {
   checkedStorageQuota,
   notFound,
 } from './input-rules.ts';
+import { assertRates, type RateOptions } from './missing-rates.ts';
 import { assertOrganization, type ListPage } from './organizations.ts';
 
 export type NewIntegration = {
@@ -35,7 +36,7 @@ export type NewIntegration = {
   isTestMode: boolean;
   /** Given only by scripts that must know the key beforehand; otherwise one is made. */
   apiKey?: string;
-};
+} & RateOptions;
 
 export type IntegrationSummary = {
   id: string;
@@ -65,6 +66,7 @@ export async function createIntegration(
   const name = checkedName(input.name);
   const currency = checkedCurrency(input.currency);
   await inTransaction(db, async (tx) => {
+    await holdRates(tx);
     await assertOrganization(tx, input.organizationId);
     if (input.userId !== null) await assertUserOf(tx, input.organizationId, input.userId);
     await tx
@@ -75,6 +77,7 @@ export async function createIntegration(
           (${id}, ${input.organizationId}, ${input.organizationId}, ${input.userId}, ${name}, ${hashApiKey(apiKey)}, ${hintOf(apiKey)},
            ${input.isTestMode}, ${CURRENT_VERSION}, ${currency})`)
       .catch(refuseTakenKey);
+    await assertRates(tx, [id], input);
     await tx.query(sql`insert into webhook_endpoints (integration_id) values (${id})`);
     await tx.query(sql`insert into channel_clocks (integration_id, stamp) values (${id}, now())`);
     await recordAudit(tx, actor, {
@@ -207,6 +210,7 @@ export async function setOrganization(
   actor: Actor,
   integrationId: string,
   organizationId: string | null,
+  options: RateOptions = {},
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     if (organizationId !== null) await holdRates(tx);
@@ -230,6 +234,7 @@ export async function setOrganization(
           else (select u.id from users u where u.id = i.user_id and u.organization_id = ${organizationId})
         end
       where i.id = ${integrationId}`);
+    await assertRates(tx, [integrationId], options);
     if (organizationId !== null) await enqueueJob(tx, 'refresh', [integrationId], 'organization');
     await recordAudit(tx, actor, {
       organizationId: organizationId ?? old.organizationId,

@@ -10,6 +10,7 @@ import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency, checkedName } from './input-rules.ts';
+import { assertRates, type RateOptions } from './missing-rates.ts';
 
 export type OrganizationSettings = {
   name: string;
@@ -24,6 +25,7 @@ export async function changeOrganization(
   actor: Actor,
   organizationId: string,
   changes: Partial<OrganizationSettings>,
+  options: RateOptions = {},
 ): Promise<void> {
   const { address, defaultTaxTreatment } = changes;
   const name = changes.name === undefined ? null : checkedName(changes.name);
@@ -49,6 +51,7 @@ export async function changeOrganization(
         postal_code = case when ${hasAddress} then ${address?.postal_code ?? null} else postal_code end,
         country = case when ${hasAddress} then ${address?.country ?? null} else country end
       where id = ${organizationId}`);
+    if (currency !== null) await assertRates(tx, await channelsOf(tx, organizationId), options);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'organization.changed',
@@ -59,6 +62,12 @@ export async function changeOrganization(
     const changed = Object.keys(changes);
     if (changed.length > 0) await refreshOrganization(tx, organizationId, changed.join(', '));
   });
+}
+
+async function channelsOf(tx: Transaction, organizationId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(sql`
+    select id from integrations where organization_id = ${organizationId} and deleted_at is null`);
+  return rows.map((row) => row.id);
 }
 
 async function lockSettings(tx: Transaction, organizationId: string): Promise<OrganizationSettings | null> {

@@ -17,6 +17,8 @@ export type Demo = {
   password: string | null;
   liveKey: string | null;
   testKey: string | null;
+  /** Made by this start. */
+  isNew: boolean;
 };
 
 export type DemoOptions = {
@@ -47,7 +49,8 @@ async function seed(context: ChannelContext, options: DemoOptions): Promise<Demo
   const { seedDemo } = await import('./seed.ts');
   const made = await seedDemo(context, options);
   if (made === null) return null;
-  return { email: made.email, password: made.password, liveKey: made.live.api_key, testKey: made.test.api_key };
+  const { email, password, live, test } = made;
+  return { email, password, liveKey: live.api_key, testKey: test.api_key, isNew: true };
 }
 
 /** Shows only what still opens the door: an operator may have changed or deleted anything since. */
@@ -70,6 +73,7 @@ async function revisit(db: Database, options: DemoOptions): Promise<Demo | null>
     password: isPasswordGood ? (file?.password ?? null) : null,
     liveKey: isLiveGood ? liveKey : null,
     testKey: isTestGood ? (file?.test.api_key ?? null) : null,
+    isNew: false,
   };
 }
 

@@ -13,6 +13,9 @@ import { ORGANIZATION_CURRENCY, STAGING_CURRENCY, stockDemo } from './stock.ts';
 
 export type SeedOptions = { liveKey: string | null; dataDir: string | null; photoFiles: PhotoFiles };
 
+/** The dealer's currency and its rates come with the stock, in the same transaction. */
+const UNTIL_STOCKED = { isForced: true };
+
 /** Any number: it keeps two nodes from making the demo data twice. */
 const DEMO_LOCK = 7_262_002;
 
@@ -52,6 +55,7 @@ async function makeDealer(
     name: LIVE_NAME,
     currency: ORGANIZATION_CURRENCY,
     isTestMode: false,
+    ...UNTIL_STOCKED,
     ...(liveKey === null ? {} : { apiKey: liveKey }),
   });
   const test = await createIntegration(tx, DEMO, {
@@ -59,6 +63,7 @@ async function makeDealer(
     name: 'Staging website',
     currency: STAGING_CURRENCY,
     isTestMode: true,
+    ...UNTIL_STOCKED,
   });
   const made: DemoFile = {
     email: DEMO_EMAIL,

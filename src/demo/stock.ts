@@ -76,6 +76,7 @@ function at(context: ChannelContext, daysAgo: number): ChannelContext {
 }
 
 async function presentDealer(context: ChannelContext, { organizationId, liveId, testId }: DemoDealer): Promise<void> {
+  await setRate(context, DEMO, ORGANIZATION_CURRENCY, STAGING_CURRENCY, '1.2418');
   await changeOrganization(context, DEMO, organizationId, {
     currency: ORGANIZATION_CURRENCY,
     defaultTaxTreatment: 'margin_scheme',
@@ -88,7 +89,6 @@ async function presentDealer(context: ChannelContext, { organizationId, liveId, 
       country: 'CH',
     },
   });
-  await setRate(context, DEMO, ORGANIZATION_CURRENCY, STAGING_CURRENCY, '1.2418');
   await changePresentation(context, DEMO, organizationId, liveId, { markupBasisPoints: 250, rounding: 'to_10' });
   await changePresentation(context, DEMO, organizationId, testId, { imageFormat: 'webp' });
 }

@@ -1,8 +1,12 @@
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
+import { signsOfExposure } from './exposure.ts';
 
 /** What the terminal shows when the service is up: where to go and what to try. */
 export function welcome(config: Config, demo: Demo | null, tookMs: number): string {
+  // Where others reach the service, its output is likely kept and read by others, too: secrets are shown only once.
+  const shown = demo !== null && (demo.isNew || signsOfExposure(config).length === 0) ? demo : null;
   const hasApi = config.roles.includes('api');
   const lines = ['', `Crownwheel is up (${(tookMs / 1000).toFixed(1)} s).`, ''];
   if (config.roles.includes('dashboard')) lines.push(`  Dashboard  ${config.publicUrl}`);
@@ -14,8 +18,9 @@ export function welcome(config: Config, demo: Demo | null, tookMs: number): stri
     `  Database   ${config.databaseUrl === null ? `embedded, in ${config.dataDir}` : 'DATABASE_URL'}`,
     `  Roles      ${config.roles.join(', ')}`,
   );
-  if (demo !== null) lines.push('', ...demoLines(demo));
-  if (hasApi) lines.push('', 'Try:', `  ${tryLine(config, demo)}`);
+  if (shown !== null) lines.push('', ...demoLines(shown));
+  else if (demo !== null) lines.push('', ...hiddenDemoLines(config));
+  if (hasApi) lines.push('', 'Try:', `  ${tryLine(config, shown)}`);
   lines.push('', 'Operate:  npm run -s crownwheel -- --help', 'Stop:     Ctrl-C', '');
   return lines.join('\n');
 }
@@ -26,6 +31,12 @@ function demoLines(demo: Demo): string[] {
   if (demo.testKey !== null) lines.push(`  Test key   ${demo.testKey}`);
   if (demo.password !== null) lines.push(`  Sign in    ${demo.email}   password ${demo.password}`);
   return lines;
+}
+
+function hiddenDemoLines({ databaseUrl, dataDir }: Config): string[] {
+  const place =
+    databaseUrl === null ? `${join(dataDir, 'demo.json')} holds its keys and password` : 'its keys were shown once';
+  return [`Demo dealer: ${place}; they are not printed where others reach the service (DEMO=off starts without).`];
 }
 
 function tryLine(config: Config, demo: Demo | null): string {

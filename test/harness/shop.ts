@@ -43,6 +43,7 @@ export async function addShop(
     userId: null,
     name: `Shop ${made}`,
     currency: options.currency ?? 'USD',
+    isForced: true,
     isTestMode: options.isTestMode ?? false,
   });
   await setRateLimit(world.db, TESTER, id, RATE_LIMIT);

@@ -17,7 +17,15 @@ import { findIntegration } from '../../dealers/integrations.ts';
 import { fields } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
 
-type PresentationOptions = { currency?: string; markup?: number; rounding?: string; imageFormat?: string };
+type PresentationOptions = {
+  currency?: string;
+  markup?: number;
+  rounding?: string;
+  imageFormat?: string;
+  force?: boolean;
+};
+
+export const FORCE_HELP = 'also without the exchange rate that its prices need';
 
 /** How a channel shows its items: prices and photos. Without options it is only shown. */
 export function addPresentation(noun: Command, shell: Shell, idHelp: string): void {
@@ -29,6 +37,7 @@ export function addPresentation(noun: Command, shell: Shell, idHelp: string): vo
     .option('--markup <percent>', 'what is added to the dealer’s prices, such as 2.5, or taken off: -5', parseMarkup)
     .addOption(new Option('--rounding <rule>', 'how its prices are rounded, in units').choices(ROUNDINGS))
     .addOption(new Option('--image-format <format>', 'the format of its photos').choices(IMAGE_FORMATS))
+    .option('--force', FORCE_HELP)
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s crownwheel -- integration presentation int_… --currency EUR --markup 2.5 --rounding to_10',
@@ -41,7 +50,8 @@ export function addPresentation(noun: Command, shell: Shell, idHelp: string): vo
       if (before.organizationId === null) {
         throw new DomainError('not_found', 'The integration is attached to no organization.');
       }
-      await changePresentation(context, COMMAND_LINE, before.organizationId, id, changes);
+      const { force: isForced = false } = options;
+      await changePresentation(context, COMMAND_LINE, before.organizationId, id, changes, { isForced });
       return answer(`The presentation is changed. ${jobNote}\n`, await presentationOf(context.db, id));
     }),
   );

@@ -19,7 +19,7 @@ import {
 import type { ListPage } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
-import { addPresentation, addRoll } from './integration-channel.ts';
+import { addPresentation, addRoll, FORCE_HELP } from './integration-channel.ts';
 import { listPage, pageOptions } from './list-page.ts';
 
 const EXAMPLES = `
@@ -67,7 +67,8 @@ export function addIntegration(program: Command, shell: Shell): void {
     argument: new Argument('<organization>', 'the dealer, org_…'),
     example: 'org_…',
     line: 'The integration is attached.',
-    change: (db, id, organizationId) => setOrganization(db, COMMAND_LINE, id, organizationId),
+    forceHelp: FORCE_HELP,
+    change: (db, id, organizationId, isForced) => setOrganization(db, COMMAND_LINE, id, organizationId, { isForced }),
   });
   addChange(noun, shell, {
     verb: 'rate-limit',
@@ -91,7 +92,14 @@ export function addIntegration(program: Command, shell: Shell): void {
   addDelete(noun, shell);
 }
 
-type CreateOptions = { organization: string; name: string; currency: string; user?: string; live?: boolean };
+type CreateOptions = {
+  organization: string;
+  name: string;
+  currency: string;
+  user?: string;
+  live?: boolean;
+  force?: boolean;
+};
 
 function addCreate(noun: Command, shell: Shell): void {
   const command = noun
@@ -102,11 +110,12 @@ function addCreate(noun: Command, shell: Shell): void {
     .option('--currency <code>', 'the currency of its prices, ISO 4217', 'USD')
     .option('--user <id>', 'the user it belongs to, usr_…; one of the same dealer')
     .option('--live', 'not in test mode, in which a new integration is otherwise')
+    .option('--force', FORCE_HELP)
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s crownwheel -- integration create --organization org_… --name "Website" --currency CHF',
     );
-  shell.run(command, async ({ organization: organizationId, name, currency, user, live }: CreateOptions) =>
+  shell.run(command, async ({ organization: organizationId, name, currency, user, live, force }: CreateOptions) =>
     shell.withDatabase(async (db) => {
       const made = await createIntegration(db, COMMAND_LINE, {
         organizationId,
@@ -114,6 +123,7 @@ function addCreate(noun: Command, shell: Shell): void {
         currency,
         userId: user ?? null,
         isTestMode: live !== true,
+        isForced: force === true,
       });
       return answer('Integration created. The key is shown this once.', await find(db, made.id), made.apiKey);
     }),
@@ -143,12 +153,15 @@ type Change = {
   argument?: Argument;
   example?: string;
   line: string;
+  /** What --force does, if the verb has it. */
+  forceHelp?: string;
   /** False if there is no such integration. */
-  change: (db: Database, id: string, value: string) => Promise<boolean>;
+  change: (db: Database, id: string, value: string, isForced: boolean) => Promise<boolean>;
 };
 
 /** The verbs that change one thing and show the integration as it is then. */
-function addChange(noun: Command, shell: Shell, { verb, description, argument, example, line, change }: Change): void {
+function addChange(noun: Command, shell: Shell, wanted: Change): void {
+  const { verb, description, argument, example, line, forceHelp, change } = wanted;
   const command = noun
     .command(verb)
     .description(description)
@@ -158,9 +171,11 @@ function addChange(noun: Command, shell: Shell, { verb, description, argument, e
       `\nExample:\n  $ npm run -s crownwheel -- integration ${verb} int_…${` ${example ?? ''}`.trimEnd()}`,
     );
   if (argument !== undefined) command.addArgument(argument);
+  if (forceHelp !== undefined) command.option('--force', forceHelp);
   shell.run(command, async (id: string, value: unknown) =>
     shell.withDatabase(async (db) => {
-      if (!(await change(db, id, String(value)))) throw notFound('integration', id);
+      const { force: isForced = false } = command.opts<{ force?: boolean }>();
+      if (!(await change(db, id, String(value), isForced))) throw notFound('integration', id);
       return answer(line, await find(db, id));
     }),
   );

@@ -12,8 +12,9 @@ Examples:
   $ npm run -s crownwheel -- rates list
   $ npm run -s crownwheel -- rates remove CHF USD
 
-A rate serves both directions. What a channel shows in another currency than its dealer's needs one; without it, its
-reads answer 500 query_failed, and no other price is shown in its place.`;
+A rate serves both directions. A channel in another currency than its dealer's needs one: without it, its reads answer
+500 query_failed, and no other price is shown in its place. So a change that would leave a channel without its rate is
+refused, unless it is forced. "doctor" counts what cannot be priced.`;
 
 /** What one unit of a currency is worth in another. */
 export function addRates(program: Command, shell: Shell): void {
@@ -61,14 +62,15 @@ export function addRates(program: Command, shell: Shell): void {
 
   const remove = noun
     .command('remove')
-    .description('take a rate away: what needs it can no longer be priced, and its reads say so')
+    .description('take away a rate that no channel needs')
     .argument('<base>', 'as it was set')
     .argument('<quote>', 'as it was set')
+    .option('--force', 'also if channels need it: what they show can no longer be priced, and their reads answer 500')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- rates remove CHF USD');
-  shell.run(remove, async (baseText: string, quoteText: string) =>
+  shell.run(remove, async (baseText: string, quoteText: string, { force }: { force?: boolean }) =>
     shell.withChannel(async ({ context, jobNote }) => {
       const [base, quote] = [checkedCurrency(baseText), checkedCurrency(quoteText)];
-      if (!(await removeRate(context, COMMAND_LINE, base, quote))) {
+      if (!(await removeRate(context, COMMAND_LINE, base, quote, { isForced: force === true }))) {
         throw new DomainError('not_found', `There is no rate from ${base} to ${quote}.`);
       }
       return {

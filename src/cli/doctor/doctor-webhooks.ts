@@ -1,6 +1,6 @@
-import { BlockList, isIP } from 'node:net';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
+import { signsOfExposure } from '../../service/exposure.ts';
 import { checkAllSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
@@ -32,13 +32,10 @@ export async function checkSigningSecrets(db: Database, secretKeys: readonly str
 }
 
 /** Private targets are for development. Where others reach the service, a dealer could make it call its neighbours. */
-export function checkTargets({ isPrivateWebhookAllowed, host, publicUrl }: Config): Check {
+export function checkTargets(config: Config): Check {
   const name = 'webhooks';
-  if (!isPrivateWebhookAllowed) return ok(name, 'go to https and public addresses only');
-  const signs = [
-    ...(isLoopback(host) ? [] : [`HOST is ${host}`]),
-    ...(publicUrl.startsWith('https:') ? ['PUBLIC_URL is https'] : []),
-  ];
+  if (!config.isPrivateWebhookAllowed) return ok(name, 'go to https and public addresses only');
+  const signs = signsOfExposure(config);
   if (signs.length === 0) return ok(name, 'may go to http and private addresses, for development');
   return warning(
     name,
@@ -52,13 +49,3 @@ function namesOf(integrationIds: Set<string>): string {
   const rest = names.length - NAMED_LIMIT;
   return names.slice(0, NAMED_LIMIT).join(', ') + (rest > 0 ? ` and ${rest} more integrations` : '');
 }
-
-function isLoopback(host: string): boolean {
-  const family = isIP(host);
-  if (family === 0) return host === 'localhost';
-  return LOOPBACK.check(host, family === 4 ? 'ipv4' : 'ipv6');
-}
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');

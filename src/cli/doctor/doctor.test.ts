@@ -7,12 +7,16 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { commandLine, settingsFor } from '../../../test/harness/command-line.ts';
 import { startOwnServer } from '../../../test/harness/own-server.ts';
 import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
+import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { encryption, guard, SECRET_KEY } from '../../../test/harness/webhooks.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
+import { runJobs } from '../../channel/run-jobs.ts';
 import type { Config } from '../../config.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { rawSql, sql } from '../../db/sql.ts';
+import { setRate } from '../../dealers/exchange-rates.ts';
+import { changePresentation } from '../../dealers/integration-settings.ts';
 import { newId } from '../../ids/new-id.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
@@ -70,6 +74,7 @@ describe('the doctor', () => {
         'migrations',
         'signing secrets',
         'photo storage',
+        'prices',
         'clock',
         'photos',
         'webhooks',
@@ -176,6 +181,23 @@ describe('the doctor', () => {
       values (${one.integrationId}, ${encryption.encrypt('whsec_old')}, now() - interval '1 second')`);
     assert.equal((await check('signing secrets')).message, 'all 2 can be decrypted');
     await world.db.query(rawSql('delete from webhook_secrets'));
+  });
+
+  it('counts what cannot be priced, and names the rate that is missing', async () => {
+    const dealer = await world.dealer();
+    for (const title of ['One', 'Two']) await publishNew(world, dealer, watch({ title, priceAmount: 1_000_000 }));
+    assert.equal((await check('prices')).message, 'every item has one in the currency of its channel');
+    const { organizationId, integrationId } = dealer;
+    const yen = { currency: 'JPY' };
+    await changePresentation(world.channel, TESTER, organizationId, integrationId, yen, { isForced: true });
+    await runJobs(world.channel);
+    const lost = await check('prices');
+    assert.deepEqual([lost.code, lost.is_ok], [1, false]);
+    assert.equal(lost.message, `2 items of ${integrationId} cannot be priced: there is no rate for USD/JPY`);
+    assert.equal(lost.mend, 'run "rates set USD JPY …"');
+    await setRate(world.channel, TESTER, 'USD', 'JPY', '150');
+    await runJobs(world.channel);
+    assert.equal((await check('prices')).is_ok, true);
   });
 
   it('writes a photo where photos are kept, reads it, and leaves nothing behind', async () => {

@@ -12,6 +12,7 @@ import { assertPortFree } from '../../service/port.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 import { checkDurability } from './doctor-durability.ts';
 import { checkPhotoOwner, checkPhotos, nearestExisting } from './doctor-photos.ts';
+import { checkPrices } from './doctor-prices.ts';
 import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
 
 export type DoctorTools = {
@@ -102,7 +103,7 @@ async function checkDatabase(config: Config, withConnection: DoctorTools['withCo
       const migrations = await checkMigrations(db);
       // Only this release's schema is known to have them where they are looked for.
       const stored = migrations.isOk
-        ? [await checkSigningSecrets(db, secretKeys), ...(await checkPhotoOwner(config, db))]
+        ? [await checkSigningSecrets(db, secretKeys), ...(await checkPhotoOwner(config, db)), await checkPrices(db)]
         : [];
       return [server, await checkDurability(db), migrations, ...stored, await checkClock(db)];
     });

@@ -132,7 +132,14 @@ describe('reading listings and parts', () => {
     const { organizationId, integrationId, api } = dealer;
     const onRequest = await publishNew(world, dealer, watch({ priceAmount: null }));
     const priced = await publishNew(world, dealer, watch());
-    await changePresentation(world.channel, TESTER, organizationId, integrationId, { currency: 'ZAR' });
+    await changePresentation(
+      world.channel,
+      TESTER,
+      organizationId,
+      integrationId,
+      { currency: 'ZAR' },
+      { isForced: true },
+    );
     await runJobs(world.channel, undefined, 0);
     for (const path of [`/v1/listings/${priced}`, '/v1/listings', '/v1/listings?limit=1', '/v1/listings?status=any']) {
       const { status, body, headers } = await api.get(path);
