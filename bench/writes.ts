@@ -87,6 +87,8 @@ type Sample = { load: LoadResult; serviceMicroseconds: number; serverMicrosecond
 
 async function compareWrite(scene: Scene, write: WriteName, wanted: string): Promise<string[]> {
   const { stage, address } = scene;
+  // First: the rounds may leave no order to cancel.
+  const statements = await statementsOf(scene, write);
   const plain: number[] = [];
   const samples: Sample[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -105,7 +107,7 @@ async function compareWrite(scene: Scene, write: WriteName, wanted: string): Pro
     `${of(({ load }) => load.p50Ms)} ms`,
     `${of(({ load }) => load.p99Ms)} ms`,
     of(({ batch }) => batch).toFixed(1),
-    String(await statementsOf(scene, write)),
+    String(statements),
     `${of((sample) => sample.serviceMicroseconds).toFixed(0)} µs`,
     `${of((sample) => sample.serverMicroseconds).toFixed(0)} µs`,
   ];
