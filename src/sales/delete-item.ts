@@ -7,6 +7,7 @@ import { integrationsOf } from '../channel/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import { lockItems, missingItems } from '../inventory/change.ts';
 import { removeItem } from '../inventory/items.ts';
 import { integrationsWith, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
@@ -79,10 +80,10 @@ async function stampsFor(
 
 /** The lines that were matched to the item are matched to nothing, in the rows and in what clients read. */
 async function letGo(tx: Transaction, orders: LockedOrder[], itemId: string): Promise<void> {
+  const page = orders.map(({ integrationId, order }) => ({ integrationId, orderId: order.id }));
   const lines = await tx.query<{ id: string }>(sql`
     update order_lines l set item_id = null, is_holding = false
-    from unnest(${orders.map((one) => one.integrationId)}::text[], ${orders.map((one) => one.order.id)}::text[])
-      as page (integration_id, order_id)
+    from ${unnestRows('page', page, { integrationId: 'text', orderId: 'text' })}
     where l.integration_id = page.integration_id and l.order_id = page.order_id and l.item_id = ${itemId}
     returning l.id`);
   const freed = new Set(lines.map((line) => line.id));

@@ -1,6 +1,7 @@
 import type { Order } from '../contract/resources/order.ts';
 import type { Transaction } from '../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 import type { LockedOrder } from './rewrite-orders.ts';
 
 /** An order may have a megabyte, and there may be any number of them: so many bytes are in memory at a time. */
@@ -51,8 +52,7 @@ function inPages(keys: OrderKey[]): OrderKey[][] {
 async function readOrders(tx: Transaction, keys: OrderKey[]): Promise<LockedOrder[]> {
   const rows = await tx.query<{ integration_id: string; document: string }>(sql`
     select o.integration_id, o.document
-    from unnest(${keys.map((key) => key.integrationId)}::text[], ${keys.map((key) => key.id)}::text[])
-      as wanted (integration_id, id)
+    from ${unnestRows('wanted', keys, { integrationId: 'text', id: 'text' })}
     join orders o on o.integration_id = wanted.integration_id and o.id = wanted.id`);
   return rows.map((row) => ({ integrationId: row.integration_id, order: JSON.parse(row.document) as Order }));
 }

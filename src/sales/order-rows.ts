@@ -54,11 +54,13 @@ export async function readLines(
   return linesOf;
 }
 
+const ITEM_COLUMNS = { id: 'text', units: 'integer', reservedUnits: 'integer' } as const;
+
 export async function writeItems(tx: Transaction, items: LockedItem[]): Promise<void> {
   if (items.length === 0) return;
   await tx.query(sql`
     update items i set units = rows.units, reserved_units = rows.reserved_units
-    from ${unnestRows('rows', items, { id: 'text', units: 'integer', reservedUnits: 'integer' })}
+    from ${unnestRows('rows', items, ITEM_COLUMNS)}
     where i.id = rows.id`);
 }
 

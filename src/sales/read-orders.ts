@@ -1,6 +1,7 @@
 import type { Queryable } from '../db/database.ts';
 import { documentsWithin, PIECE_BYTES } from '../db/page-bytes.ts';
 import { sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
 
 /** Whose orders a client reads: those of its integration, as long as they are of the dealer whose it is. */
 export type OrderReader = { integrationId: string; organizationId: string };
@@ -51,8 +52,7 @@ export async function readOrderPiece(
   return await db.query<ReadOrder>(sql`
     select orders.id, orders.updated_at as "updatedAt",
       ${documentsWithin(PIECE_BYTES, sql`orders.document`, order)} as document
-    from unnest(${orders.map((one) => one.id)}::text[], ${orders.map((one) => one.updatedAt)}::timestamptz[])
-      as wanted (id, updated_at)
+    from ${unnestRows('wanted', orders, { id: 'text', updatedAt: 'timestamptz' })}
     join orders on orders.id = wanted.id and orders.updated_at = wanted.updated_at
     where orders.integration_id = ${reader.integrationId} and orders.organization_id = ${reader.organizationId}
     order by ${order}`);
