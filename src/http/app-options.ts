@@ -31,7 +31,7 @@ export type AppOptions = {
   timeouts?: Partial<Timeouts>;
   /** How much one integration may store in a day, unless it has a quota of its own. */
   storageQuotaMbPerDay?: number;
-  /** How long a write waits for its key and for its turn, taken together; tests change it. */
+  /** How long a write waits for its key and in the queue of its lock, taken together; tests change it. */
   writeWaitMs?: number;
   /** What the reads of an integration may take; tests make it little. */
   readLimits?: Partial<ReadLimitOptions>;
