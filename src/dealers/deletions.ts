@@ -112,11 +112,12 @@ async function stopWebhooks(tx: Transaction, which: Sql): Promise<void> {
   await tx.query(sql`delete from webhook_endpoints where ${which}`);
 }
 
-/** The accounts hold the passwords: without them nobody signs in again. */
+/** The accounts hold the passwords, and links set new ones: without them nobody signs in again. */
 async function signOut(tx: Transaction, organizationId: string): Promise<void> {
   const users = sql`select id from users where organization_id = ${organizationId}`;
   await tx.query(sql`delete from sessions where user_id in (${users})`);
   await tx.query(sql`delete from accounts where user_id in (${users})`);
+  await tx.query(sql`delete from sign_in_links where organization_id = ${organizationId}`);
 }
 
 async function enqueueDeletion(

@@ -253,6 +253,7 @@ describe('every table', () => {
     'integrations',
     'rate_windows',
     'replay_jobs',
+    'sign_in_links',
     'storage_usage',
     'webhook_endpoints',
     'webhook_secrets',
