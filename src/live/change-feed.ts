@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ChangeKind, LiveChanges } from '../contract/dashboard/live.ts';
 import type { Database } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { notify } from '../db/notify.ts';
 
 /**
  * Tells open dashboards what changed. Operations announce kinds and ids after their commit; announcements are gathered for
@@ -44,7 +44,9 @@ export function createChangeFeed(db: Database): ChangeFeed {
   const subscribers = new Map<string, Set<Subscriber>>();
   const kept = new Map<string, Kept>();
   let lastNumber = 0;
+  /** Set while a flush is planned or under way. */
   let flushTimer: NodeJS.Timeout | null = null;
+  let isStopped = false;
   let listener: { stop(): Promise<void> } | null = null;
 
   function announce(organizationId: string, kind: ChangeKind, ids: readonly string[] | null): void {
@@ -59,14 +61,17 @@ export function createChangeFeed(db: Database): ChangeFeed {
     flushTimer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
   }
 
-  function flush(): void {
-    flushTimer = null;
+  /** One statement carries the notices of all dealers; the next ones gather until it is answered. */
+  async function flush(): Promise<void> {
+    const notices: string[] = [];
     for (const [organization, found] of gathered) {
       const changes = [...found].map(([kind, ids]) => ({ kind, ids: ids === null ? null : [...ids] }));
       deliver(organization, changes);
-      void notify(db, { node, organization, changes });
+      notices.push(payloadOf({ node, organization, changes }));
     }
     gathered.clear();
+    await notify(db, CHANNEL, notices);
+    flushTimer = gathered.size === 0 || isStopped ? null : setTimeout(flush, FLUSH_EVERY_MS).unref();
   }
 
   function deliver(organizationId: string, changes: LiveChanges): void {
@@ -125,19 +130,18 @@ export function createChangeFeed(db: Database): ChangeFeed {
       };
     },
     async stop() {
+      isStopped = true;
       if (flushTimer !== null) clearTimeout(flushTimer);
       await listener?.stop();
     },
   };
 }
 
-async function notify(db: Database, notice: Notice): Promise<void> {
+/** If there are too many ids for one notice, it says "many" of each kind. */
+function payloadOf(notice: Notice): string {
   const text = JSON.stringify(notice);
-  const isLong = Buffer.byteLength(text) > PAYLOAD_LIMIT_BYTES;
-  const payload = isLong
-    ? JSON.stringify({ ...notice, changes: notice.changes.map(({ kind }) => ({ kind, ids: null })) })
-    : text;
-  await db.query(sql`select pg_notify(${CHANNEL}, ${payload})`).catch(() => {});
+  if (Buffer.byteLength(text) <= PAYLOAD_LIMIT_BYTES) return text;
+  return JSON.stringify({ ...notice, changes: notice.changes.map(({ kind }) => ({ kind, ids: null })) });
 }
 
 function parseNotice(text: string): Notice | null {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { repeat } from '../../concurrency/repeat.ts';
 import type { Database } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { notify } from '../../db/notify.ts';
 
 /**
  * Wake-ups between nodes. They are sent after the commit, outside its transaction, since a NOTIFY inside makes all commits
@@ -17,18 +17,18 @@ const RECONNECT_MS = 1_000;
 export function createNotifier(db: Database): () => void {
   let isPausing = false;
   let isWanted = false;
-  async function notify(): Promise<void> {
+  async function send(): Promise<void> {
     isPausing = true;
     isWanted = false;
-    await db.query(sql`select pg_notify(${CHANNEL}, '')`).catch(() => {});
+    await notify(db, CHANNEL, ['']);
     setTimeout(() => {
       isPausing = false;
-      if (isWanted) void notify();
+      if (isWanted) void send();
     }, PAUSE_MS).unref();
   }
   return () => {
     if (isPausing) isWanted = true;
-    else void notify();
+    else void send();
   };
 }
 
