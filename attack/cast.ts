@@ -7,7 +7,7 @@ import { COMMAND_LINE } from '../src/audit/actor.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { RATE_LIMIT_DEFAULT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
-import { setRateLimit } from '../src/dealers/integrations.ts';
+import { setRateLimit } from '../src/dealers/integrations/integrations.ts';
 import { addPhoto } from '../src/inventory/photos/photos.ts';
 import { openPhotoFiles } from '../src/service/photo-storage.ts';
 import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';

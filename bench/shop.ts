@@ -3,7 +3,7 @@ import type { ChannelContext } from '../src/channel/context.ts';
 import { readConfig } from '../src/config.ts';
 import { VERSIONS } from '../src/contract/versions.ts';
 import { sql } from '../src/db/sql.ts';
-import { createIntegration, setRateLimit } from '../src/dealers/integrations.ts';
+import { createIntegration, setRateLimit } from '../src/dealers/integrations/integrations.ts';
 import { createOrganization } from '../src/dealers/organizations.ts';
 import { generateListings } from '../src/demo/generate.ts';
 import { type Connection, connect } from '../src/service/connect.ts';

@@ -8,7 +8,7 @@ import { PgBoss } from 'pg-boss';
 import { COMMAND_LINE } from '../src/audit/actor.ts';
 import type { Database } from '../src/db/database.ts';
 import { rawSql, sql } from '../src/db/sql.ts';
-import { createIntegration } from '../src/dealers/integrations.ts';
+import { createIntegration } from '../src/dealers/integrations/integrations.ts';
 import { createOrganization } from '../src/dealers/organizations.ts';
 import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption, type SecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from './contract/limits.ts';
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
-import { adopt, makeDataFolder } from './db/data-folder.ts';
+import { adopt, makeDataFolder } from './db/embedded/data-folder.ts';
 import { StartError } from './db/start-error.ts';
 import { proxyProblem } from './http/client-address.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openDatabase } from '../src/db/database.ts';
-import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { rawSql } from '../src/db/sql.ts';
 import { SERVER_VARIABLE, TEMPLATE_DATABASE } from './harness/database.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { refreshDue } from '../src/channel/due-documents.ts';
-import { enqueueJob } from '../src/channel/job-queue.ts';
-import { runJobs } from '../src/channel/run-jobs.ts';
-import { startChannelWorker } from '../src/channel/worker.ts';
+import { enqueueJob } from '../src/channel/jobs/job-queue.ts';
+import { runJobs } from '../src/channel/jobs/run-jobs.ts';
+import { startChannelWorker } from '../src/channel/jobs/worker.ts';
+import { refreshDue } from '../src/channel/projection/due-promotions.ts';
 import { VERSIONS } from '../src/contract/versions.ts';
 import { sql } from '../src/db/sql.ts';
 import { createItem, editItem } from '../src/inventory/items.ts';

@@ -5,7 +5,7 @@ import { OPERATIONS, type Operation } from '../src/contract/operations.ts';
 import { sql } from '../src/db/sql.ts';
 import { newId } from '../src/ids/new-id.ts';
 import { setPublished } from '../src/inventory/publications.ts';
-import { dismissOrder } from '../src/sales/order-operations.ts';
+import { dismissOrder } from '../src/sales/orders/order-operations.ts';
 import { TESTER } from './harness/actor.ts';
 import type { ApiResponse } from './harness/api-client.ts';
 import { addShop, freshKey, openShop, type Shop } from './harness/shop.ts';

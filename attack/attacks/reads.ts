@@ -1,5 +1,5 @@
 import { valuesOf } from '../../src/contract/catalogue.ts';
-import { EVENT_TYPES } from '../../src/contract/events.ts';
+import { EVENT_TYPES } from '../../src/contract/event-types.ts';
 import { randomText } from '../random.ts';
 import { type Attack, type Scene, scaled } from './attack.ts';
 

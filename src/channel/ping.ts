@@ -1,9 +1,9 @@
-import { TEST_EVENT } from '../contract/events.ts';
+import { TEST_EVENT } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
 import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
-import { projectItems } from './project-items.ts';
+import { projectItems } from './projection/project-items.ts';
 
 /** Records test events, and a delivery of each if the endpoint takes any now. */
 export async function recordPings(

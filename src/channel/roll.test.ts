@@ -7,16 +7,16 @@ import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { sql } from '../db/sql.ts';
-import { changePresentation } from '../dealers/integration-settings.ts';
-import { setOrganization, setRateLimit } from '../dealers/integrations.ts';
+import { changePresentation } from '../dealers/integrations/integration-settings.ts';
+import { setOrganization, setRateLimit } from '../dealers/integrations/integrations.ts';
 import { createItem, editItem } from '../inventory/items.ts';
 import { startPromotion } from '../inventory/promotions.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import type { ChannelContext } from './context.ts';
-import { enqueueJob } from './job-queue.ts';
+import { enqueueJob } from './jobs/job-queue.ts';
+import { runJobs } from './jobs/run-jobs.ts';
 import { rollVersion } from './roll.ts';
-import { runJobs } from './run-jobs.ts';
 
 /** Invented: one adds a field, the other shows the stock number no more. */
 const NEXT = '2027-01-01';

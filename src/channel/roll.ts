@@ -4,8 +4,8 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { advanceClocks, lockClocks, nextStamp } from './clock.ts';
 import type { ChannelContext } from './context.ts';
-import { enqueueJob } from './job-queue.ts';
-import { presenter } from './plan-projection.ts';
+import { enqueueJob } from './jobs/job-queue.ts';
+import { presenter } from './projection/plan-projection.ts';
 
 /**
  * Moves an integration to another version: a job renders its documents in the new version beside the old, and when all

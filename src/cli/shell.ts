@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 import { assertSameHistory, migrate, migrationState } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
 import { type Connection, connect } from '../service/connect.ts';
-import { aborted } from '../service/stop-signals.ts';
+import { aborted } from '../service/shutdown-signals.ts';
 
 /** What lies around a command line; a test brings its own. */
 export type Surroundings = {

@@ -4,7 +4,7 @@ import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { type DashboardClient, dashboardClient } from '../../test/harness/dashboard-client.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
-import { ATTEMPTS_PER_ACCOUNT } from '../dealers/sign-in-attempts.ts';
+import { ATTEMPTS_PER_ACCOUNT } from '../dealers/users/sign-in-attempts.ts';
 
 describe('the commands for users', () => {
   let world: World;

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
 import { ApiError, ERROR_CODES, ERRORS, type ErrorCode, errorEnvelope } from './errors.ts';
-import { EVENT_TYPES } from './events.ts';
+import { EVENT_TYPES } from './event-types.ts';
 import { errorsOf, OPERATIONS, type Operation } from './operations.ts';
 import { WEBHOOK_HEADERS } from './webhooks.ts';
 

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from './events.ts';
+import { EVENT_TYPES } from './event-types.ts';
 import { eventExample } from './resources/event.ts';
 import { WEBHOOK_HEADERS } from './webhooks.ts';
 

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { valuesOf } from './catalogue.ts';
 import type { ErrorCode } from './errors.ts';
-import { EVENT_TYPES } from './events.ts';
+import { EVENT_TYPES } from './event-types.ts';
 import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES } from './limits.ts';
 import {
   BulkInput,

@@ -1,4 +1,4 @@
-import type { EventType } from './events.ts';
+import type { EventType } from './event-types.ts';
 import type { Order } from './resources/order.ts';
 
 /**

@@ -2,7 +2,7 @@ import { EMAIL_LENGTH_LIMIT, PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '..
 import { DomainError } from '../contract/domain-error.ts';
 import { type IdKind, isId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX, STORAGE_QUOTA_MAX_MB_PER_DAY, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
-import { isCurrency } from './currencies.ts';
+import { isCurrency } from './rates/currencies.ts';
 
 /** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
 /** The dearest operation's cost: below it, that operation could never pass. */

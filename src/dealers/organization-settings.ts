@@ -1,16 +1,16 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { enqueueJob } from '../channel/job-queue.ts';
+import { enqueueJob } from '../channel/jobs/job-queue.ts';
 import { valuesOf } from '../contract/catalogue.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { holdRates } from './exchange-rates.ts';
 import { checkedCurrency, checkedName } from './input-rules.ts';
-import { assertRates, type RateOptions } from './missing-rates.ts';
+import { holdRates } from './rates/exchange-rates.ts';
+import { assertRates, type RateOptions } from './rates/missing-rates.ts';
 
 export type OrganizationSettings = {
   name: string;

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { adopt } from '../db/data-folder.ts';
+import { adopt } from '../db/embedded/data-folder.ts';
 import { StartError } from '../db/start-error.ts';
 
 export const DEMO_EMAIL = 'demo@crownwheel.example';

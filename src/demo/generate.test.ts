@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
-import { projectItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/projection/project-items.ts';
 import { sql } from '../db/sql.ts';
 import { editItem } from '../inventory/items.ts';
 import { generateListings } from './generate.ts';

@@ -1,12 +1,12 @@
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { projectItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/projection/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { summarizeItems } from '../inventory/stock-summary.ts';
-import { DEMO_WATCHES } from './watches.ts';
+import { DEMO_WATCHES } from './catalogue/watches.ts';
 
 export type GenerateRequest = {
   organizationId: string;

@@ -1,11 +1,11 @@
 import { newId } from '../ids/new-id.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
+import { DEMO_PARTS } from './catalogue/parts.ts';
+import { DEMO_WATCHES } from './catalogue/watches.ts';
 import { drawBack } from './drawing/back-drawing.ts';
 import { drawPart } from './drawing/part-drawing.ts';
 import { CANVAS_PX } from './drawing/shapes.ts';
 import { drawWatch } from './drawing/watch-drawing.ts';
-import { DEMO_PARTS } from './parts.ts';
-import { DEMO_WATCHES } from './watches.ts';
 
 export const DRAWING_SIDE_PX = CANVAS_PX;
 const WRITES_AT_ONCE = 8;

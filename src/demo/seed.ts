@@ -1,9 +1,9 @@
 import type { ChannelContext } from '../channel/context.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { createIntegration } from '../dealers/integrations.ts';
+import { createIntegration } from '../dealers/integrations/integrations.ts';
 import { createOrganization, listOrganizations } from '../dealers/organizations.ts';
-import { createUser } from '../dealers/users.ts';
+import { createUser } from '../dealers/users/users.ts';
 import { randomBase62 } from '../ids/new-id.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { DEMO } from './demo-actor.ts';

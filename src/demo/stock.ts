@@ -2,9 +2,9 @@ import type { ChannelContext } from '../channel/context.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
-import { setRate } from '../dealers/exchange-rates.ts';
-import { changePresentation } from '../dealers/integration-settings.ts';
+import { changePresentation } from '../dealers/integrations/integration-settings.ts';
 import { changeOrganization } from '../dealers/organization-settings.ts';
+import { setRate } from '../dealers/rates/exchange-rates.ts';
 import type { NewItem } from '../inventory/item-input.ts';
 import { createItem, setHidden } from '../inventory/items.ts';
 import { createBusinessUnit, createLocation } from '../inventory/locations.ts';
@@ -13,8 +13,9 @@ import { startPromotion } from '../inventory/promotions.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { summarizeItems } from '../inventory/stock-summary.ts';
 import { sellUnits } from '../sales/sell.ts';
+import { DEMO_PARTS } from './catalogue/parts.ts';
+import { DEMO_WATCHES } from './catalogue/watches.ts';
 import { DEMO } from './demo-actor.ts';
-import { DEMO_PARTS } from './parts.ts';
 import {
   DRAWING_SIDE_PX,
   HIDDEN,
@@ -27,7 +28,6 @@ import {
   SOLD,
   TAKEN_OFF,
 } from './plan.ts';
-import { DEMO_WATCHES } from './watches.ts';
 
 export type DemoDealer = { organizationId: string; liveId: string; testId: string };
 

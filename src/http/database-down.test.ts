@@ -8,7 +8,7 @@ import { type Dealer, startWorld, type World } from '../../test/harness/world.ts
 import { type Database, openDatabase } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
 import { rawSql } from '../db/sql.ts';
-import { setRateLimit } from '../dealers/integrations.ts';
+import { setRateLimit } from '../dealers/integrations/integrations.ts';
 import { postgresStore } from './public/rate-limit/postgres-store.ts';
 
 /** More than the sum of all time limits on the way; a request that takes longer is not bounded. */

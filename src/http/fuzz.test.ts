@@ -6,7 +6,7 @@ import { exchange } from '../../test/harness/api-client.ts';
 import { sendRaw } from '../../test/harness/raw-socket.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { OPERATIONS, type Operation } from '../contract/operations.ts';
-import { setRateLimit } from '../dealers/integrations.ts';
+import { setRateLimit } from '../dealers/integrations/integrations.ts';
 
 const property = { numRuns: 200, seed: Date.now() & 0x7fffffff };
 const operations: Operation[] = Object.values(OPERATIONS);

@@ -8,8 +8,8 @@ import { rawSocket, sendRaw } from '../../test/harness/raw-socket.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { openDatabase } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { newApiKey } from '../dealers/api-keys.ts';
-import { setEnabled, setRateLimit } from '../dealers/integrations.ts';
+import { newApiKey } from '../dealers/integrations/api-keys.ts';
+import { setEnabled, setRateLimit } from '../dealers/integrations/integrations.ts';
 import { createLog } from './log.ts';
 
 type Line = {

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actor.ts';
 import { type AuditChange, type AuditedObject, addAuditObjects, recordAudit } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { type ProjectionRequest, projectItems } from '../channel/project-items.ts';
+import { type ProjectionRequest, projectItems } from '../channel/projection/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { projectItems } from '../channel/project-items.ts';
+import { projectItems } from '../channel/projection/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
 import { sql } from '../db/sql.ts';

@@ -6,7 +6,7 @@ import { observe, observeAll, type SecondChannel, secondChannel } from '../../te
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { refreshDue } from '../channel/due-documents.ts';
+import { refreshDue } from '../channel/projection/due-promotions.ts';
 import { newId } from '../ids/new-id.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import { editItem } from './items.ts';

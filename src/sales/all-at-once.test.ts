@@ -14,7 +14,7 @@ import { moveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { assignCustomer } from './assign-customer.ts';
 import { mergeCustomers } from './merge-customers.ts';
-import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './order-operations.ts';
+import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './orders/order-operations.ts';
 import { sellUnits } from './sell.ts';
 import { deleteTestData } from './test-data.ts';
 

@@ -9,7 +9,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 import { assignCustomer } from './assign-customer.ts';
 import { mergeCustomers } from './merge-customers.ts';
-import { dismissOrder } from './order-operations.ts';
+import { dismissOrder } from './orders/order-operations.ts';
 
 let world: World;
 before(async () => {

@@ -7,8 +7,8 @@ import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { changeOrder, missingOrder, type OpenOrder } from './change-order.ts';
-import { assertAllowed } from './order-operations.ts';
+import { changeOrder, missingOrder, type OpenOrder } from './orders/change-order.ts';
+import { assertAllowed } from './orders/order-operations.ts';
 
 /**
  * Says whose order it is, in any status; null says nobody's. This decides a conflict of the reported buyer for this one

@@ -11,7 +11,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from './delete-item.ts';
-import { confirmOrder, dismissOrder, fulfilOrder } from './order-operations.ts';
+import { confirmOrder, dismissOrder, fulfilOrder } from './orders/order-operations.ts';
 
 let world: World;
 before(async () => {

@@ -3,7 +3,7 @@ import { recordAudit, type Values } from '../audit/record-audit.ts';
 import { lockClocks, nextStamp, stampOf } from '../channel/clock.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf } from '../channel/project-items.ts';
+import { integrationsOf } from '../channel/projection/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
@@ -11,8 +11,8 @@ import { unnestRows } from '../db/unnest-rows.ts';
 import { lockItems, missingItems } from '../inventory/change.ts';
 import { removeItem } from '../inventory/items.ts';
 import { integrationsWith, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
-import { forEachOrderPage } from './order-pages.ts';
-import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
+import { forEachOrderPage } from './orders/order-pages.ts';
+import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
 
 /**
  * Deletes an item for ever: it reads 404 everywhere, and channels that ever had it get an event. Orders that were waiting

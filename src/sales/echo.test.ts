@@ -5,9 +5,9 @@ import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
-import { changePresentation } from '../dealers/integration-settings.ts';
+import { changePresentation } from '../dealers/integrations/integration-settings.ts';
 import { setPublished } from '../inventory/publications.ts';
-import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './order-operations.ts';
+import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './orders/order-operations.ts';
 import { sellUnits } from './sell.ts';
 
 /**

@@ -7,9 +7,9 @@ import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { integrationsWith, lockOrders } from './lock-in-order.ts';
-import { draftBuyer } from './order-draft.ts';
-import { forEachOrderPage } from './order-pages.ts';
-import { type LockedOrder, rewriteOrders } from './rewrite-orders.ts';
+import { draftBuyer } from './orders/order-draft.ts';
+import { forEachOrderPage } from './orders/order-pages.ts';
+import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
 
 /** The newest conflicts that a merge looks at; the dealer can still decide on older ones one by one. */
 const CONFLICT_LIMIT = 1_000;

@@ -7,7 +7,7 @@ import { transactionTime } from '../db/sql-time.ts';
 import { newId } from '../ids/new-id.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
-import { alreadyVoided, cancelSale } from './order-operations.ts';
+import { alreadyVoided, cancelSale } from './orders/order-operations.ts';
 
 /** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
 export async function sellUnits(

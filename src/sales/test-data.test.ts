@@ -8,7 +8,7 @@ import { publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { mergeCustomers } from './merge-customers.ts';
-import { cancelSale, confirmOrder } from './order-operations.ts';
+import { cancelSale, confirmOrder } from './orders/order-operations.ts';
 import { deleteTestData } from './test-data.ts';
 
 let world: World;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, secretKeysFile, withSecretKeys } from '../config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../db/database.ts';
-import { type EmbeddedDatabase, startEmbedded } from '../db/embedded.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../db/embedded/embedded.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
 import { poolSizes } from './pool-sizes.ts';

@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pruneAudit } from '../audit/prune-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { startChannelWorker } from '../channel/worker.ts';
+import { startChannelWorker } from '../channel/jobs/worker.ts';
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
 import type { Config } from '../config.ts';
-import { pruneAttempts } from '../dealers/sign-in-attempts.ts';
+import { pruneAttempts } from '../dealers/users/sign-in-attempts.ts';
 import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
 import { pruneStorageUsage } from '../http/public/writes/storage-quota.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';

@@ -1,4 +1,4 @@
-import { type EventType, isSubscribed } from '../contract/events.ts';
+import { type EventType, isSubscribed } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';

@@ -50,7 +50,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'The endpoint of an integration, with its mode and version.',
   },
   {
-    file: 'channel/sources.ts',
+    file: 'channel/projection/sources.ts',
     reads: [
       'integrations',
       'organizations',
@@ -67,35 +67,47 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Reads everything that stands in a document, in as few statements as there are shapes.',
   },
   {
-    file: 'channel/project-items.ts',
+    file: 'channel/projection/project-items.ts',
     reads: ['publications'],
     reason: 'Which channels ever had an item.',
   },
   {
-    file: 'channel/job-queue.ts',
+    file: 'channel/jobs/job-queue.ts',
     reads: ['integrations', 'publications'],
     reason: 'How far a job is; jobs of a detached integration wait.',
   },
   {
-    file: 'channel/run-jobs.ts',
+    file: 'channel/jobs/run-jobs.ts',
     reads: ['integrations', 'publications'],
     reason: 'Walks along what is published on a channel.',
   },
-  { file: 'channel/due-documents.ts', reads: ['integrations'], reason: 'Only attached channels are kept up to date.' },
-  { file: 'channel/read-documents.ts', reads: ['integrations'], reason: 'The pinned version, in the read itself.' },
+  {
+    file: 'channel/projection/due-promotions.ts',
+    reads: ['integrations'],
+    reason: 'Only attached channels are kept up to date.',
+  },
+  {
+    file: 'channel/reads/read-documents.ts',
+    reads: ['integrations'],
+    reason: 'The pinned version, in the read itself.',
+  },
   {
     file: 'channel/roll.ts',
     writes: ['integrations'],
     reason: 'The pin of the version moves in the commit of the last rendered document.',
   },
-  { file: 'dealers/admission.ts', reads: ['channel_clocks'], reason: 'One lookup for everything a request needs.' },
   {
-    file: 'dealers/integration-profile.ts',
+    file: 'dealers/integrations/admission.ts',
+    reads: ['channel_clocks'],
+    reason: 'One lookup for everything a request needs.',
+  },
+  {
+    file: 'dealers/integrations/integration-profile.ts',
     reads: ['webhook_endpoints'],
     reason: 'The integration as its client reads it.',
   },
   {
-    file: 'dealers/integrations.ts',
+    file: 'dealers/integrations/integrations.ts',
     reads: ['publications', 'orders', 'events', 'customer_external_ids', 'idempotency_records'],
     writes: ['channel_clocks', 'webhook_endpoints'],
     reason: 'An integration is made with its clock and endpoint, and attached only if it holds no other dealer’s data.',
@@ -132,9 +144,9 @@ export const EXCEPTIONS: readonly Exception[] = [
     reads: ['integrations', 'channel_documents'],
     reason: 'The list of stock shows on which channels an item is, and as what.',
   },
-  { file: 'sales/order-rows.ts', writes: ['items'], reason: 'Units move with the order, in its transaction.' },
+  { file: 'sales/orders/order-rows.ts', writes: ['items'], reason: 'Units move with the order, in its transaction.' },
   {
-    file: 'sales/order-stock.ts',
+    file: 'sales/orders/order-stock.ts',
     reads: ['publications'],
     writes: ['items'],
     reason: 'Orders hold units, many at once.',

@@ -1,4 +1,4 @@
-import { runJobs } from '../../src/channel/run-jobs.ts';
+import { runJobs } from '../../src/channel/jobs/run-jobs.ts';
 import { VERSIONS } from '../../src/contract/versions.ts';
 import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';

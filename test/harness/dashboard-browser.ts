@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
-import { createUser } from '../../src/dealers/users.ts';
+import { createUser } from '../../src/dealers/users/users.ts';
 import { freePort } from '../service/service-process.ts';
 import { openBrowser } from './browser.ts';
 import { TEST_PASSWORD } from './dashboard-client.ts';

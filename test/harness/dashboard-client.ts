@@ -1,5 +1,5 @@
 import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
-import { createUser } from '../../src/dealers/users.ts';
+import { createUser } from '../../src/dealers/users/users.ts';
 import type { World } from './world.ts';
 
 /** A browser's side of the dashboard's API without the browser: keeps its cookies and sends its origin. */

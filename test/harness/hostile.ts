@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setRateLimit } from '../../src/dealers/integrations.ts';
+import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
 import { TESTER } from './actor.ts';
 import { type RawResponse, type RawSocket, rawSocket, sendRaw } from './raw-socket.ts';

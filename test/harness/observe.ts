@@ -1,4 +1,4 @@
-import { createIntegration } from '../../src/dealers/integrations.ts';
+import { createIntegration } from '../../src/dealers/integrations/integrations.ts';
 import { TESTER } from './actor.ts';
 import type { ApiClient } from './api-client.ts';
 import type { Dealer, World } from './world.ts';

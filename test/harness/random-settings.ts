@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ROUNDINGS } from '../../src/channel/pricing.ts';
+import { ROUNDINGS } from '../../src/channel/projection/pricing.ts';
 import { rollVersion } from '../../src/channel/roll.ts';
 import { valuesOf } from '../../src/contract/catalogue.ts';
-import { setRate } from '../../src/dealers/exchange-rates.ts';
 import {
   changePresentation,
   IMAGE_FORMATS,
   type PresentationSettings,
-} from '../../src/dealers/integration-settings.ts';
-import { setOrganization } from '../../src/dealers/integrations.ts';
+} from '../../src/dealers/integrations/integration-settings.ts';
+import { setOrganization } from '../../src/dealers/integrations/integrations.ts';
 import { changeOrganization, type OrganizationSettings } from '../../src/dealers/organization-settings.ts';
+import { setRate } from '../../src/dealers/rates/exchange-rates.ts';
 import {
   createBusinessUnit,
   createLocation,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from '../../src/db/sql.ts';
-import { createIntegration, setRateLimit } from '../../src/dealers/integrations.ts';
+import { createIntegration, setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import { createOrganization } from '../../src/dealers/organizations.ts';
 import { TESTER } from './actor.ts';
 import type { ApiClient, ApiResponse } from './api-client.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventType } from '../../src/contract/events.ts';
+import type { EventType } from '../../src/contract/event-types.ts';
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { ClaimRequest } from '../../src/webhooks/delivery-queue/claim.ts';

@@ -1,4 +1,4 @@
-import { createCursors } from '../../src/channel/cursors.ts';
+import { createCursors } from '../../src/channel/reads/cursors.ts';
 import { DomainError } from '../../src/contract/domain-error.ts';
 import { ApiError } from '../../src/contract/errors.ts';
 import { isId } from '../../src/contract/ids.ts';
@@ -12,10 +12,10 @@ import { OPERATIONS } from '../../src/contract/operations.ts';
 import { BulkInput } from '../../src/contract/resources/customer.ts';
 import { parseTimestamp } from '../../src/contract/timestamps.ts';
 import { emailKey, parsePhone } from '../../src/customers/customer-draft.ts';
-import { isApiKey } from '../../src/dealers/api-keys.ts';
 import { checkedEmail, checkedName } from '../../src/dealers/input-rules.ts';
+import { isApiKey } from '../../src/dealers/integrations/api-keys.ts';
 import { acceptedEncoding } from '../../src/http/accept-encoding.ts';
-import { isMatch } from '../../src/http/if-none-match.ts';
+import { isMatch } from '../../src/http/etag.ts';
 import { isJsonType, parseJsonBody } from '../../src/http/json-body.ts';
 import { parseChoices } from '../../src/http/public/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { createDocumentReader } from '../../src/channel/read-documents.ts';
+import { createDocumentReader } from '../../src/channel/reads/read-documents.ts';
 import type { Queryable } from '../../src/db/database.ts';
-import { listOrders } from '../../src/sales/read-orders.ts';
+import { listOrders } from '../../src/sales/orders/read-orders.ts';
 import { listEvents } from '../../src/webhooks/event-log.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';

@@ -6,7 +6,7 @@ import type { ChannelContext } from '../../src/channel/context.ts';
 import { VERSIONS } from '../../src/contract/versions.ts';
 import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
-import { hashApiKey } from '../../src/dealers/api-keys.ts';
+import { hashApiKey } from '../../src/dealers/integrations/api-keys.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from '../harness/actor.ts';

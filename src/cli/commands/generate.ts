@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
 import type { Database } from '../../db/database.ts';
 import { notFound } from '../../dealers/input-rules.ts';
-import { createIntegration, findIntegration, setRateLimit } from '../../dealers/integrations.ts';
+import { createIntegration, findIntegration, setRateLimit } from '../../dealers/integrations/integrations.ts';
 import { currencyOf } from '../../dealers/organization-settings.ts';
 import { createOrganization } from '../../dealers/organizations.ts';
 import { generateListings } from '../../demo/generate.ts';

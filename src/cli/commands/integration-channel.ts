@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
-import { ROUNDINGS } from '../../channel/pricing.ts';
+import { ROUNDINGS } from '../../channel/projection/pricing.ts';
 import { rollVersion } from '../../channel/roll.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { VERSIONS } from '../../contract/versions.ts';
@@ -12,8 +12,8 @@ import {
   IMAGE_FORMATS,
   type Presentation,
   type PresentationSettings,
-} from '../../dealers/integration-settings.ts';
-import { findIntegration } from '../../dealers/integrations.ts';
+} from '../../dealers/integrations/integration-settings.ts';
+import { findIntegration } from '../../dealers/integrations/integrations.ts';
 import { fields } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
 

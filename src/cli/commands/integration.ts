@@ -15,7 +15,7 @@ import {
   setOrganization,
   setRateLimit,
   setStorageQuota,
-} from '../../dealers/integrations.ts';
+} from '../../dealers/integrations/integrations.ts';
 import type { ListPage } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { type ExchangeRate, listRates, removeRate, setRate } from '../../dealers/exchange-rates.ts';
 import { checkedCurrency } from '../../dealers/input-rules.ts';
+import { type ExchangeRate, listRates, removeRate, setRate } from '../../dealers/rates/exchange-rates.ts';
 import { table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { EVENT_TYPES } from '../../contract/events.ts';
+import { EVENT_TYPES } from '../../contract/event-types.ts';
 import { parseTimestamp } from '../../contract/timestamps.ts';
 import {
   cancelReplay,

@@ -1,9 +1,9 @@
 import { Argument, type Command, Option } from 'commander';
 import { COMMAND_LINE, type Role } from '../../audit/actor.ts';
-import { unlockAccount } from '../../dealers/sign-in-attempts.ts';
-import { linkUrl, makeResetLink } from '../../dealers/sign-in-links.ts';
-import { changeRole } from '../../dealers/team.ts';
-import { createUser, findUserByEmail } from '../../dealers/users.ts';
+import { unlockAccount } from '../../dealers/users/sign-in-attempts.ts';
+import { linkUrl, makeResetLink } from '../../dealers/users/sign-in-links.ts';
+import { changeRole } from '../../dealers/users/team.ts';
+import { createUser, findUserByEmail } from '../../dealers/users/users.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
 import { fields } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts';
-import { type ChannelPricing, findUnpriceableChannels } from '../../dealers/missing-rates.ts';
+import { type ChannelPricing, findUnpriceableChannels } from '../../dealers/rates/missing-rates.ts';
 import { type Check, ok, wrong } from './check.ts';
 
 const NAME = 'prices';

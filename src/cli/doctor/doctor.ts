@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, SECRET_KEY_MIN_LENGTH, secretKeysFile } from '../../config.ts';
-import { foreignEntry, ownershipMend, ownershipProblem } from '../../db/data-ownership.ts';
 import type { Database } from '../../db/database.ts';
-import { hasCluster } from '../../db/embedded.ts';
+import { foreignEntry, ownershipMend, ownershipProblem } from '../../db/embedded/data-ownership.ts';
+import { hasCluster } from '../../db/embedded/embedded.ts';
 import { migrationState } from '../../db/migrate.ts';
 import { sql } from '../../db/sql.ts';
 import { StartError } from '../../db/start-error.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { EVENT_TYPES } from '../events.ts';
+import { EVENT_TYPES } from '../event-types.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { TimestampOf, timestampExample } from './common.ts';
 

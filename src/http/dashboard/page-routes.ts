@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../contract/errors.ts';
-import { isMatch } from '../if-none-match.ts';
+import { isMatch } from '../etag.ts';
 import { pathOf } from '../request-url.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
 import type { PageFile, PageFiles } from './page-files.ts';

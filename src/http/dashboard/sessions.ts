@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { ADDRESS_HEADER, createSignIn } from '../../dealers/sign-in.ts';
-import { countAttempt, forgiveAttempt } from '../../dealers/sign-in-attempts.ts';
+import { ADDRESS_HEADER, createSignIn } from '../../dealers/users/sign-in.ts';
+import { countAttempt, forgiveAttempt } from '../../dealers/users/sign-in-attempts.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
 

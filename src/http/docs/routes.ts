@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isMatch } from '../if-none-match.ts';
+import { isMatch } from '../etag.ts';
 import { ASSETS, versionOf } from './assets.ts';
 import { renderPage } from './layout.ts';
 import { missingPage } from './missing-page.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { EVENT_TYPES, type EventType } from '../../contract/events.ts';
+import { EVENT_TYPES, type EventType } from '../../contract/event-types.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { Event, eventExample } from '../../contract/resources/event.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../contract/webhooks.ts';

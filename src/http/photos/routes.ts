@@ -6,7 +6,7 @@ import {
   type PhotoGallery,
   parsePhotoName,
 } from '../../inventory/photos/photo-gallery.ts';
-import { isMatch } from '../if-none-match.ts';
+import { isMatch } from '../etag.ts';
 import { reading } from '../public/database-faults.ts';
 
 /** What stands under a photo's address never changes; another picture gets another id. */

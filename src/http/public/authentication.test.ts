@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
-import { newApiKey } from '../../dealers/api-keys.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
-import { regenerateKey, setEnabled, setOrganization } from '../../dealers/integrations.ts';
+import { newApiKey } from '../../dealers/integrations/api-keys.ts';
+import { regenerateKey, setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 
 describe('authentication', () => {

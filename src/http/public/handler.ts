@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Cursors } from '../../channel/cursors.ts';
-import type { DocumentReader } from '../../channel/read-documents.ts';
+import type { Cursors } from '../../channel/reads/cursors.ts';
+import type { DocumentReader } from '../../channel/reads/read-documents.ts';
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operations.ts';
 import type { AppOptions } from '../app-options.ts';
-import type { AdmittedIntegration } from './admit.ts';
+import type { AdmittedIntegration } from './authentication.ts';
 import type { ReadCache } from './read-cache.ts';
 import type { ReadLimits } from './read-limits.ts';
 import type { WriteExecutor } from './writes/execute-writes.ts';

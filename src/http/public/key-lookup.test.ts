@@ -5,7 +5,7 @@ import { cloneDatabase } from '../../../test/harness/database.ts';
 import { until as untilTrue } from '../../../test/harness/hold.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
-import { setEnabled } from '../../dealers/integrations.ts';
+import { setEnabled } from '../../dealers/integrations/integrations.ts';
 
 describe('the lookup of keys', () => {
   let world: World;

@@ -1,4 +1,4 @@
-import type { Cursor, Cursors, ListName } from '../../channel/cursors.ts';
+import type { Cursor, Cursors, ListName } from '../../channel/reads/cursors.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { PAGE_LIMIT_DEFAULT } from '../../contract/limits.ts';
 import { parseTimestamp } from '../../contract/timestamps.ts';

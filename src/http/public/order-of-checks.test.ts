@@ -4,7 +4,7 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { exchange } from '../../../test/harness/api-client.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_LIMIT } from '../../contract/limits.ts';
-import { setEnabled, setOrganization, setRateLimit } from '../../dealers/integrations.ts';
+import { setEnabled, setOrganization, setRateLimit } from '../../dealers/integrations/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 
 describe('the order of checks', () => {

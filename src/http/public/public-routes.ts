@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ChannelContext } from '../../channel/context.ts';
-import { createCursors } from '../../channel/cursors.ts';
-import { createDocumentReader } from '../../channel/read-documents.ts';
+import { createCursors } from '../../channel/reads/cursors.ts';
+import { createDocumentReader } from '../../channel/reads/read-documents.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS } from '../../contract/limits.ts';
 import { OPERATIONS, type Operation, type OperationId } from '../../contract/operations.ts';
@@ -9,7 +9,7 @@ import { CURRENT_VERSION } from '../../contract/versions.ts';
 import type { AppOptions } from '../app-options.ts';
 import { isJsonType, parseJsonBody, type Shape } from '../json-body.ts';
 import { pathOf } from '../request-url.ts';
-import { type AdmittedIntegration, admitter } from './admit.ts';
+import { type AdmittedIntegration, admitter } from './authentication.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
 import { createReadCache } from './read-cache.ts';
 import { createReadLimits } from './read-limits.ts';

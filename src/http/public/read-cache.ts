@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ByteCache, createByteCache } from '../../channel/document-cache.ts';
-import type { Freshness } from '../../channel/read-documents.ts';
+import { type ByteCache, createByteCache } from '../../channel/reads/document-cache.ts';
+import type { Freshness } from '../../channel/reads/read-documents.ts';
 import type { Release } from '../../concurrency/keyed-semaphore.ts';
 import { PIECE_BYTES } from '../../db/page-bytes.ts';
 import { acceptedEncoding, type Encoding } from '../accept-encoding.ts';
-import { isMatch } from '../if-none-match.ts';
-import type { AdmittedIntegration } from './admit.ts';
+import { isMatch } from '../etag.ts';
+import type { AdmittedIntegration } from './authentication.ts';
 import { COMPRESS_MIN_BYTES, compressors } from './compression.ts';
 import { etagOf, type ListBody, type ListStream } from './list-body.ts';
 import type { ReadLimits } from './read-limits.ts';

@@ -9,16 +9,21 @@ import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { deleteIntegration, deleteOrganization, listDeletions } from '../../dealers/deletions.ts';
-import { createIntegration, findIntegration, regenerateKey, setOrganization } from '../../dealers/integrations.ts';
+import {
+  createIntegration,
+  findIntegration,
+  regenerateKey,
+  setOrganization,
+} from '../../dealers/integrations/integrations.ts';
 import { findOrganization, setPlan } from '../../dealers/organizations.ts';
-import { createUser } from '../../dealers/users.ts';
+import { createUser } from '../../dealers/users/users.ts';
 import { newId } from '../../ids/new-id.ts';
 import { reserveUnits } from '../../inventory/movements.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
-import { confirmOrder } from '../order-operations.ts';
+import { confirmOrder } from '../orders/order-operations.ts';
 import { INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
 import { runDeletions } from './run-deletions.ts';
 

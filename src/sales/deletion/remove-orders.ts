@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../../channel/context.ts';
-import { integrationsOf, projectItems } from '../../channel/project-items.ts';
+import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { RemovedBatch } from './deletion-steps.ts';

@@ -16,9 +16,9 @@ import {
   type WebhookWorld,
 } from '../../../test/harness/webhooks.ts';
 import { sql } from '../../db/sql.ts';
-import { setEnabled, setOrganization } from '../../dealers/integrations.ts';
+import { setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
-import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/order-operations.ts';
+import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/orders/order-operations.ts';
 import { setUrl, setWebhooksEnabled } from '../endpoints/endpoint-settings.ts';
 import { holdAndRelease } from './hold-and-release.ts';
 

@@ -2,7 +2,7 @@ import type { Actor } from '../../audit/actor.ts';
 import { type AuditChange, recordAudit } from '../../audit/record-audit.ts';
 import type { AuditAction } from '../../contract/audit-actions.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { isSubscription } from '../../contract/events.ts';
+import { isSubscription } from '../../contract/event-types.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { SsrfGuard } from '../sending/ssrf-guard.ts';

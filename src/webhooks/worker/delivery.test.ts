@@ -17,7 +17,7 @@ import {
 import { isId } from '../../contract/ids.ts';
 import { sql } from '../../db/sql.ts';
 import { moveUnits } from '../../inventory/movements.ts';
-import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/order-operations.ts';
+import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/orders/order-operations.ts';
 import { setUrl, subscribe } from '../endpoints/endpoint-settings.ts';
 
 describe('a webhook', () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { dashboardClient, signedIn, TEST_PASSWORD } from '../../../../test/harness/dashboard-client.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
-import { ATTEMPTS_PER_ACCOUNT, unlockAccount } from '../../../dealers/sign-in-attempts.ts';
+import { ATTEMPTS_PER_ACCOUNT, unlockAccount } from '../../../dealers/users/sign-in-attempts.ts';
 
 describe('a session of the dashboard', () => {
   let world: World;

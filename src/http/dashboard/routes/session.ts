@@ -1,10 +1,16 @@
 import type { Static } from 'typebox';
 import type { Session, sessionOperations } from '../../../contract/dashboard/session.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
-import { changePassword, endOtherSessions, endSession, listSessions, updateAccount } from '../../../dealers/account.ts';
 import { findOrganization } from '../../../dealers/organizations.ts';
-import { acceptInvitation, findLink, resetPassword } from '../../../dealers/sign-in-links.ts';
-import { signUp } from '../../../dealers/sign-up.ts';
+import {
+  changePassword,
+  endOtherSessions,
+  endSession,
+  listSessions,
+  updateAccount,
+} from '../../../dealers/users/account.ts';
+import { acceptInvitation, findLink, resetPassword } from '../../../dealers/users/sign-in-links.ts';
+import { signUp } from '../../../dealers/users/sign-up.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
 

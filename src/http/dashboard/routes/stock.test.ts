@@ -5,7 +5,7 @@ import { part, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { sql } from '../../../db/sql.ts';
-import { listChannels } from '../../../dealers/integrations.ts';
+import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { createItem } from '../../../inventory/items.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 

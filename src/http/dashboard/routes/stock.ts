@@ -6,7 +6,7 @@ import {
   type stockOperations,
 } from '../../../contract/dashboard/stock.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
-import { listChannels } from '../../../dealers/integrations.ts';
+import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { currencyOf } from '../../../dealers/organization-settings.ts';
 import { listLocations } from '../../../inventory/locations.ts';
 import { setPublished } from '../../../inventory/publications.ts';

@@ -6,8 +6,8 @@ import {
   makeResetLink,
   type NewLink,
   withdrawInvitation,
-} from '../../../dealers/sign-in-links.ts';
-import { changeRole, listMembers, type Member, removeMember } from '../../../dealers/team.ts';
+} from '../../../dealers/users/sign-in-links.ts';
+import { changeRole, listMembers, type Member, removeMember } from '../../../dealers/users/team.ts';
 import type { Handlers } from '../call.ts';
 
 export const teamHandlers: Handlers<typeof teamOperations> = {

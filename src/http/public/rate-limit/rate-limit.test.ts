@@ -7,7 +7,7 @@ import { type Dealer, startWorld, type World } from '../../../../test/harness/wo
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
 import { openDatabase } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
-import { createIntegration, setEnabled, setRateLimit } from '../../../dealers/integrations.ts';
+import { createIntegration, setEnabled, setRateLimit } from '../../../dealers/integrations/integrations.ts';
 import { createOrganization } from '../../../dealers/organizations.ts';
 import { retryAfterSeconds } from './headers.ts';
 import { memoryStore } from './memory-store.ts';

@@ -5,8 +5,8 @@ import type { BulkResult, Customer, CustomerInput } from '../../../contract/reso
 import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/customer-book.ts';
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
-import { holdIntegration } from '../../../dealers/integrations.ts';
-import type { AdmittedIntegration } from '../admit.ts';
+import { holdIntegration } from '../../../dealers/integrations/integrations.ts';
+import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
 import { answerWrite } from '../writes/answer-write.ts';
 import { isRefusal, orRefusal, type WriteItem, type WriteKind } from '../writes/write-kind.ts';

@@ -4,14 +4,14 @@ import { TESTER } from '../../../../test/harness/actor.ts';
 import type { ApiClient } from '../../../../test/harness/api-client.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
-import { EVENT_TYPES, type EventType } from '../../../contract/events.ts';
+import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import { sql } from '../../../db/sql.ts';
 import { changeItem } from '../../../inventory/change.ts';
 import { editItem } from '../../../inventory/items.ts';
 import { changeUnits, moveUnits } from '../../../inventory/movements.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 import { deleteItem } from '../../../sales/delete-item.ts';
-import { confirmOrder, dismissOrder, fulfilOrder } from '../../../sales/order-operations.ts';
+import { confirmOrder, dismissOrder, fulfilOrder } from '../../../sales/orders/order-operations.ts';
 import { sellUnits, voidSale } from '../../../sales/sell.ts';
 
 type Data = { object: Record<string, unknown> & { id: string }; previous_attributes?: Record<string, unknown> };

@@ -1,6 +1,6 @@
-import { rendererKey } from '../../../channel/project-items.ts';
+import { rendererKey } from '../../../channel/projection/project-items.ts';
 import { ApiError } from '../../../contract/errors.ts';
-import { EVENT_TYPES, type EventType } from '../../../contract/events.ts';
+import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { assertPiece, firstPiece, type PageRest } from '../../../db/page-bytes.ts';

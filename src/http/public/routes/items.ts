@@ -1,9 +1,9 @@
-import type { Scope } from '../../../channel/read-documents.ts';
+import type { Scope } from '../../../channel/reads/read-documents.ts';
 import { valuesOf } from '../../../contract/catalogue.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { isId } from '../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
-import type { AdmittedIntegration } from '../admit.ts';
+import type { AdmittedIntegration } from '../authentication.ts';
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
 import { listBody } from '../list-body.ts';

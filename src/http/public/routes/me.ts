@@ -1,5 +1,5 @@
 import type { OPERATIONS } from '../../../contract/operations.ts';
-import { findIntegrationProfile } from '../../../dealers/integration-profile.ts';
+import { findIntegrationProfile } from '../../../dealers/integrations/integration-profile.ts';
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
 

@@ -4,7 +4,7 @@ import { TESTER } from '../../../../test/harness/actor.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { cancelSale, confirmOrder, fulfilOrder } from '../../../sales/order-operations.ts';
+import { cancelSale, confirmOrder, fulfilOrder } from '../../../sales/orders/order-operations.ts';
 
 let world: World;
 let shop: Shop;

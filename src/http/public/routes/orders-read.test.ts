@@ -5,7 +5,7 @@ import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { addShop, faultOf, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { newId } from '../../../ids/new-id.ts';
-import { dismissOrder } from '../../../sales/order-operations.ts';
+import { dismissOrder } from '../../../sales/orders/order-operations.ts';
 
 let world: World;
 before(async () => {

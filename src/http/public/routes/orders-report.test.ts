@@ -6,7 +6,7 @@ import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { BODY_LIMIT_BYTES } from '../../../contract/limits.ts';
 import { sql } from '../../../db/sql.ts';
-import { setEnabled } from '../../../dealers/integrations.ts';
+import { setEnabled } from '../../../dealers/integrations/integrations.ts';
 
 const TOO_LONG = 'x'.repeat(501);
 

@@ -1,18 +1,18 @@
-import { rendererKey } from '../../../channel/project-items.ts';
+import { rendererKey } from '../../../channel/projection/project-items.ts';
 import { valuesOf } from '../../../contract/catalogue.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { isId } from '../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { assertPiece, firstPiece, type PageRest } from '../../../db/page-bytes.ts';
-import { presentOrder } from '../../../sales/change-order.ts';
+import { presentOrder } from '../../../sales/orders/change-order.ts';
 import {
   findOrder,
   listOrders as findOrders,
   type OrderReader,
   type ReadOrder,
   readOrderPiece,
-} from '../../../sales/read-orders.ts';
+} from '../../../sales/orders/read-orders.ts';
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
 import { listBody } from '../list-body.ts';

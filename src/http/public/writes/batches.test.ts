@@ -8,7 +8,7 @@ import { part, publishNew } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { rawSql, sql } from '../../../db/sql.ts';
-import { confirmOrder } from '../../../sales/order-operations.ts';
+import { confirmOrder } from '../../../sales/orders/order-operations.ts';
 
 /** How many orders fit into one batch. */
 const BATCH = 25;

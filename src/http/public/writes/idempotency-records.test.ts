@@ -8,7 +8,7 @@ import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { openDatabase } from '../../../db/database.ts';
 import { rawSql, sql } from '../../../db/sql.ts';
-import { setRateLimit } from '../../../dealers/integrations.ts';
+import { setRateLimit } from '../../../dealers/integrations/integrations.ts';
 import { deleteTestData } from '../../../sales/test-data.ts';
 import { pruneRecords } from './idempotency-records.ts';
 

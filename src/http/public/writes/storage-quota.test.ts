@@ -9,7 +9,7 @@ import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.ts';
 import { openDatabase } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
-import { setStorageQuota } from '../../../dealers/integrations.ts';
+import { setStorageQuota } from '../../../dealers/integrations/integrations.ts';
 import { pruneStorageUsage } from './storage-quota.ts';
 
 const EXCEEDED = { status: 429, code: 'storage_quota_exceeded' };

@@ -3,7 +3,7 @@ import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.
 import type { Queryable } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
 import { transactionTime } from '../../../db/sql-time.ts';
-import type { AdmittedIntegration } from '../admit.ts';
+import type { AdmittedIntegration } from '../authentication.ts';
 
 /**
  * How much an integration may store in a day of UTC. A write counts the bytes of its body and of its answer and a fixed

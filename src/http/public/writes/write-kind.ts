@@ -2,7 +2,7 @@ import type { ChannelContext } from '../../../channel/context.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import { ApiError, type ErrorCode } from '../../../contract/errors.ts';
 import type { Transaction, TransactionOptions } from '../../../db/database.ts';
-import type { AdmittedIntegration } from '../admit.ts';
+import type { AdmittedIntegration } from '../authentication.ts';
 
 /**
  * The description of a kind of write, such as the report of an order. The executor does the rest: the key, the record,

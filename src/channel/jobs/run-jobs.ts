@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { lockClocks } from '../clock.ts';
+import { commitAndWake } from '../commit-and-wake.ts';
+import type { ChannelContext } from '../context.ts';
+import { projectItems } from '../projection/project-items.ts';
+import { finishRoll } from '../roll.ts';
+import type { JobKind } from './job-queue.ts';
+
+/** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
+const BATCH_LIMIT = 100;
+const PAUSE_MS = 5;
+/**
+ * Each batch renews it, and takes a tenth of a second. When a worker dies its job rests for so long. It need not outlast
+ * a batch that waits for a busy clock: two workers with one job alternate, each batch is done by one of them.
+ */
+const LEASE_SECONDS = 5;
+/** How long a job that failed is left alone. */
+const FAULT_PAUSE_SECONDS = 5;
+
+/** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
+export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
+  let projected = 0;
+  while (!signal?.aborted) {
+    const job = await claimJob(context);
+    if (job === null) break;
+    try {
+      projected += await runJob(context, job, pauseMs, signal);
+    } catch (error) {
+      await release(context, job, FAULT_PAUSE_SECONDS, error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+  return projected;
+}
+
+async function runJob(
+  context: ChannelContext,
+  job: ClaimedJob,
+  pauseMs: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let projected = 0;
+  for (;;) {
+    const batch = await runBatch(context, job);
+    projected += batch.projected;
+    if (batch.isFinished) return projected;
+    if (signal?.aborted) {
+      await release(context, job, 0, null);
+      return projected;
+    }
+    await sleep(pauseMs);
+  }
+}
+
+type ClaimedJob = { id: string; integrationId: string; kind: JobKind };
+
+/**
+ * A job whose worker died is free again when its lease runs out. Changes that must be announced go before re-rendering. Those
+ * of a detached channel wait: without its dealer nothing can be projected.
+ */
+async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
+  const [job] = await context.db.query<ClaimedJob>(sql`
+    update channel_jobs set status = 'running', leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = (
+      select j.id from channel_jobs j
+      where j.status in ('pending', 'running') and (j.leased_until is null or j.leased_until < now())
+        and exists (select from integrations i where i.id = j.integration_id and i.organization_id is not null)
+      order by j.kind = 'refresh' desc, j.created_at, j.id limit 1 for update skip locked)
+    returning id, integration_id as "integrationId", kind`);
+  return job ?? null;
+}
+
+async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
+  const { integrationId } = job;
+  return await commitAndWake(context, async (tx) => {
+    // The clock before the job, as whoever starts a roll takes them.
+    const clocks = await lockClocks(tx, [integrationId]);
+    const [row] = await tx.query<{ position: string }>(sql`
+      select position from channel_jobs where id = ${job.id} and status = 'running' for update`);
+    const clock = clocks.get(integrationId);
+    if (row === undefined || clock === undefined) return NOTHING_DONE;
+    // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
+    if (!(await isAttached(tx, integrationId))) {
+      await tx.query(sql`update channel_jobs set status = 'pending', leased_until = null where id = ${job.id}`);
+      return NOTHING_DONE;
+    }
+
+    const itemIds = await nextItems(tx, integrationId, row.position);
+    const { stamps } = await projectItems(tx, context, {
+      itemIds,
+      integrationIds: [integrationId],
+      clocks,
+      mode: job.kind === 'refresh' ? 'announce' : 'rerender',
+    });
+    const isFinished = itemIds.length < BATCH_LIMIT;
+    if (isFinished && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
+    await tx.query(sql`
+      update channel_jobs set
+        position = ${itemIds.at(-1) ?? row.position}, done = done + ${itemIds.length},
+        status = case when ${isFinished} then 'done' else 'running' end,
+        finished_at = case when ${isFinished} then now() end,
+        leased_until = case when ${isFinished} then null else now() + make_interval(secs => ${LEASE_SECONDS}) end,
+        error = null
+      where id = ${job.id}`);
+    return { projected: itemIds.length, isFinished, touched: [...stamps.keys()] };
+  });
+}
+
+const NOTHING_DONE = { projected: 0, isFinished: true, touched: [] };
+
+async function isAttached(tx: Transaction, integrationId: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select id from integrations where id = ${integrationId} and organization_id is not null`);
+  return rows.length === 1;
+}
+
+/**
+ * What is or was published, and what still has a document though its item is gone, as after a deletion while the channel
+ * was detached. Not the documents alone: one that is missing would never come back.
+ */
+async function nextItems(tx: Transaction, integrationId: string, position: string): Promise<string[]> {
+  const rows = await tx.query<{ item_id: string }>(sql`
+    (select item_id from publications
+      where integration_id = ${integrationId} and item_id > ${position} order by item_id limit ${BATCH_LIMIT})
+    union
+    (select item_id from channel_documents
+      where integration_id = ${integrationId} and item_id > ${position}
+        and api_version = (select api_version from integrations where id = ${integrationId})
+      order by item_id limit ${BATCH_LIMIT})
+    order by item_id limit ${BATCH_LIMIT}`);
+  return rows.map((row) => row.item_id);
+}
+
+/** Frees the job for another try, with the reason for whoever looks. */
+async function release(context: ChannelContext, job: ClaimedJob, afterSeconds: number, error: string | null) {
+  const statement = sql`
+    update channel_jobs set status = 'pending', error = ${error},
+      leased_until = now() + make_interval(secs => ${afterSeconds})
+    where id = ${job.id} and status = 'running'`;
+  // If even this fails, the lease runs out by itself.
+  await context.db.query(statement).catch(() => {});
+}

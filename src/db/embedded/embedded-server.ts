@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process';
+import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { clientConfig } from '../connection-settings.ts';
+import { StartError } from '../start-error.ts';
+import { type LaunchedProgram, type Launcher, postgresBinaries } from './embedded-binaries.ts';
+import { rotateLog, wordsSince } from './server-log.ts';
+
+/** Starting, finding and stopping one PostgreSQL server process; who may do so is decided in embedded.ts. */
+export type Place = {
+  clusterDir: string;
+  /** Where a server that is started now puts its socket; a running one tells its own. */
+  socketDir: string;
+  logFile: string;
+  launcher: Launcher;
+};
+
+export type ServerOptions = {
+  onProgress: (message: string) => void;
+  settings: Record<string, string>;
+  /** Aborted when the service is told to stop while it starts. */
+  signal: AbortSignal | undefined;
+};
+
+export const USER = 'crownwheel';
+export const DATABASE = 'crownwheel';
+const START_TIMEOUT_MS = 60_000;
+const SLOW_START_MS = 2_000;
+const STOP_TIMEOUT_MS = 30_000;
+const EXIT_TIMEOUT_MS = 2_000;
+const POLL_MS = 25;
+const START_LIMITS = { connectTimeoutMs: 2_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 };
+
+const DEFAULTS: Record<string, string> = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  log_min_messages: 'warning',
+  timezone: 'UTC',
+  // Said here, so that they hold whatever somebody tries in postgresql.conf.
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+};
+
+/** Returns when the server answers and our database is in it, whether it had to be started or was there. */
+export async function startServer(place: Place, options: ServerOptions): Promise<void> {
+  const beganAt = Date.now();
+  let launched: LaunchedProgram | null = null;
+  let logStart = 0;
+  let hasToldSlow = false;
+  while (!(await answers(place))) {
+    const isNobodyStarting = (launched?.hasExited() ?? true) && (await serverPid(place)) === null;
+    const isLate = Date.now() - beganAt > START_TIMEOUT_MS;
+    if (isLate || (isNobodyStarting && launched !== null)) {
+      const lastWords = await wordsSince(place.logFile, logStart);
+      if (isLate || !isPassing(lastWords)) throw neverStarted(place, lastWords);
+    }
+    if (options.signal?.aborted) throw new StartError('the start was interrupted');
+    if (isNobodyStarting) {
+      await removeRemains(place);
+      await writeSettings(place, options.settings);
+      logStart = await rotateLog(place.logFile);
+      launched = place.launcher.spawnDetached(postgresBinaries().postgres, ['-D', place.clusterDir], place.logFile);
+    }
+    if (!hasToldSlow && Date.now() - beganAt > SLOW_START_MS) {
+      hasToldSlow = true;
+      options.onProgress('Waiting for the database to start; after a crash it recovers first …');
+    }
+    await sleep(POLL_MS);
+  }
+  await ensureDatabase(place);
+}
+
+/** Fast shutdown: sessions are ended, everything committed is on disk, the next start needs no recovery. */
+export async function stopServer(place: Place): Promise<void> {
+  const pid = await serverPid(place);
+  if (pid === null) return;
+  signal(pid, 'SIGINT');
+  if (!(await isTrueWithin(STOP_TIMEOUT_MS, async () => (await serverPid(place)) === null))) signal(pid, 'SIGQUIT');
+  // The pid file goes a moment before the process does.
+  await isTrueWithin(EXIT_TIMEOUT_MS, async () => !(await isServer(pid, place)));
+}
+
+/** The pid in postmaster.pid, if that process is alive and really is the server of this very folder. */
+export async function serverPid(place: Place): Promise<number | null> {
+  const pid = Number.parseInt((await pidFileLines(place))[0] ?? '', 10);
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  return (await isServer(pid, place)) ? pid : null;
+}
+
+/** A running server says in its pid file where its socket is: it may have been started under another TMPDIR. */
+export async function socketDirOf(place: Place): Promise<string> {
+  const written = (await pidFileLines(place))[4]?.trim();
+  return written || place.socketDir;
+}
+
+export async function answers(place: Place, database = 'postgres'): Promise<boolean> {
+  try {
+    const client = await connect(place, database);
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** After a crash the pid in a file may belong to a stranger; PostgreSQL would believe it and refuse to start. */
+async function isServer(pid: number, place: Place): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  const clusterDir = await realpath(place.clusterDir).catch(() => place.clusterDir);
+  // A server works in its data folder. Where the system does not show that, its command line names the folder.
+  const workingDir = await readlink(`/proc/${pid}/cwd`).catch(() => null);
+  if (workingDir !== null) return workingDir === clusterDir;
+  const command = await commandOf(pid);
+  return command.includes('postgres') && (command.includes(place.clusterDir) || command.includes(clusterDir));
+}
+
+async function commandOf(pid: number): Promise<string> {
+  if (process.platform === 'linux') return await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const listed = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => null);
+  return listed?.stdout ?? '';
+}
+
+async function pidFileLines(place: Place): Promise<string[]> {
+  const text = await readFile(join(place.clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
+  return text.split('\n');
+}
+
+/** The pid file and the socket's lock file of a server that died; only ever called when no server is there. */
+async function removeRemains(place: Place): Promise<void> {
+  await rm(join(place.clusterDir, 'postmaster.pid'), { force: true });
+  await rm(join(place.socketDir, '.s.PGSQL.5432'), { force: true });
+  await rm(join(place.socketDir, '.s.PGSQL.5432.lock'), { force: true });
+}
+
+async function ensureDatabase(place: Place): Promise<void> {
+  const client = await connect(place, 'postgres');
+  try {
+    const known = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (known.rows.length === 0) await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(place: Place, database: string): Promise<pg.Client> {
+  const address = { socketDir: await socketDirOf(place), user: USER, database };
+  const client = new pg.Client(clientConfig(address, START_LIMITS, { applicationName: 'crownwheel start' }));
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+async function writeSettings(place: Place, settings: Record<string, string>): Promise<void> {
+  const all = { ...DEFAULTS, unix_socket_directories: inList(place.socketDir), ...settings };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${quoted(value)}`);
+  const file = join(place.clusterDir, 'postgresql.auto.conf');
+  await writeFile(file, `# Written by Crownwheel at every start.\n${lines.join('\n')}\n`);
+  await place.launcher.giveTo(file);
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+/** The setting is a list; quotes keep a comma in the path from dividing it. */
+function inList(path: string): string {
+  return `"${path.replaceAll('"', '""')}"`;
+}
+
+/** A server that is still going away holds its lock file, socket or memory for moments; then it is worth another try. */
+function isPassing(lastWords: string): boolean {
+  return /lock file .* already exists|shared memory block .* still in use/.test(lastWords);
+}
+
+function neverStarted(place: Place, lastWords: string): StartError {
+  const hint = /Permission denied/.test(lastWords)
+    ? `; every file in ${place.clusterDir} has to belong to the user of the server and to be readable by it`
+    : '';
+  return new StartError(
+    `the embedded database did not start: ${lastWords || 'it said nothing'}${hint} (its log: ${place.logFile})`,
+  );
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function isTrueWithin(limitMs: number, condition: () => Promise<boolean>): Promise<boolean> {
+  const deadline = Date.now() + limitMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}

@@ -1,0 +1,192 @@
+import { rename, rm, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DatabaseAddress } from '../connection-settings.ts';
+import { StartError } from '../start-error.ts';
+import { adopt, makeDataFolder } from './data-folder.ts';
+import { repairOwnership } from './data-ownership.ts';
+import { postgresBinaries, prepareLauncher, privateTo } from './embedded-binaries.ts';
+import { type FolderLock, lockFolder } from './embedded-lock.ts';
+import {
+  answers,
+  DATABASE,
+  type Place,
+  serverPid,
+  socketDirOf,
+  startServer,
+  stopServer,
+  USER,
+} from './embedded-server.ts';
+import { rotateLog } from './server-log.ts';
+import { makeSocketDir, socketDirIn } from './socket-folder.ts';
+
+/**
+ * A real PostgreSQL in a folder, started and stopped with the service.
+ *
+ * The server listens on a unix socket only, in a folder that only its own user can enter. The process that owns the
+ * data folder holds a lock that ends with it (embedded-lock.ts); under that lock a server that outlived its service is
+ * found by its pid file and socket, and taken over.
+ */
+export type EmbeddedDatabase = {
+  address: DatabaseAddress;
+  /** True when a running service owns the server, and this process only uses it. */
+  isShared: boolean;
+  /** The pid of the server process. */
+  pid(): Promise<number | null>;
+  /** Stops the server, if this process owns it. */
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  dataDir: string;
+  /** The service owns the folder alone. A command uses the server of a running service, if there is one. */
+  isExclusive: boolean;
+  onProgress: (message: string) => void;
+  /** Called when the server died while it was needed, and when it was brought back or could not be. */
+  onFault?: (message: string) => void;
+  /** Lines for postgresql.conf; tests trade durability for speed with them. */
+  settings?: Record<string, string>;
+  /** Aborting it ends a start that is under way, and the server with it. */
+  signal?: AbortSignal;
+};
+
+type SocketAddress = Extract<DatabaseAddress, { socketDir: string }>;
+
+const SHARE_TIMEOUT_MS = 60_000;
+const POLL_MS = 25;
+const WATCH_MS = 500;
+/** Every so many looks after the server, its log is looked at, too. */
+const LOG_LOOK_EVERY = 4;
+
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const root = makeDataFolder(options.dataDir);
+  const place: Place = {
+    clusterDir: join(root, 'postgres'),
+    socketDir: socketDirIn(root),
+    logFile: join(root, 'postgres.log'),
+    launcher: await prepareLauncher(root),
+  };
+  const deadline = Date.now() + SHARE_TIMEOUT_MS;
+  for (;;) {
+    const lock = await lockFolder({
+      dataDir: options.dataDir,
+      lockFile: join(root, 'lock'),
+      ownerFile: join(root, 'owner.json'),
+      as: options.isExclusive ? 'service' : 'command',
+      onProgress: options.onProgress,
+      adopt: (path) => adopt(root, path),
+    });
+    if (lock !== null) return await startOwned(root, place, lock, options);
+    if (await answers(place, DATABASE)) return await share(place);
+    // The service is still starting, or just stopping; in the latter case the lock will be ours.
+    if (Date.now() > deadline) throw new StartError('the running service has a database that does not answer');
+    await sleep(POLL_MS);
+  }
+}
+
+/** True when a first start has made the database in this folder. */
+export async function hasCluster(dataDir: string): Promise<boolean> {
+  return await exists(join(dataDir, 'postgres', 'PG_VERSION'));
+}
+
+async function startOwned(
+  root: string,
+  given: Place,
+  lock: FolderLock,
+  options: EmbeddedOptions,
+): Promise<EmbeddedDatabase> {
+  let place = given;
+  try {
+    place = { ...given, socketDir: await makeSocketDir(root, given.launcher) };
+    await initialiseOnce(place, options);
+    if ((await serverPid(place)) === null) repairOwnership(root, place.launcher.account);
+    await startServer(place, { ...options, settings: options.settings ?? {}, signal: options.signal });
+    return await own(place, lock, options);
+  } catch (error) {
+    await stopServer(place);
+    await letGo(place, lock);
+    throw error;
+  }
+}
+
+/** Made aside and moved into place whole, so that a kill in the middle leaves no half a cluster. */
+async function initialiseOnce(place: Place, options: EmbeddedOptions): Promise<void> {
+  const fresh = `${place.clusterDir}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  if (await exists(join(place.clusterDir, 'PG_VERSION'))) return;
+  if (await exists(place.clusterDir)) throw new StartError(`${place.clusterDir} exists, but holds no database`);
+  options.onProgress('Creating the database (first start only) …');
+  await privateTo(place.launcher, fresh);
+  await place.launcher.run(postgresBinaries().initdb, [
+    `--pgdata=${fresh}`,
+    `--username=${USER}`,
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+    ...(options.settings?.fsync === 'off' ? ['--no-sync'] : []),
+  ]);
+  await rename(fresh, place.clusterDir);
+}
+
+async function share(place: Place): Promise<EmbeddedDatabase> {
+  return {
+    address: await addressOf(place),
+    isShared: true,
+    pid: () => serverPid(place),
+    stop: async () => {},
+  };
+}
+
+/** Keeps the folder's lock, and brings the server back if something kills it while the service runs. */
+async function own(place: Place, lock: FolderLock, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const stopping = new AbortController();
+
+  async function watch(): Promise<void> {
+    for (let looks = 1; !stopping.signal.aborted; looks++) {
+      if (looks % LOG_LOOK_EVERY === 0) await rotateLog(place.logFile).catch(() => {});
+      await sleep(WATCH_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+      if (stopping.signal.aborted || (await serverPid(place)) !== null) continue;
+      options.onFault?.('the embedded database went away; starting it again');
+      try {
+        await startServer(place, { ...options, settings: options.settings ?? {}, signal: stopping.signal });
+        options.onFault?.('the embedded database is back');
+      } catch (error) {
+        options.onFault?.(`the embedded database could not be started again: ${(error as Error).message}`);
+      }
+    }
+  }
+  const watching = watch();
+  let stopped: Promise<void> | null = null;
+  const address = await addressOf(place);
+
+  return {
+    address,
+    isShared: false,
+    pid: () => serverPid(place),
+    stop() {
+      stopping.abort();
+      stopped ??= watching.then(() => stopServer(place)).finally(() => letGo(place, lock, address));
+      return stopped;
+    },
+  };
+}
+
+/** A socket's folder outside the data folder is taken away too; it is empty once the server has stopped. */
+async function letGo(place: Place, lock: FolderLock, address?: SocketAddress): Promise<void> {
+  await rmdir(place.socketDir).catch(() => {});
+  // That of a server which outlived its service and was taken over.
+  if (address !== undefined) await rmdir(address.socketDir).catch(() => {});
+  lock.release();
+}
+
+async function addressOf(place: Place): Promise<SocketAddress> {
+  return { socketDir: await socketDirOf(place), user: USER, database: DATABASE };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

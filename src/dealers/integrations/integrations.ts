@@ -1,0 +1,304 @@
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { lockClocks } from '../../channel/clock.ts';
+import { enqueueJob } from '../../channel/jobs/job-queue.ts';
+import type { AuditAction } from '../../contract/audit-actions.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { CURRENT_VERSION } from '../../contract/versions.ts';
+import {
+  type Database,
+  inTransaction,
+  type Queryable,
+  sqlState,
+  type Transaction,
+  UNIQUE_VIOLATION,
+} from '../../db/database.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { newId } from '../../ids/new-id.ts';
+import {
+  checkedCurrency,
+  checkedId,
+  checkedName,
+  checkedRateLimit,
+  checkedStorageQuota,
+  notFound,
+} from '../input-rules.ts';
+import { assertOrganization, type ListPage } from '../organizations.ts';
+import { holdRates } from '../rates/exchange-rates.ts';
+import { assertRates, type RateOptions } from '../rates/missing-rates.ts';
+import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
+
+export type NewIntegration = {
+  organizationId: string;
+  userId: string | null;
+  name: string;
+  currency: string;
+  isTestMode: boolean;
+  /** Given only by scripts that must know the key beforehand; otherwise one is made. */
+  apiKey?: string;
+} & RateOptions;
+
+export type IntegrationSummary = {
+  id: string;
+  organizationId: string | null;
+  name: string;
+  keyHint: string;
+  isEnabled: boolean;
+  isTestMode: boolean;
+  apiVersion: string;
+  currency: string;
+  rateLimitOverride: number | null;
+  storageQuotaMb: number | null;
+};
+
+const SUMMARY = sql`id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
+  is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride",
+  storage_quota_mb as "storageQuotaMb"`;
+
+/** Makes an integration, pinned to the current version, and returns its key: the only time the key is seen. */
+export async function createIntegration(
+  db: Database | Transaction,
+  actor: Actor,
+  input: NewIntegration,
+): Promise<{ id: string; apiKey: string }> {
+  const id = newId('integration');
+  const apiKey = input.apiKey ?? newApiKey();
+  const name = checkedName(input.name);
+  const currency = checkedCurrency(input.currency);
+  await inTransaction(db, async (tx) => {
+    await holdRates(tx);
+    await assertOrganization(tx, input.organizationId);
+    if (input.userId !== null) await assertUserOf(tx, input.organizationId, input.userId);
+    await tx
+      .query(sql`
+        insert into integrations
+          (id, organization_id, data_organization_id, user_id, name, key_hash, key_hint, is_test_mode, api_version, currency)
+        values
+          (${id}, ${input.organizationId}, ${input.organizationId}, ${input.userId}, ${name}, ${hashApiKey(apiKey)}, ${hintOf(apiKey)},
+           ${input.isTestMode}, ${CURRENT_VERSION}, ${currency})`)
+      .catch(refuseTakenKey);
+    await assertRates(tx, [id], input);
+    await tx.query(sql`insert into webhook_endpoints (integration_id) values (${id})`);
+    await tx.query(sql`insert into channel_clocks (integration_id, stamp) values (${id}, now())`);
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'integration.created',
+      object: { kind: 'integration', id },
+      new: { name, currency, isTestMode: input.isTestMode, keyHint: hintOf(apiKey) },
+    });
+  });
+  return { id, apiKey };
+}
+
+export async function listIntegrations(db: Queryable, page: ListPage): Promise<IntegrationSummary[]> {
+  return await db.query<IntegrationSummary>(sql`
+    select ${SUMMARY}
+    from integrations where id > ${page.after ?? ''} and deleted_at is null order by id limit ${page.limit}`);
+}
+
+export async function findIntegration(db: Queryable, integrationId: string): Promise<IntegrationSummary | null> {
+  const [row] = await db.query<IntegrationSummary>(sql`
+    select ${SUMMARY}
+    from integrations where id = ${integrationId} and deleted_at is null`);
+  return row ?? null;
+}
+
+/** The new key, or null if there is no such integration. The old key is unknown from the next request on. */
+export async function regenerateKey(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+): Promise<string | null> {
+  const apiKey = newApiKey();
+  return (await setKey(db, actor, integrationId, apiKey)) ? apiKey : null;
+}
+
+/** Gives an integration a key that somebody else chose. */
+export async function setKey(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  apiKey: string,
+): Promise<boolean> {
+  const keyHint = hintOf(apiKey);
+  const assignment = sql`key_hash = ${hashApiKey(apiKey)}, key_hint = ${keyHint}`;
+  const change = { action: 'integration.key_regenerated', assignment, values: { keyHint } } as const;
+  return await changeSetting(db, actor, integrationId, change).catch(refuseTakenKey);
+}
+
+export async function setEnabled(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  isEnabled: boolean,
+): Promise<boolean> {
+  const assignment = sql`is_enabled = ${isEnabled}`;
+  const change = { action: 'integration.enabled_changed', assignment, values: { isEnabled } } as const;
+  return await changeSetting(db, actor, integrationId, change);
+}
+
+/** Null takes the override away. */
+export async function setRateLimit(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  limit: number | null,
+): Promise<boolean> {
+  if (limit !== null) checkedRateLimit(limit);
+  const assignment = sql`rate_limit_override = ${limit}`;
+  const values = { rateLimitOverride: limit };
+  return await changeSetting(db, actor, integrationId, {
+    action: 'integration.rate_limit_changed',
+    assignment,
+    values,
+  });
+}
+
+/** Null takes the override away. */
+export async function setStorageQuota(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  quotaMb: number | null,
+): Promise<boolean> {
+  if (quotaMb !== null) checkedStorageQuota(quotaMb);
+  return await changeSetting(db, actor, integrationId, {
+    action: 'integration.storage_quota_changed',
+    assignment: sql`storage_quota_mb = ${quotaMb}`,
+    values: { storageQuotaMb: quotaMb },
+  });
+}
+
+type SettingChange = { action: AuditAction; assignment: Sql; values: Partial<IntegrationSummary> };
+
+/** False if there is no such integration. */
+async function changeSetting(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  { action, assignment, values }: SettingChange,
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    const old = await lockIntegration(tx, integrationId);
+    if (old === null) return false;
+    await tx.query(sql`update integrations set ${assignment} where id = ${integrationId}`);
+    await recordAudit(tx, actor, {
+      organizationId: { ofIntegration: integrationId },
+      action,
+      object: { kind: 'integration', id: integrationId },
+      // A new key may begin like the old one; the change is recorded all the same.
+      ...(action === 'integration.key_regenerated' ? { new: values } : { old, new: values }),
+    });
+    return true;
+  });
+}
+
+async function lockIntegration(tx: Transaction, integrationId: string): Promise<IntegrationSummary | null> {
+  const [row] = await tx.query<IntegrationSummary>(sql`
+    select ${SUMMARY} from integrations where id = ${integrationId} and deleted_at is null for no key update`);
+  return row ?? null;
+}
+
+/**
+ * Null detaches: the key stays known, and its requests answer integration_org_missing. A user who does not belong to
+ * the new organization is let go, because clients can read the user's id.
+ *
+ * Nothing is projected onto a detached channel and its jobs wait; what it missed is made up for when it is attached.
+ */
+export async function setOrganization(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  organizationId: string | null,
+  options: RateOptions = {},
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    if (organizationId !== null) await holdRates(tx);
+    // Whoever projects onto this channel does so with its dealer to the end, or finds it without one. An order that is on
+    // its way holds the clock too: it is seen now, or it comes too late and is refused.
+    await lockClocks(tx, [integrationId]);
+    if (organizationId !== null) {
+      await assertOrganization(tx, organizationId);
+      // A write without the clock, such as an upsert of customers, holds this row. It ends before the look for its data.
+      await tx.query(sql`select id from integrations where id = ${integrationId} for update`);
+      await assertNoForeignData(tx, integrationId, organizationId);
+    }
+    const old = await lockIntegration(tx, integrationId);
+    if (old === null) return false;
+    await tx.query(sql`
+      update integrations i set
+        organization_id = ${organizationId},
+        data_organization_id = coalesce(${organizationId}, i.data_organization_id),
+        user_id = case
+          when ${organizationId}::text is null then i.user_id
+          else (select u.id from users u where u.id = i.user_id and u.organization_id = ${organizationId})
+        end
+      where i.id = ${integrationId}`);
+    await assertRates(tx, [integrationId], options);
+    if (organizationId !== null) await enqueueJob(tx, 'refresh', [integrationId], 'organization');
+    await recordAudit(tx, actor, {
+      organizationId: organizationId ?? old.organizationId,
+      action: 'integration.attachment_changed',
+      object: { kind: 'integration', id: integrationId },
+      old,
+      new: { organizationId },
+    });
+    return true;
+  });
+}
+
+/**
+ * Keeps an integration with its dealer until the caller's transaction ends. For writes that do not take its clock: while
+ * they run, the integration can't be attached to another dealer. Throws if it is no longer the dealer's.
+ */
+export async function holdIntegration(tx: Transaction, integrationId: string, organizationId: string): Promise<void> {
+  const rows = await tx.query(sql`
+    select id from integrations
+    where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for key share`);
+  if (rows.length === 0) throw new Error(`integration ${integrationId} is no longer the dealer's`);
+}
+
+async function assertUserOf(db: Queryable, organizationId: string, userId: string): Promise<void> {
+  const rows = await db.query(sql`
+    select id from users where id = ${checkedId('user', userId)} and organization_id = ${organizationId} for key share`);
+  if (rows.length === 0) throw notFound('user', userId);
+}
+
+/**
+ * What an integration has of its dealer, its client would go on reading under another one; and copies of it, which the
+ * client has by then, would be mixed with the other's for ever.
+ */
+async function assertNoForeignData(db: Queryable, integrationId: string, organizationId: string): Promise<void> {
+  const rows = await db.query(sql`
+    select i.id from integrations i
+    where i.id = ${integrationId} and i.data_organization_id is distinct from ${organizationId}
+      and (exists (select from publications where integration_id = i.id)
+        or exists (select from orders where integration_id = i.id)
+        or exists (select from events where integration_id = i.id)
+        or exists (select from customer_external_ids where integration_id = i.id)
+        or exists (select from idempotency_records where integration_id = i.id))`);
+  if (rows.length > 0) {
+    throw new DomainError(
+      'wrong_status',
+      "This integration has another dealer's stock, orders or events; make a new one for this dealer.",
+      'organization',
+    );
+  }
+}
+
+function refuseTakenKey(error: unknown): never {
+  if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
+  throw new DomainError('key_taken', 'That API key belongs to another integration.', 'api_key');
+}
+
+export type ChannelName = { id: string; name: string; currency: string; isTestMode: boolean };
+
+/** More channels than these are not shown side by side. */
+const CHANNELS_LIMIT = 100;
+
+/** The channels that a dealer's stock can be shown on, oldest first. */
+export async function listChannels(db: Queryable, organizationId: string): Promise<ChannelName[]> {
+  return await db.query<ChannelName>(sql`
+    select id, name, currency, is_test_mode as "isTestMode" from integrations
+    where organization_id = ${organizationId} order by id limit ${CHANNELS_LIMIT}`);
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+
+/**
+ * Limits guessing of passwords, for each account and for each address, in rows that all nodes share. An attempt counts
+ * before the password is looked at, so that attempts made at the same time count, too; a success gives it back.
+ */
+export const ATTEMPTS_PER_ACCOUNT = 10;
+/** More than for an account: a whole shop may sign in from one address. */
+export const ATTEMPTS_PER_ADDRESS = 50;
+const WINDOW_MINUTES = 15;
+const PRUNE_LIMIT_ROWS = 1_000;
+
+export type AttemptSubject = { email: string; address: string };
+/** Null lets the attempt pass; a number is how many seconds to wait. */
+export type AttemptRefusal = number | null;
+
+export async function countAttempt(db: Queryable, subject: AttemptSubject): Promise<AttemptRefusal> {
+  const account = accountHash(subject.email);
+  const address = addressHash(subject.address);
+  const rows = await db.query<{ isAccount: boolean; attempts: number; waitSeconds: number }>(sql`
+    insert into sign_in_attempts as a (subject_hash, attempts, window_ends_at)
+    select hash, 1, now() + make_interval(mins => ${WINDOW_MINUTES}::integer)
+    from unnest(${[account, address]}::bytea[]) hash order by hash
+    on conflict (subject_hash) do update set
+      attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+      window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
+    returning subject_hash = ${account}::bytea as "isAccount", attempts,
+      ceil(extract(epoch from window_ends_at - now()))::integer as "waitSeconds"`);
+  const waits = rows
+    .filter(({ isAccount, attempts }) => attempts > (isAccount ? ATTEMPTS_PER_ACCOUNT : ATTEMPTS_PER_ADDRESS))
+    .map(({ waitSeconds }) => Math.max(1, waitSeconds));
+  return waits.length === 0 ? null : Math.max(...waits);
+}
+
+/** After a success: the account starts anew, and the address gets this one attempt back. */
+export async function forgiveAttempt(db: Queryable, subject: AttemptSubject): Promise<void> {
+  await db.query(sql`delete from sign_in_attempts where subject_hash = ${accountHash(subject.email)}`);
+  await db.query(sql`
+    update sign_in_attempts set attempts = greatest(attempts - 1, 0)
+    where subject_hash = ${addressHash(subject.address)}`);
+}
+
+/** For an operator whose colleague is locked out. True if there was anything to forget. */
+export async function unlockAccount(db: Queryable, email: string): Promise<boolean> {
+  const rows = await db.query(sql`
+    delete from sign_in_attempts where subject_hash = ${accountHash(email)} returning attempts`);
+  return rows.length > 0;
+}
+
+export async function pruneAttempts(db: Queryable): Promise<number> {
+  const rows = await db.query(sql`
+    delete from sign_in_attempts where subject_hash in (
+      select subject_hash from sign_in_attempts where window_ends_at <= now() limit ${PRUNE_LIMIT_ROWS})
+    returning attempts`);
+  return rows.length;
+}
+
+function accountHash(email: string): Buffer {
+  return createHash('sha256').update(`account ${email.trim().toLowerCase()}`).digest();
+}
+
+function addressHash(address: string): Buffer {
+  return createHash('sha256').update(`address ${address}`).digest();
+}

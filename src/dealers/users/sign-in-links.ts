@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import { hashPassword } from 'better-auth/crypto';
+import type { Actor, Role } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { newId, randomBase62 } from '../../ids/new-id.ts';
+import { checkedEmail, checkedPassword } from '../input-rules.ts';
+import { createUser } from './users.ts';
+
+/** One-time links: an invitation to a dealer's team, or the way to a new password. There is no mail: people send them. */
+const TOKEN_LENGTH = 43;
+const INVITATION_DAYS = 7;
+const RESET_HOURS = 24;
+
+/** The token is shown once; the database keeps a hash of it. */
+export type NewLink = { id: string; token: string; expiresAt: Date };
+
+export type FoundLink = {
+  kind: 'invitation' | 'reset';
+  organizationId: string;
+  organizationName: string;
+  userId: string | null;
+  email: string;
+  role: Role | null;
+  expiresAt: Date;
+};
+
+/** Replaces an open invitation of the same address. */
+export async function inviteMember(
+  db: Database | Transaction,
+  actor: Actor,
+  input: { organizationId: string; email: string; role: Role },
+): Promise<NewLink> {
+  const email = checkedEmail(input.email);
+  return await inTransaction(db, async (tx) => {
+    const taken = await tx.query(sql`select id from users where email = ${email}`);
+    if (taken.length > 0) {
+      throw new DomainError('email_taken', `There is a user with the email ${email} already.`, 'email');
+    }
+    await tx.query(sql`
+      delete from sign_in_links
+      where organization_id = ${input.organizationId} and kind = 'invitation' and email = ${email}`);
+    const hours = INVITATION_DAYS * 24;
+    const link = await insertLink(tx, { ...input, email, kind: 'invitation', userId: null, hours });
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'user.invited',
+      object: { kind: 'user', id: link.id },
+      new: { role: input.role },
+      personal: ['email'],
+    });
+    return link;
+  });
+}
+
+/** Replaces an older reset link of the same user. */
+export async function makeResetLink(
+  db: Database | Transaction,
+  actor: Actor,
+  input: { organizationId: string; userId: string },
+): Promise<NewLink> {
+  return await inTransaction(db, async (tx) => {
+    const [user] = await tx.query<{ email: string }>(sql`
+      select email from users where id = ${input.userId} and organization_id = ${input.organizationId} for update`);
+    if (user === undefined) throw new DomainError('not_found', 'There is no such member of the team.');
+    await tx.query(sql`delete from sign_in_links where user_id = ${input.userId} and kind = 'reset'`);
+    await recordAudit(tx, actor, {
+      organizationId: input.organizationId,
+      action: 'user.reset_link_made',
+      object: { kind: 'user', id: input.userId },
+    });
+    return await insertLink(tx, { ...input, email: user.email, role: null, kind: 'reset', hours: RESET_HOURS });
+  });
+}
+
+export async function withdrawInvitation(
+  db: Database,
+  actor: Actor,
+  organizationId: string,
+  id: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const rows = await tx.query(sql`
+      delete from sign_in_links
+      where id = ${id} and organization_id = ${organizationId} and kind = 'invitation' returning id`);
+    if (rows.length === 0) throw new DomainError('not_found', 'There is no such open invitation.');
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'user.invitation_withdrawn',
+      object: { kind: 'user', id },
+    });
+  });
+}
+
+export type OpenInvitation = { id: string; email: string; role: Role; expiresAt: Date };
+
+export async function listInvitations(db: Queryable, organizationId: string): Promise<OpenInvitation[]> {
+  return await db.query<OpenInvitation>(sql`
+    select id, email, role, expires_at as "expiresAt" from sign_in_links
+    where organization_id = ${organizationId} and kind = 'invitation' and expires_at > now() order by id limit 500`);
+}
+
+export async function findLink(db: Queryable, token: string): Promise<FoundLink> {
+  const [link] = await db.query<FoundLink>(sql`
+    select l.kind, l.organization_id as "organizationId", o.name as "organizationName", l.user_id as "userId", l.email,
+      l.role, l.expires_at as "expiresAt"
+    from sign_in_links l join organizations o on o.id = l.organization_id and o.archived_at is null
+    where l.token_hash = ${tokenHash(token)} and l.expires_at > now()`);
+  if (link === undefined) throw useless();
+  return link;
+}
+
+/** Makes the invited user; the link is spent in the same transaction, so two clicks make one user. */
+export async function acceptInvitation(
+  db: Database,
+  input: { token: string; name: string; password: string },
+): Promise<{ email: string }> {
+  return await db.transaction(async (tx) => {
+    const link = await spendLink(tx, input.token, 'invitation');
+    const { organizationId, email, role } = link;
+    await createUser(
+      tx,
+      { kind: 'job', name: 'invitation' },
+      { organizationId, email, name: input.name, password: input.password, role: role ?? 'staff' },
+    );
+    return { email };
+  });
+}
+
+/** Sets the password and ends all sessions: whoever knew the old one is out. */
+export async function resetPassword(
+  db: Database,
+  input: { token: string; password: string },
+): Promise<{ email: string }> {
+  const password = await hashPassword(checkedPassword(input.password));
+  return await db.transaction(async (tx) => {
+    const { userId, email, organizationId } = await spendLink(tx, input.token, 'reset');
+    await tx.query(sql`
+      update accounts set password = ${password}, updated_at = now()
+      where user_id = ${userId} and provider_id = 'credential'`);
+    await tx.query(sql`delete from sessions where user_id = ${userId}`);
+    await recordAudit(
+      tx,
+      { kind: 'job', name: 'reset link' },
+      { organizationId, action: 'user.password_changed', object: { kind: 'user', id: userId } },
+    );
+    return { email };
+  });
+}
+
+async function insertLink(
+  tx: Transaction,
+  link: {
+    kind: FoundLink['kind'];
+    organizationId: string;
+    userId: string | null;
+    email: string;
+    role: Role | null;
+    hours: number;
+  },
+): Promise<NewLink> {
+  const id = newId('signInLink');
+  const token = randomBase62(TOKEN_LENGTH);
+  await tx.query(sql`delete from sign_in_links where organization_id = ${link.organizationId} and expires_at <= now()`);
+  const [row] = await tx.query<{ expiresAt: Date }>(sql`
+    insert into sign_in_links (id, kind, token_hash, organization_id, user_id, email, role, expires_at)
+    values (${id}, ${link.kind}, ${tokenHash(token)}, ${link.organizationId}, ${link.userId}, ${link.email},
+      ${link.role}, now() + make_interval(hours => ${link.hours}::integer))
+    returning expires_at as "expiresAt"`);
+  if (row === undefined) throw new Error('the link was not stored');
+  return { id, token, expiresAt: row.expiresAt };
+}
+
+async function spendLink(
+  tx: Transaction,
+  token: string,
+  kind: FoundLink['kind'],
+): Promise<{ organizationId: string; userId: string | null; email: string; role: Role | null }> {
+  const [link] = await tx.query<{
+    organizationId: string;
+    userId: string | null;
+    email: string;
+    role: Role | null;
+  }>(sql`
+    delete from sign_in_links where token_hash = ${tokenHash(token)} and kind = ${kind} and expires_at > now()
+    returning organization_id as "organizationId", user_id as "userId", email, role`);
+  if (link === undefined) throw useless();
+  return link;
+}
+
+function useless(): DomainError {
+  return new DomainError(
+    'not_found',
+    'This link can’t be used: it was used before, has expired or was withdrawn. Ask for a new one.',
+    'token',
+  );
+}
+
+function tokenHash(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** The token is a fragment: browsers keep it to themselves, so it is in no log of any server or proxy. */
+export function linkUrl(publicUrl: string, kind: FoundLink['kind'], token: string): string {
+  return `${publicUrl}/${kind}#${token}`;
+}

@@ -1,0 +1,20 @@
+import type { Actor } from '../../audit/actor.ts';
+import type { Database } from '../../db/database.ts';
+import { createOrganization } from '../organizations.ts';
+import { createUser } from './users.ts';
+
+/** There is no person yet who could be named. */
+const SIGN_UP: Actor = { kind: 'job', name: 'sign-up' };
+
+/** A new dealer with its first owner, both or neither. */
+export async function signUp(
+  db: Database,
+  input: { organizationName: string; name: string; email: string; password: string },
+): Promise<{ organizationId: string; userId: string }> {
+  const { organizationName, name, email, password } = input;
+  return await db.transaction(async (tx) => {
+    const { id: organizationId } = await createOrganization(tx, SIGN_UP, { name: organizationName, hasPlan: true });
+    const user = await createUser(tx, SIGN_UP, { organizationId, name, email, password, role: 'owner' });
+    return { organizationId, userId: user.id };
+  });
+}

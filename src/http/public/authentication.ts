@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createBatcher } from '../../concurrency/batcher.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract/limits.ts';
+import type { Operation } from '../../contract/operations.ts';
+import type { Database } from '../../db/database.ts';
+import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
+import { isApiKey } from '../../dealers/integrations/api-keys.ts';
+import { rateHeaders, retryAfterSeconds } from './rate-limit/headers.ts';
+import type { RateLimitStore, Spending } from './rate-limit/store.ts';
+
+/** An integration whose requests are served: it has an organization, which is in order. */
+export type AdmittedIntegration = Admission & { organizationId: string };
+
+const UNKNOWN_ROUTE_COST = 1;
+const BEARER = 'bearer ';
+const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
+
+/**
+ * Everything that is checked before a body is read, in the order the API promises: the key, the rate limit, the route,
+ * the integration's standing, the Idempotency-Key header. The first that fails answers.
+ */
+export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null) {
+  // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load
+  // a fraction of a query for each.
+  const findAdmission = createBatcher((keys: string[]) => findAdmissions(db, keys, now()));
+
+  return async function admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    operation: Operation | null,
+    assertRoute: () => void,
+  ): Promise<AdmittedIntegration> {
+    const key = bearerKey(request.headers.authorization);
+    const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
+    request.integrationId = admission.integrationId;
+    reply.header('x-api-version', admission.apiVersion);
+    reply.headers(rateHeaders(cap, spending));
+    if (!spending.isAllowed) {
+      throw new ApiError('too_many_requests', { headers: { 'Retry-After': String(retryAfterSeconds(spending)) } });
+    }
+    assertRoute();
+    const integration = assertStanding(admission);
+    if (operation?.isIdempotent) assertIdempotencyKey(request.headers['idempotency-key']);
+    return integration;
+  };
+
+  async function lookUp(key: string, cost: number): Promise<{ admission: Admission; spending: Spending; cap: number }> {
+    try {
+      const admission = await findAdmission(key);
+      if (admission === null) throw new ApiError('invalid_api_key');
+      const cap = admission.rateLimitOverride ?? RATE_LIMIT_DEFAULT;
+      return { admission, cap, spending: await rateLimits.spend(admission.integrationId, cap, cost) };
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw new ApiError('auth_lookup_failed', { cause: error });
+    }
+  }
+}
+
+function bearerKey(header: string | undefined): string {
+  if (header === undefined) throw new ApiError('missing_authorization');
+  const key = header.slice(BEARER.length);
+  if (header.slice(0, BEARER.length).toLowerCase() !== BEARER || !isApiKey(key)) {
+    throw new ApiError('malformed_authorization');
+  }
+  return key;
+}
+
+function assertStanding(admission: Admission): AdmittedIntegration {
+  if (!hasOrganization(admission)) throw new ApiError('integration_org_missing');
+  if (!admission.isEnabled) throw new ApiError('integration_disabled');
+  if (!admission.isProvisioned) throw new ApiError('integration_not_provisioned');
+  if (!admission.hasPlan) throw new ApiError('subscription_required');
+  return admission;
+}
+
+function hasOrganization(admission: Admission): admission is AdmittedIntegration {
+  return admission.organizationId !== null;
+}
+
+function assertIdempotencyKey(header: string | string[] | undefined): void {
+  const param = 'Idempotency-Key';
+  if (header === undefined || header === '') throw new ApiError('missing_idempotency_key', { param });
+  if (typeof header !== 'string' || header.length > IDEMPOTENCY_KEY_LENGTH_LIMIT || !PRINTABLE_ASCII.test(header)) {
+    throw new ApiError('invalid_request', {
+      param,
+      message: `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH_LIMIT} printable ASCII characters.`,
+    });
+  }
+}

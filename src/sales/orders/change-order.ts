@@ -1,0 +1,260 @@
+import { lockClocks, stampOf } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { withStamp } from '../../channel/projection/documents.ts';
+import { presenter } from '../../channel/projection/plan-projection.ts';
+import { integrationsOf, type ProjectionResult, projectItems } from '../../channel/projection/project-items.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { EventType } from '../../contract/event-types.ts';
+import type { Order } from '../../contract/resources/order.ts';
+import type { JsonObject } from '../../contract/versions.ts';
+import type { Transaction } from '../../db/database.ts';
+import { newId } from '../../ids/new-id.ts';
+import { type LockedItem, lockItems } from '../../inventory/change.ts';
+import { readEndpoint } from '../../webhooks/endpoints/read-endpoint.ts';
+import { openOutbox } from '../../webhooks/outbox.ts';
+import {
+  lockOrders,
+  type OrderOwner,
+  type OrderRow,
+  readLines,
+  type Sale,
+  type StoredLine,
+  writeItems,
+  writeOrders,
+  writeSales,
+} from './order-rows.ts';
+
+/** An order under change: its row and its items are locked, and what the operation alters here is written after it. */
+export type OpenOrder = {
+  /** As the client reads it; `updated_at` is set by the write. */
+  order: Order;
+  integrationId: string;
+  organizationId: string;
+  lines: StoredLine[];
+  /** Their rows are locked; operations change their numbers in place. */
+  items: Map<string, LockedItem>;
+  /** The reported buyer is several people, and the dealer has not decided yet. */
+  hasCustomerConflict: boolean;
+  now: Date;
+  /** Adds an event for the order's own client. */
+  announce(type: EventType, previous: Record<string, unknown>): void;
+  sell(line: StoredLine, item: LockedItem): void;
+  voidSale(saleId: string): void;
+};
+
+export type OrderChangeOptions = {
+  /** Items that the operation needs besides those the order is matched to. */
+  alsoLock?: string[];
+  isSuppressed?: (integrationId: string, type: EventType, reporterId: string) => boolean;
+};
+
+/** A change of one order. If it returns false, it has altered nothing. */
+export type AlterOrder = (open: OpenOrder) => boolean;
+
+export type ChangedOrders = {
+  /** In the order of the changes; null where there is no such order. */
+  orders: (Order | null)[];
+  touched: string[];
+};
+
+/** Changes one order; null if there is no such order. */
+export async function changeOrder(
+  tx: Transaction,
+  context: ChannelContext,
+  owner: OrderOwner,
+  orderId: string,
+  alter: AlterOrder,
+  options: OrderChangeOptions = {},
+): Promise<{ order: Order; touched: string[] } | null> {
+  const { orders, touched } = await changeOrders(tx, context, owner, [{ orderId, alter }], options);
+  const [order = null] = orders;
+  return order === null ? null : { order, touched };
+}
+
+/**
+ * The shape of every change of orders: lock the orders, their stock and the clocks, let each operation alter its order,
+ * and write the orders, the stock, what clients can read of it and the events, all in the caller's transaction. Several
+ * orders are of one integration. If no operation alters anything, nothing is written.
+ */
+export async function changeOrders(
+  tx: Transaction,
+  context: ChannelContext,
+  owner: OrderOwner,
+  changes: { orderId: string; alter: AlterOrder }[],
+  options: OrderChangeOptions = {},
+): Promise<ChangedOrders> {
+  const rows = await lockOrders(tx, owner, [...new Set(changes.map((change) => change.orderId))]);
+  const [first] = rows;
+  if (first === undefined) return { orders: changes.map(() => null), touched: [] };
+  const { integrationId } = first;
+  const scene = await openOrders(tx, context, owner.organizationId, rows, options);
+  const altered = new Set<string>();
+  for (const { orderId, alter } of changes) {
+    const work = scene.works.get(orderId);
+    if (work !== undefined && alter(work.open)) altered.add(orderId);
+  }
+  const orderOf = (orderId: string) => scene.works.get(orderId)?.open.order ?? null;
+  if (altered.size === 0) return { orders: changes.map(({ orderId }) => orderOf(orderId)), touched: [] };
+
+  const { stamps, endpoints } = await writeStock(tx, context, scene, integrationId, options);
+  const stamp = stampOf(stamps, integrationId);
+  const works = [...altered].flatMap((id) => scene.works.get(id) ?? []);
+  for (const { open, sales, voided } of works) {
+    await writeSales(tx, owner.organizationId, open.order.is_test, sales, voided, stamp);
+  }
+  const changed = works.map(({ open, events }) => {
+    const { updated_at: _, ...body } = open.order;
+    open.order.updated_at = stamp.toISOString();
+    return { ...open, events, document: withStamp(JSON.stringify(body), stamp) };
+  });
+  await writeOrders(tx, integrationId, changed, stamp);
+  await recordEvents(tx, context, integrationId, changed, endpoints, stamp);
+  return { orders: changes.map(({ orderId }) => orderOf(orderId)), touched: [...stamps.keys()] };
+}
+
+type OwnEvent = { type: EventType; previous: Record<string, unknown> };
+/** An order under change, with what its operation asked for. */
+type OrderWork = { open: OpenOrder; events: OwnEvent[]; sales: Sale[]; voided: string[] };
+/** Everything that is locked for a change: the orders, their items as they are and as they were, and the clocks. */
+type OrderScene = {
+  works: Map<string, OrderWork>;
+  items: Map<string, LockedItem>;
+  itemsBefore: Map<string, LockedItem>;
+  clocks: Map<string, Date>;
+};
+
+async function openOrders(
+  tx: Transaction,
+  context: ChannelContext,
+  organizationId: string,
+  rows: OrderRow[],
+  options: OrderChangeOptions,
+): Promise<OrderScene> {
+  const [{ integrationId }] = rows as [OrderRow];
+  if (rows.some((row) => row.integrationId !== integrationId)) throw new Error('these orders are of two integrations');
+  const linesOf = await readLines(
+    tx,
+    integrationId,
+    rows.map((row) => row.id),
+  );
+  const itemIdsOf = (id: string) => (linesOf.get(id) ?? []).flatMap((line) => line.itemId ?? []);
+  const alsoLock = options.alsoLock ?? [];
+  const itemIds = [...new Set([...rows.flatMap((row) => itemIdsOf(row.id)), ...alsoLock])];
+  const locked = itemIds.length === 0 ? [] : await lockItems(tx, organizationId, itemIds);
+  const items = new Map(locked.map((item) => [item.id, item]));
+  // A test order touches no stock, so no channel but its own has anything new.
+  const isLive = rows.some((row) => !row.isTest);
+  const liveIds = [...new Set([...rows.flatMap((row) => (row.isTest ? [] : itemIdsOf(row.id))), ...alsoLock])];
+  const channels = isLive ? await integrationsOf(tx, liveIds) : [];
+  const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
+  const works = rows.map((row) => {
+    const own = row.isTest ? copyOf(items) : items;
+    return [row.id, openOrder(context, organizationId, row, linesOf.get(row.id) ?? [], own)] as const;
+  });
+  return { works: new Map(works), items, itemsBefore: copyOf(items), clocks };
+}
+
+function openOrder(
+  context: ChannelContext,
+  organizationId: string,
+  row: OrderRow,
+  lines: StoredLine[],
+  items: Map<string, LockedItem>,
+): OrderWork {
+  const events: OwnEvent[] = [];
+  const sales: Sale[] = [];
+  const voided: string[] = [];
+  const order = JSON.parse(row.document) as Order;
+  forgetDeleted(order, lines, items);
+  const open: OpenOrder = {
+    order,
+    integrationId: row.integrationId,
+    organizationId,
+    lines,
+    items,
+    hasCustomerConflict: row.hasCustomerConflict,
+    now: context.now() ?? row.now,
+    announce: (type, previous) => events.push({ type, previous }),
+    sell(line, item) {
+      const id = newId('sale');
+      sales.push({ id, itemId: item.id, title: item.title, stockNumber: item.stockNumber, units: line.units });
+      line.saleId = id;
+    },
+    voidSale: (saleId) => voided.push(saleId),
+  };
+  return { open, events, sales, voided };
+}
+
+async function writeStock(
+  tx: Transaction,
+  context: ChannelContext,
+  { items, itemsBefore, clocks }: OrderScene,
+  integrationId: string,
+  options: OrderChangeOptions,
+): Promise<ProjectionResult> {
+  const moved = [...items.values()].filter((item) => isMoved(item, itemsBefore.get(item.id)));
+  await writeItems(tx, moved);
+  return await projectItems(tx, context, {
+    itemIds: moved.map((item) => item.id).sort(),
+    integrationIds: null,
+    clocks,
+    stampAlso: [integrationId],
+    unitsBefore: itemsBefore,
+    isSuppressed: (id, type) => options.isSuppressed?.(id, type, integrationId) ?? false,
+  });
+}
+
+/** Records the events that tell the orders' own client. */
+async function recordEvents(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationId: string,
+  changed: { order: Order; document: string; events: OwnEvent[] }[],
+  endpoints: ProjectionResult['endpoints'],
+  stamp: Date,
+): Promise<void> {
+  if (changed.every(({ events }) => events.length === 0)) return;
+  // A detached integration has no projection and so is not among them; its events are recorded and held.
+  const endpoint = endpoints.get(integrationId) ?? (await readEndpoint(tx, integrationId));
+  if (endpoint === null) throw new Error(`integration ${integrationId} is gone, and its orders are not`);
+  const outbox = openOutbox();
+  for (const { order, document, events } of changed) {
+    const json = presentOrder(context, endpoint.apiVersion, document);
+    // What happens to a test order is a test, also when the integration has gone live since.
+    const recipient = { ...endpoint, isTestMode: endpoint.isTestMode || order.is_test };
+    for (const { type, previous } of events) {
+      outbox.add(recipient, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
+    }
+  }
+  await outbox.write(tx);
+}
+
+function copyOf(items: Map<string, LockedItem>): Map<string, LockedItem> {
+  return new Map([...items].map(([id, item]) => [id, { ...item }]));
+}
+
+/** An order of another dealer is the same as a missing one. */
+export function missingOrder(): DomainError {
+  return new DomainError('not_found', 'There is no such order.');
+}
+
+/** The order as a client of some version reads it; today's version reads the stored text itself. */
+export function presentOrder(context: ChannelContext, version: string, document: string): string {
+  if (version === context.versions.at(-1)?.date) return document;
+  return JSON.stringify(presenter(context.versions, version)(JSON.parse(document) as JsonObject));
+}
+
+/** An item that was deleted is gone for the lines too; an order that is still waiting must not be sold as if it had it. */
+function forgetDeleted(order: Order, lines: StoredLine[], items: OpenOrder['items']): void {
+  for (const line of lines) {
+    if (line.itemId !== null && items.has(line.itemId)) continue;
+    line.itemId = null;
+    line.isHolding = false;
+    const reported = order.lines.find((candidate) => candidate.id === line.id);
+    if (order.status === 'received' && reported !== undefined) reported.match = null;
+  }
+}
+
+function isMoved(item: LockedItem, before: LockedItem | undefined): boolean {
+  return item.units !== before?.units || item.reservedUnits !== before.reservedUnits;
+}

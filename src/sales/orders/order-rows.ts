@@ -1,0 +1,138 @@
+import type { Order } from '../../contract/resources/order.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
+import type { LockedItem } from '../../inventory/change.ts';
+
+/** What a change of orders reads and writes: orders, their lines, the stock they hold, and sales. */
+
+/** Who asks for an order: the dealer for any of the organization's, a client for those of its integration alone. */
+export type OrderOwner = { organizationId: string; integrationId?: string };
+
+export type OrderRow = {
+  id: string;
+  integrationId: string;
+  document: string;
+  isTest: boolean;
+  hasCustomerConflict: boolean;
+  now: Date;
+};
+
+export type StoredLine = {
+  id: string;
+  itemId: string | null;
+  units: number;
+  /** Whether the order holds these units back in stock. */
+  isHolding: boolean;
+  saleId: string | null;
+};
+
+export type Sale = { id: string; itemId: string; title: string; stockNumber: string; units: number };
+
+/** Locks those orders that there are, in the order of their ids as every transaction does. */
+export async function lockOrders(tx: Transaction, owner: OrderOwner, orderIds: string[]): Promise<OrderRow[]> {
+  const reported = owner.integrationId === undefined ? sql`` : sql`and integration_id = ${owner.integrationId}`;
+  return await tx.query<OrderRow>(sql`
+    select id, integration_id as "integrationId", document, is_test as "isTest",
+      has_customer_conflict as "hasCustomerConflict", date_trunc('milliseconds', clock_timestamp()) as now
+    from orders where id = any(${orderIds}::text[]) and organization_id = ${owner.organizationId} ${reported}
+    order by id for update`);
+}
+
+/** The lines of some orders of one integration, by order. */
+export async function readLines(
+  tx: Transaction,
+  integrationId: string,
+  orderIds: string[],
+): Promise<Map<string, StoredLine[]>> {
+  const rows = await tx.query<StoredLine & { orderId: string }>(sql`
+    select order_id as "orderId", id, item_id as "itemId", units, is_holding as "isHolding", sale_id as "saleId"
+    from order_lines
+    where integration_id = ${integrationId} and order_id = any(${orderIds}::text[]) order by order_id, position`);
+  const linesOf = new Map<string, StoredLine[]>(orderIds.map((id) => [id, []]));
+  for (const { orderId, ...line } of rows) linesOf.get(orderId)?.push(line);
+  return linesOf;
+}
+
+const ITEM_COLUMNS = { id: 'text', units: 'integer', reservedUnits: 'integer' } as const;
+
+export async function writeItems(tx: Transaction, items: LockedItem[]): Promise<void> {
+  if (items.length === 0) return;
+  await tx.query(sql`
+    update items i set units = rows.units, reserved_units = rows.reserved_units
+    from ${unnestRows('rows', items, ITEM_COLUMNS)}
+    where i.id = rows.id`);
+}
+
+const SALE_COLUMNS = { id: 'text', itemId: 'text', title: 'text', stockNumber: 'text', units: 'integer' } as const;
+
+export async function writeSales(
+  tx: Transaction,
+  organizationId: string,
+  isTest: boolean,
+  sales: Sale[],
+  voided: string[],
+  at: Date,
+): Promise<void> {
+  if (sales.length > 0) {
+    await tx.query(sql`
+      insert into sales (id, organization_id, is_test, created_at, item_id, title, stock_number, units)
+      select id, ${organizationId}, ${isTest}, ${at}, item_id, title, stock_number, units
+      from ${unnestRows('rows', sales, SALE_COLUMNS)}`);
+  }
+  if (voided.length > 0) {
+    await tx.query(sql`
+      update sales set status = 'voided', voided_at = ${at} where id = any(${voided}::text[]) and status = 'completed'`);
+  }
+}
+
+export type ChangedOrder = { order: Order; document: string; lines: StoredLine[]; hasCustomerConflict: boolean };
+
+const ORDER_COLUMNS = {
+  id: 'text',
+  status: 'text',
+  customerId: 'text',
+  hasCustomerConflict: 'boolean',
+  document: 'text',
+} as const;
+const LINE_COLUMNS = {
+  orderId: 'text',
+  id: 'text',
+  position: 'integer',
+  itemId: 'text',
+  units: 'integer',
+  isHolding: 'boolean',
+  saleId: 'text',
+} as const;
+
+/** Writes changed orders of one integration and their lines. */
+export async function writeOrders(
+  tx: Transaction,
+  integrationId: string,
+  changed: ChangedOrder[],
+  stamp: Date,
+): Promise<void> {
+  const orders = changed.map(({ order: { id, status, customer_id: customerId }, hasCustomerConflict, document }) => ({
+    id,
+    status,
+    customerId,
+    hasCustomerConflict,
+    document,
+  }));
+  await tx.query(sql`
+    update orders o set status = rows.status, customer_id = rows.customer_id,
+      has_customer_conflict = rows.has_customer_conflict, document = rows.document, updated_at = ${stamp}
+    from ${unnestRows('rows', orders, ORDER_COLUMNS)}
+    where o.integration_id = ${integrationId} and o.id = rows.id`);
+  const lines = changed.flatMap(({ order, lines }) =>
+    lines.map((line, position) => ({ ...line, orderId: order.id, position })),
+  );
+  if (lines.length === 0) return;
+  // A line that the dealer added by hand is new; the others change what they hold.
+  await tx.query(sql`
+    insert into order_lines (integration_id, order_id, id, position, item_id, units, is_holding, sale_id)
+    select ${integrationId}, order_id, id, position, item_id, units, is_holding, sale_id
+    from ${unnestRows('rows', lines, LINE_COLUMNS)}
+    on conflict (integration_id, id) do update set
+      item_id = excluded.item_id, units = excluded.units, is_holding = excluded.is_holding, sale_id = excluded.sale_id`);
+}
