@@ -47,8 +47,10 @@ const labels = {
   'promotion.ended': 'Promotion ended',
   'business_unit.created': 'Business unit created',
   'business_unit.renamed': 'Business unit renamed',
+  'business_unit.deleted': 'Business unit deleted',
   'location.created': 'Location created',
   'location.renamed': 'Location renamed',
+  'location.deleted': 'Location deleted',
   'order.line_matched': 'Order line matched',
   'order.confirmed': 'Order confirmed',
   'order.fulfilled': 'Order fulfilled',
@@ -58,6 +60,8 @@ const labels = {
   'sale.made': 'Units sold',
   'sale.voided': 'Sale voided',
   'customer.merged': 'Customers merged',
+  'view.shared': 'View shared',
+  'view.deleted': 'Shared view deleted',
 } as const;
 
 export type AuditAction = keyof typeof labels;
@@ -65,14 +69,24 @@ export type AuditAction = keyof typeof labels;
 export const AUDIT_ACTION_LABELS: Readonly<Record<AuditAction, string>> = labels;
 
 /** What the object of an audit row is. */
-export type AuditObjectKind =
-  | 'organization'
-  | 'user'
-  | 'integration'
-  | 'exchange_rate'
-  | 'item'
-  | 'business_unit'
-  | 'location'
-  | 'order'
-  | 'sale'
-  | 'customer';
+const kindLabels = {
+  organization: 'Business',
+  user: 'Person',
+  integration: 'Integration',
+  exchange_rate: 'Exchange rate',
+  item: 'Item',
+  business_unit: 'Business unit',
+  location: 'Location',
+  order: 'Order',
+  sale: 'Sale',
+  customer: 'Customer',
+  view: 'View',
+} as const;
+
+export type AuditObjectKind = keyof typeof kindLabels;
+
+export const AUDIT_OBJECT_KIND_LABELS: Readonly<Record<AuditObjectKind, string>> = kindLabels;
+
+/** Who does something, as the log names those who are no person. */
+export const AUDIT_ACTOR_LABELS = { person: 'Person', command_line: 'Command line', job: 'Background job' } as const;
+export type AuditActorKind = keyof typeof AUDIT_ACTOR_LABELS;

@@ -100,6 +100,13 @@ export async function currencyOf(db: Queryable, organizationId: string): Promise
   return row?.currency ?? null;
 }
 
+/** Whether owners have opened cost prices to staff. Owners always see them. */
+export async function staffSeesCost(db: Queryable, organizationId: string): Promise<boolean> {
+  const [row] = await db.query<{ seesCost: boolean }>(sql`
+    select staff_sees_cost as "seesCost" from organizations where id = ${organizationId}`);
+  return row?.seesCost ?? false;
+}
+
 /**
  * Asks for every channel of an organization to be projected anew. A channel that is being attached waits for the commit,
  * or is waited for: otherwise it would neither be found here nor see the change.

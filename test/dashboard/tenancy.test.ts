@@ -29,9 +29,14 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
     const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
     return await createLocation(world.db, COMMAND_LINE, organizationId, unitId, 'Location');
   },
+  audit_id: async (stranger) => (await stranger.call('GET', '/audit?limit=1')).body.data[0].id,
 };
 /** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */
-const FOREIGN_FIELDS: Record<string, string> = { integration_id: 'integration_id', location_id: 'location_id' };
+const FOREIGN_FIELDS: Record<string, string> = {
+  integration_id: 'integration_id',
+  location_id: 'location_id',
+  object_id: 'item_id',
+};
 /** Bodies that the sample below can't guess. */
 const BODIES: Record<string, unknown> = {};
 

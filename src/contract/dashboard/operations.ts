@@ -1,3 +1,4 @@
+import { auditOperations } from './audit.ts';
 import { liveOperations } from './live.ts';
 import type { DashboardOperation } from './operation.ts';
 import { sessionOperations } from './session.ts';
@@ -12,6 +13,7 @@ export const DASHBOARD_OPERATIONS = {
   ...sessionOperations,
   ...teamOperations,
   ...stockOperations,
+  ...auditOperations,
   ...liveOperations,
 } satisfies Record<string, DashboardOperation>;
 

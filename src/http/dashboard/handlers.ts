@@ -1,5 +1,6 @@
 import type { DashboardOperations } from '../../contract/dashboard/operations.ts';
 import type { Handlers } from './call.ts';
+import { auditHandlers } from './routes/audit.ts';
 import { liveHandlers } from './routes/live.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { stockHandlers } from './routes/stock.ts';
@@ -10,5 +11,6 @@ export const handlers: Handlers<DashboardOperations> = {
   ...sessionHandlers,
   ...teamHandlers,
   ...stockHandlers,
+  ...auditHandlers,
   ...liveHandlers,
 };

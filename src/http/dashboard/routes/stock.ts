@@ -19,6 +19,7 @@ import {
   type StockRow,
 } from '../../../inventory/stock-list.ts';
 import type { Handlers, SignedIn } from '../call.ts';
+import { seesCost } from '../cost-access.ts';
 import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
 
 type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };
@@ -29,13 +30,14 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
     const request = pageRequestOf(query, sort);
     const filter = filterOf(user, query);
     const page: StockPage = { ...filter, sort, from: request.from, limit: request.limit + 1 };
-    const [found, count, currency] = await Promise.all([
+    const [found, count, currency, mayCost] = await Promise.all([
       readingPage(request, () => listStock(context.db, page, context.channel.now())),
       countStock(context.db, filter),
       currencyOf(context.db, user.organizationId),
+      seesCost(context.db, user),
     ]);
     const { rows, ...cursors } = pageOf(found, request, sort, (row) => ({ value: row.sortValue, id: row.id }));
-    const shown = { currency: currency ?? '', publicUrl: context.publicUrl, seesCost: user.role === 'owner' };
+    const shown = { currency: currency ?? '', publicUrl: context.publicUrl, seesCost: mayCost };
     return {
       data: rows.map((row) => presentRow(row, shown)),
       ...cursors,

@@ -1,0 +1,129 @@
+import type { AuditAction, AuditActorKind, AuditObjectKind } from '../contract/audit-actions.ts';
+import { COUNT_LIMIT } from '../contract/dashboard/list.ts';
+import type { Queryable } from '../db/database.ts';
+import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+import type { Values } from './record-audit.ts';
+
+/** What narrows the log of one organization. */
+export type AuditFilter = {
+  organizationId: string;
+  actorKind?: AuditActorKind;
+  /** A user's id. */
+  actorId?: string;
+  action?: AuditAction;
+  objectKind?: AuditObjectKind;
+  /** Changes of this object alone, and of many that it was one of. */
+  objectId?: string;
+  from?: Date;
+  to?: Date;
+};
+
+/** Rows before a time (the log is read newest first) or, backwards, after it. */
+export type AuditPage = AuditFilter & {
+  start: { position: AuditPosition; isBackwards: boolean } | null;
+  limit: number;
+};
+/** The row's time, as text, and its id. */
+export type AuditPosition = { value: string | null; id: string };
+
+export type AuditRow = {
+  id: string;
+  at: Date;
+  /** The time as the database writes it: what a page goes on from. */
+  position: string;
+  actorKind: AuditActorKind;
+  actorId: string | null;
+  actorRole: string | null;
+  sourceAddress: string | null;
+  action: AuditAction;
+  objectKind: AuditObjectKind;
+  objectId: string | null;
+  /** With a filter by object, what a change of many did to this one. */
+  oldValues: Values;
+  newValues: Values;
+  personalFields: string[];
+  /** How many objects a change of many had; counting stops at COUNT_LIMIT. */
+  objectCount: number;
+  isUndoable: boolean;
+  undoes: string | null;
+  undoneBy: string | null;
+};
+
+/** One page of the log, newest first. */
+export async function listAudit(db: Queryable, page: AuditPage): Promise<AuditRow[]> {
+  const isBackwards = page.start?.isBackwards ?? false;
+  const direction = rawSql(isBackwards ? 'asc' : 'desc');
+  const comparison = rawSql(isBackwards ? '>' : '<');
+  const position = page.start?.position ?? null;
+  const behind =
+    position === null ? sql`true` : sql`(a.at, a.id) ${comparison} (${position.value}::timestamptz, ${position.id})`;
+  const rows = await db.query<AuditRow>(
+    plannedAnew(sql`
+      select a.id, a.at, a.at::text as position, a.actor_kind as "actorKind", a.actor_id as "actorId",
+        a.actor_role as "actorRole", a.source_address as "sourceAddress", a.action, a.object_kind as "objectKind",
+        a.object_id as "objectId", coalesce(o.old_values, a.old_values) as "oldValues",
+        coalesce(o.new_values, a.new_values) as "newValues", a.personal_fields as "personalFields",
+        case when a.object_id is null then (
+          select count(*)::integer from (
+            select from audit_log_objects c where c.organization_id = a.organization_id and c.audit_id = a.id
+            limit ${COUNT_LIMIT}) counted) else 1 end as "objectCount",
+        a.undo is not null as "isUndoable", a.undoes,
+        (select u.id from audit_log u where u.organization_id = a.organization_id and u.undoes = a.id limit 1) as "undoneBy"
+      from audit_log a
+      left join audit_log_objects o
+        on o.organization_id = a.organization_id and o.audit_id = a.id and o.object_id = ${page.objectId ?? null}
+      where ${conditionOf(page)} and ${behind}
+      order by a.at ${direction}, a.id ${direction} limit ${page.limit}`),
+  );
+  return isBackwards ? rows.reverse() : rows;
+}
+
+/** How many rows match; counting stops at COUNT_LIMIT. */
+export async function countAudit(db: Queryable, filter: AuditFilter): Promise<{ value: number; isCapped: boolean }> {
+  const [row] = await db.query<{ count: number }>(
+    plannedAnew(sql`
+      select count(*)::integer as count from (
+        select from audit_log a where ${conditionOf(filter)} limit ${COUNT_LIMIT + 1}) counted`),
+  );
+  const count = row?.count ?? 0;
+  return { value: Math.min(count, COUNT_LIMIT), isCapped: count > COUNT_LIMIT };
+}
+
+/** One object of a change of many. */
+export type AuditObjectRow = { id: string; oldValues: Values; newValues: Values };
+
+/** What a change of many did to each, in the order of their ids; null if there is no such change. */
+export async function listAuditObjects(
+  db: Queryable,
+  key: { organizationId: string; auditId: string },
+  { after, limit }: { after: string; limit: number },
+): Promise<{ objectKind: AuditObjectKind; objects: AuditObjectRow[] } | null> {
+  const [row] = await db.query<{ objectKind: AuditObjectKind }>(sql`
+    select object_kind as "objectKind" from audit_log
+    where organization_id = ${key.organizationId} and id = ${key.auditId}`);
+  if (row === undefined) return null;
+  const objects = await db.query<AuditObjectRow>(sql`
+    select object_id as id, old_values as "oldValues", new_values as "newValues" from audit_log_objects
+    where organization_id = ${key.organizationId} and audit_id = ${key.auditId} and object_id > ${after}
+    order by object_id limit ${limit}`);
+  return { objectKind: row.objectKind, objects };
+}
+
+function conditionOf(filter: AuditFilter): Sql {
+  const { organizationId, objectId } = filter;
+  const conditions = [sql`a.organization_id = ${organizationId}`];
+  if (filter.actorKind !== undefined) conditions.push(sql`a.actor_kind = ${filter.actorKind}`);
+  if (filter.actorId !== undefined) conditions.push(sql`a.actor_id = ${filter.actorId}`);
+  if (filter.action !== undefined) conditions.push(sql`a.action = ${filter.action}`);
+  if (filter.objectKind !== undefined) conditions.push(sql`a.object_kind = ${filter.objectKind}`);
+  if (filter.from !== undefined) conditions.push(sql`a.at >= ${filter.from}`);
+  if (filter.to !== undefined) conditions.push(sql`a.at < ${filter.to}`);
+  if (objectId !== undefined) {
+    // Found by two indexes; an "or" over both tables would read the whole log of the dealer instead.
+    conditions.push(sql`a.id = any(array(
+      select id from audit_log where organization_id = ${organizationId} and object_id = ${objectId}
+      union all
+      select audit_id from audit_log_objects where organization_id = ${organizationId} and object_id = ${objectId}))`);
+  }
+  return conditions.reduce((all, one) => sql`${all} and ${one}`);
+}

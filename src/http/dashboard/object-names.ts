@@ -1,0 +1,33 @@
+import type { Queryable } from '../../db/database.ts';
+import { listChannels } from '../../dealers/integrations/integrations.ts';
+import { findOrganization } from '../../dealers/organizations.ts';
+import { namesOfPeople } from '../../dealers/people-names.ts';
+import { namesOfStock } from '../../inventory/stock-names.ts';
+
+/** How people call things, by ids of any kind. What has no name of its own, such as an order, is not in it. */
+export async function namesOfObjects(
+  db: Queryable,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const startsWith = (...prefixes: string[]) => ids.filter((id) => prefixes.some((prefix) => id.startsWith(prefix)));
+  const [people, stock, channels, organization] = await Promise.all([
+    named(startsWith('usr_'), (some) => namesOfPeople(db, organizationId, some)),
+    named(startsWith('lst_', 'prt_', 'loc_', 'bun_'), (some) => namesOfStock(db, organizationId, some)),
+    startsWith('int_').length === 0 ? [] : listChannels(db, organizationId),
+    startsWith('org_').length === 0 ? null : findOrganization(db, organizationId),
+  ]);
+  return new Map([
+    ...people,
+    ...stock,
+    ...channels.map(({ id, name }): [string, string] => [id, name]),
+    ...(organization === null ? [] : [[organization.id, organization.name] as [string, string]]),
+  ]);
+}
+
+async function named(
+  ids: string[],
+  read: (ids: string[]) => Promise<Map<string, string>>,
+): Promise<Map<string, string>> {
+  return ids.length === 0 ? new Map() : await read([...new Set(ids)]);
+}
