@@ -282,9 +282,11 @@ describe('the encryption of secrets', () => {
 
   it('secret encryption does not decrypt what was altered, cut or made up', () => {
     const ciphertext = encryption.encrypt('tock');
-    const last = ciphertext.at(-1) === 'A' ? 'B' : 'A';
+    // Not the last character: its spare bits mean nothing, so another one may stand for the same bytes.
+    const middle = ciphertext.length >> 1;
+    const other = ciphertext.at(middle) === 'A' ? 'B' : 'A';
     for (const wrong of [
-      `${ciphertext.slice(0, -1)}${last}`,
+      `${ciphertext.slice(0, middle)}${other}${ciphertext.slice(middle + 1)}`,
       ciphertext.slice(0, -4),
       ciphertext.slice(0, 10),
       'v1.',
