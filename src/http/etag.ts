@@ -1,6 +1,13 @@
+import { createHash } from 'node:crypto';
+
+/** An ETag made from the bytes. It is weak because it names all encodings of them. */
+export function etagOf(content: Buffer | string): string {
+  return `W/"${createHash('sha1').update(content).digest('base64url')}"`;
+}
+
 /**
- * Whether a client has what an ETag names already. The comparison is the weak one, as If-None-Match asks for: a cache on
- * the way may have made a strong tag of a weak one, or a weak one of a strong one.
+ * Whether the client already has what an ETag names. The comparison is the weak one, as If-None-Match requires: a cache
+ * in between may have made a weak tag strong, or a strong one weak.
  */
 export function isMatch(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { etagOf } from '../etag.ts';
 
 /** One file of the built dashboard, in every encoding that it is sent in. */
 export type PageFile = {
@@ -71,8 +71,4 @@ function readIfThere(path: string): Buffer | null {
   } catch {
     return null;
   }
-}
-
-function etagOf(body: Buffer): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`;
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { PageRest } from '../../db/page-bytes.ts';
+import { etagOf } from '../etag.ts';
 
 /** The body of a list: its bytes, or, for a page that is larger than a piece, how to read them piece by piece. */
 export type ListBody = { body: Buffer } | { stream: ListStream };
@@ -45,11 +45,6 @@ export function listBody({ documents, rest, nextCursor }: ReadList, revision: st
       piece: async (from) => pieceOf(from, await rest.read(from)),
     },
   };
-}
-
-/** Weak, because it names all encodings of the bytes. */
-export function etagOf(content: Buffer | string): string {
-  return `W/"${createHash('sha1').update(content).digest('base64url')}"`;
 }
 
 const LIST_HEAD = Buffer.from('{"object":"list","data":[');

@@ -4,10 +4,10 @@ import type { Freshness } from '../../channel/reads/read-documents.ts';
 import type { Release } from '../../concurrency/keyed-semaphore.ts';
 import { PIECE_BYTES } from '../../db/page-bytes.ts';
 import { acceptedEncoding, type Encoding } from '../accept-encoding.ts';
-import { isMatch } from '../etag.ts';
+import { etagOf, isMatch } from '../etag.ts';
 import type { AdmittedIntegration } from './authentication.ts';
 import { COMPRESS_MIN_BYTES, compressors } from './compression.ts';
-import { etagOf, type ListBody, type ListStream } from './list-body.ts';
+import type { ListBody, ListStream } from './list-body.ts';
 import type { ReadLimits } from './read-limits.ts';
 import { sendBytes, sendHead, sendStream } from './send-list.ts';
 
