@@ -1,3 +1,3 @@
-/** The queue of the job library that the engine is measured against. */
+/** The queue of the job library that the delivery worker is measured against. */
 export const QUEUE = 'webhooks';
 export type WebhookJob = { eventId: string; body: string };

@@ -4,7 +4,7 @@ import { sql } from '../src/db/sql.ts';
 import { setOrganization } from '../src/dealers/integrations/integrations.ts';
 import { deleteItem } from '../src/sales/delete-item.ts';
 import { TESTER } from './harness/actor.ts';
-import { hold, untilBlocked } from './harness/hold.ts';
+import { holdLock, untilBlocked } from './harness/locks.ts';
 import { assertRefused } from './harness/refusal.ts';
 import { freshKey, openShop, type Shop } from './harness/shop.ts';
 import { publishNew, watch } from './harness/stock.ts';
@@ -71,7 +71,7 @@ describe('attaching an integration to another dealer', () => {
   it('waits for an order that is on its way, and then is refused', async () => {
     const shop = await openShop(world);
     const other = await openShop(world);
-    const clock = await hold(world.db, 'select 1 from channel_clocks where integration_id = $1 for update', [
+    const clock = await holdLock(world.db, 'select 1 from channel_clocks where integration_id = $1 for update', [
       shop.integrationId,
     ]);
     const report = shop.post('/v1/orders', { channel_order_id: 'SO-1' });
@@ -81,7 +81,7 @@ describe('attaching an integration to another dealer', () => {
       'wrong_status',
     );
     await untilBlocked(world.db, 2);
-    await clock.letGo();
+    await clock.release();
     assert.equal((await report).status, 201);
     await attached;
   });
@@ -91,7 +91,7 @@ describe('attaching an integration to another dealer', () => {
       const shop = await openShop(world);
       const other = await openShop(world);
       // The upsert has written its customers and can't record its answer yet.
-      const records = await hold(world.db, 'lock table idempotency_records in share mode', []);
+      const records = await holdLock(world.db, 'lock table idempotency_records in share mode', []);
       const upserted = shop.post(path, body);
       await untilBlocked(world.db, 1);
       const attached = assertRefused(
@@ -99,7 +99,7 @@ describe('attaching an integration to another dealer', () => {
         'wrong_status',
       );
       await untilBlocked(world.db, 2);
-      await records.letGo();
+      await records.release();
       assert.equal((await upserted).status < 300, true);
       await attached;
     });
@@ -108,13 +108,13 @@ describe('attaching an integration to another dealer', () => {
       const shop = await openShop(world);
       const other = await openShop(world);
       const key = freshKey();
-      const customers = await hold(world.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      const customers = await holdLock(world.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [
         `customers ${shop.organizationId}`,
       ]);
       const upserted = shop.api.post(path, body, key);
       await untilBlocked(world.db, 1);
       assert.equal(await setOrganization(world.db, TESTER, shop.integrationId, other.organizationId), true);
-      await customers.letGo();
+      await customers.release();
       assert.equal((await upserted).status, 500);
       assert.deepEqual(await customersOf(shop.organizationId), []);
       assert.equal((await shop.api.post(path, body, key)).status < 300, true);
@@ -126,14 +126,14 @@ describe('attaching an integration to another dealer', () => {
     const shop = await openShop(world);
     const other = await openShop(world);
     const key = freshKey();
-    const clock = await hold(world.db, 'select 1 from channel_clocks where integration_id = $1 for update', [
+    const clock = await holdLock(world.db, 'select 1 from channel_clocks where integration_id = $1 for update', [
       shop.integrationId,
     ]);
     const attaching = setOrganization(world.db, TESTER, shop.integrationId, other.organizationId);
     await untilBlocked(world.db, 1);
     const report = shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
     await untilBlocked(world.db, 2);
-    await clock.letGo();
+    await clock.release();
     assert.equal(await attaching, true);
     assert.equal((await report).body.error.code, 'insert_failed');
     const again = await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);

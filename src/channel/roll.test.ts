@@ -73,7 +73,7 @@ describe('rolling an integration to another version', () => {
     await run({ ...world.channel, db }, controller.signal);
   }
   /** Keeps the workers from one kind of job. */
-  const holdBack = (kind: string) =>
+  const postponeJobs = (kind: string) =>
     world.db.query(sql`
       update channel_jobs set leased_until = now() + interval '1 hour'
       where integration_id = ${dealer.integrationId} and kind = ${kind}`);
@@ -162,7 +162,7 @@ describe('rolling an integration to another version', () => {
     const [id = ''] = await fillStock(1);
     await roll(OTHER);
     // The roll has rendered it, and has not finished: the pin is held back.
-    await holdBack('roll');
+    await postponeJobs('roll');
     await world.db.query(sql`
       insert into channel_documents
       select integration_id, ${OTHER}, item_id, kind, status, quantity, document, is_unpriceable, valid_until, renderer, updated_at
@@ -183,7 +183,7 @@ describe('rolling an integration to another version', () => {
         markupBasisPoints: 700,
       });
       // The roll goes on although the change was not carried into the documents yet.
-      await holdBack('refresh');
+      await postponeJobs('refresh');
       await run();
       assert.equal((await dealer.api.get('/v1/me')).body.api_version, NEXT);
       await world.db.query(sql`
@@ -226,7 +226,7 @@ describe('rolling an integration to another version', () => {
       await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
         markupBasisPoints: 700,
       });
-      await holdBack('refresh');
+      await postponeJobs('refresh');
       await run();
     });
     assert.equal((await dealer.api.get('/v1/me')).body.api_version, NEXT);

@@ -217,14 +217,14 @@ const ifNoneMatchParameter = {
   example: EXAMPLE_ETAG,
 };
 
-export function parametersFrom(schema: unknown, place: 'path' | 'query', schemas: Json): Json[] {
+export function parametersFrom(schema: unknown, location: 'path' | 'query', schemas: Json): Json[] {
   const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => {
     const { description, examples, ...rest } = property as Json & { examples?: unknown[] };
     return {
       name,
-      in: place,
-      required: place === 'path' || required.includes(name),
+      in: location,
+      required: location === 'path' || required.includes(name),
       description,
       schema: hoist(rest, schemas),
       ...(examples?.[0] === undefined ? {} : { example: examples[0] }),

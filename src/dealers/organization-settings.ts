@@ -9,7 +9,7 @@ import type { Address } from '../contract/resources/common.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { checkedCurrency, checkedName } from './input-rules.ts';
-import { holdRates } from './rates/exchange-rates.ts';
+import { lockRatesShared } from './rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from './rates/missing-rates.ts';
 
 export type OrganizationSettings = {
@@ -36,7 +36,7 @@ export async function changeOrganization(
   }
   const hasAddress = address !== undefined;
   await context.db.transaction(async (tx) => {
-    if (currency !== null) await holdRates(tx);
+    if (currency !== null) await lockRatesShared(tx);
     const old = await lockSettings(tx, organizationId);
     if (old === null) throw new DomainError('not_found', 'There is no such organization.');
     await tx.query(sql`

@@ -68,11 +68,11 @@ function pathOf(fault: ErrorObject, data: unknown): string {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (fault.keyword === 'required') segments.push(String(fault.params.missingProperty));
   let path = '';
-  let place = data;
+  let value = data;
   for (const segment of segments) {
-    if (Array.isArray(place)) path += `[${segment}]`;
+    if (Array.isArray(value)) path += `[${segment}]`;
     else path += path === '' ? segment : `.${segment}`;
-    place = (place as Record<string, unknown> | undefined)?.[segment];
+    value = (value as Record<string, unknown> | undefined)?.[segment];
   }
   return path;
 }

@@ -10,14 +10,14 @@ const CACHED_MS = 60_000;
 /** What a change on a channel can show up as. Which one of them changed is not known here. */
 const KINDS: ChangeKind[] = ['item', 'order', 'customer', 'event', 'delivery'];
 
-/** Announces that channels have new events, to the dealers whose channels they are. Never fails: it is told after a commit. */
+/** Announces that channels have new events, to the dealers whose channels they are. Never fails: the change is committed already. */
 export function announceIntegrations(db: Database, announce: AnnounceChange): (integrationIds: string[]) => void {
   const owners = new LRUCache<string, { organizationId: string | null }>({
     max: CACHED_INTEGRATIONS,
     ttl: CACHED_MS,
   });
 
-  async function tell(integrationIds: string[]): Promise<void> {
+  async function announceAll(integrationIds: string[]): Promise<void> {
     const unknown = integrationIds.filter((id) => !owners.has(id));
     if (unknown.length > 0) {
       const rows = await db.query<{ id: string; organizationId: string | null }>(sql`
@@ -30,5 +30,5 @@ export function announceIntegrations(db: Database, announce: AnnounceChange): (i
     }
   }
 
-  return (integrationIds) => void tell(integrationIds).catch(() => {});
+  return (integrationIds) => void announceAll(integrationIds).catch(() => {});
 }

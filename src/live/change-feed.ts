@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 import { notify } from '../db/notify.ts';
 
 /**
- * Tells open dashboards what changed. Operations announce kinds and ids after their commit; announcements are gathered for
+ * Sends open dashboards what changed. Operations announce kinds and ids after their commit; announcements are collected for
  * 50 ms, handed to the subscribers in this process, and sent to the other nodes by a NOTIFY outside any transaction. A lost
  * notice costs a page that is a little old, never a wrong answer: pages read the database, not the feed.
  */
@@ -33,14 +33,14 @@ const PAYLOAD_LIMIT_BYTES = 7_500;
 const EVENTS_KEPT = 200;
 const ORGANIZATIONS_KEPT = 1_000;
 
-type Gathered = Map<ChangeKind, Set<string> | null>;
+type PendingChanges = Map<ChangeKind, Set<string> | null>;
 /** `since`: events up to this number may be missing. */
 type Kept = { since: number; events: { number: number; event: FeedEvent }[] };
 type Notice = { node: string; organization: string; changes: LiveChanges };
 
 export function createChangeFeed(db: Database): ChangeFeed {
   const node = randomBytes(6).toString('hex');
-  const gathered = new Map<string, Gathered>();
+  const pending = new Map<string, PendingChanges>();
   const subscribers = new Map<string, Set<Subscriber>>();
   const kept = new Map<string, Kept>();
   let lastNumber = 0;
@@ -50,8 +50,8 @@ export function createChangeFeed(db: Database): ChangeFeed {
   let listener: { stop(): Promise<void> } | null = null;
 
   function announce(organizationId: string, kind: ChangeKind, ids: readonly string[] | null): void {
-    const changes = gathered.get(organizationId) ?? new Map();
-    gathered.set(organizationId, changes);
+    const changes = pending.get(organizationId) ?? new Map();
+    pending.set(organizationId, changes);
     const known = changes.get(kind);
     if (ids === null || known === null) changes.set(kind, null);
     else {
@@ -61,17 +61,17 @@ export function createChangeFeed(db: Database): ChangeFeed {
     flushTimer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
   }
 
-  /** One statement carries the notices of all dealers; the next ones gather until it is answered. */
+  /** One statement carries the notices of all dealers; the next ones wait until it is answered. */
   async function flush(): Promise<void> {
     const notices: string[] = [];
-    for (const [organization, found] of gathered) {
+    for (const [organization, found] of pending) {
       const changes = [...found].map(([kind, ids]) => ({ kind, ids: ids === null ? null : [...ids] }));
       deliver(organization, changes);
       notices.push(payloadOf({ node, organization, changes }));
     }
-    gathered.clear();
+    pending.clear();
     await notify(db, CHANNEL, notices);
-    flushTimer = gathered.size === 0 || isStopped ? null : setTimeout(flush, FLUSH_EVERY_MS).unref();
+    flushTimer = pending.size === 0 || isStopped ? null : setTimeout(flush, FLUSH_EVERY_MS).unref();
   }
 
   function deliver(organizationId: string, changes: LiveChanges): void {

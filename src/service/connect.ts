@@ -8,7 +8,7 @@ import { StartError } from '../db/start-error.ts';
 import { poolSizes } from './pool-sizes.ts';
 
 /** Where the secret keys are kept, for whoever has to put one back, and whether they were made just now. */
-export type KeySource = { place: string; isNew: boolean };
+export type KeySource = { location: string; isNew: boolean };
 
 export type Connection = {
   config: Config;
@@ -88,9 +88,9 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
 
 /** To be asked before the keys are, which makes them. */
 function keySourceOf(settings: Config): KeySource {
-  if (settings.secretKeys.length > 0) return { place: 'SECRET_KEYS', isNew: false };
-  const place = secretKeysFile(settings);
-  return { place, isNew: !existsSync(place) };
+  if (settings.secretKeys.length > 0) return { location: 'SECRET_KEYS', isNew: false };
+  const location = secretKeysFile(settings);
+  return { location, isNew: !existsSync(location) };
 }
 
 function embeddedOptions(settings: Config, options: ConnectOptions) {

@@ -14,15 +14,15 @@ const NAMED_LIMIT = 10;
 export async function warnOfLostKeys(
   db: Database,
   secretKeys: readonly string[],
-  { place, isNew }: KeySource,
+  { location, isNew }: KeySource,
   log: FastifyBaseLogger,
 ): Promise<void> {
   const { undecryptable } = await checkAllSecrets(db, createSecretEncryption(secretKeys));
   if (undecryptable.size === 0) return;
   const whose = undecryptable.size === 1 ? '1 integration' : `${undecryptable.size} integrations`;
-  const made = isNew ? `${place} was missing and is made anew, but the database is older: ` : '';
+  const made = isNew ? `${location} was missing and is made anew, but the database is older: ` : '';
   log.warn(
     { integrations: [...undecryptable].slice(0, NAMED_LIMIT) },
-    `${made}none of the secret keys decrypts the signing secrets of ${whose}, and webhooks wait for them; put the old key back behind those in ${place} and start again, or, if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each ("doctor" names them)`,
+    `${made}none of the secret keys decrypts the signing secrets of ${whose}, and webhooks wait for them; put the old key back behind those in ${location} and start again, or, if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each ("doctor" names them)`,
   );
 }

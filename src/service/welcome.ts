@@ -34,9 +34,9 @@ function demoLines(demo: Demo): string[] {
 }
 
 function hiddenDemoLines({ databaseUrl, dataDir }: Config): string[] {
-  const place =
+  const location =
     databaseUrl === null ? `${join(dataDir, 'demo.json')} holds its keys and password` : 'its keys were shown once';
-  return [`Demo dealer: ${place}; they are not printed where others reach the service (DEMO=off starts without).`];
+  return [`Demo dealer: ${location}; they are not printed where others reach the service (DEMO=off starts without).`];
 }
 
 function tryLine(config: Config, demo: Demo | null): string {

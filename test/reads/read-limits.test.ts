@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { openDatabase } from '../../src/db/database.ts';
 import type { ApiResponse } from '../harness/api-client.ts';
 import { cloneDatabase } from '../harness/database.ts';
-import { hold } from '../harness/hold.ts';
+import { holdLock } from '../harness/locks.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 
@@ -47,13 +47,13 @@ describe('reads of one integration', () => {
 
   for (const { path, table, other } of LISTS) {
     it(`that hang in ${path} leave a neighbour connections, and those that waited too long are overloaded`, async (t) => {
-      const held = await hold(world.db, `lock table ${table} in access exclusive mode`, []);
+      const held = await holdLock(world.db, `lock table ${table} in access exclusive mode`, []);
       let isHeld = true;
-      const letGo = async () => {
-        if (isHeld) await held.letGo();
+      const release = async () => {
+        if (isHeld) await held.release();
         isHeld = false;
       };
-      t.after(letGo);
+      t.after(release);
       // Pages of different lengths, so that none is the answer to another.
       const attack = Array.from({ length: ATTACKS }, (_, index) => attacker.api.get(`${path}&limit=${index + 1}`));
       const settled = Promise.all(attack);
@@ -67,7 +67,7 @@ describe('reads of one integration', () => {
       assert.equal(refused.body.error.code, 'overloaded');
       assert.equal(refused.body.error.type, 'api_error');
       assert.equal(refused.headers['retry-after'], '1');
-      await letGo();
+      await release();
       const counts = countByStatus(await settled);
       assert.equal((counts[200] ?? 0) + (counts[503] ?? 0), ATTACKS);
       assert.ok((counts[200] ?? 0) >= 1, JSON.stringify(counts));
@@ -76,8 +76,8 @@ describe('reads of one integration', () => {
   }
 
   it('are as many as its share of the connections, however many it sends', async (t) => {
-    const held = await hold(world.db, 'lock table orders in access exclusive mode', []);
-    t.after(() => held.letGo());
+    const held = await holdLock(world.db, 'lock table orders in access exclusive mode', []);
+    t.after(() => held.release());
     const attack = Array.from({ length: ATTACKS }, (_, index) => attacker.api.get(`/v1/orders?limit=${100 + index}`));
     t.after(() => Promise.allSettled(attack));
     await Promise.race(attack.map((one) => refusalOf(one)));

@@ -254,7 +254,7 @@ describe('mass changes', () => {
       return { document: JSON.parse(String(found?.document)), isCurrent: found?.isCurrent };
     }
     /** Lets only one kind of job be claimed. */
-    const holdBack = (kind: string) =>
+    const postponeJobs = (kind: string) =>
       world.db.query(sql`
         update channel_jobs set leased_until = now() + interval '1 hour'
         where integration_id = ${dealer.integrationId} and kind = ${kind}`);
@@ -285,7 +285,7 @@ describe('mass changes', () => {
       const id = await withPhoto();
       await enqueueStaleRenders(moved());
       await setMarkup(1_000);
-      await holdBack('refresh');
+      await postponeJobs('refresh');
       const rendered = await observe(dealer.api, () => run(moved()));
       assert.deepEqual(rendered.types, ['listing.updated']);
       assert.equal(rendered.documents.get(id).price.amount, 1_428_900);

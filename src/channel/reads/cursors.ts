@@ -20,32 +20,39 @@ export type Cursors = {
   decode(list: ListName, integrationId: string, text: string): Cursor;
 };
 
-const SEAL_BYTES = 12;
+const SIGNATURE_BYTES = 12;
 const CURSOR_LENGTH_LIMIT = 1_000;
 
-/** Cursors are sealed under the first secret key and opened under any, so they outlive restarts and key rotation. */
+/** Cursors are signed with the first secret key and accepted with any of them, so they survive restarts and key rotation. */
 export function createCursors(secretKeys: readonly string[]): Cursors {
   const [signingKey = '', ...olderKeys] = secretKeys;
-  const seal = (key: string, list: ListName, integrationId: string, payload: string) =>
-    createHmac('sha256', key).update(`cursor ${list} ${integrationId} ${payload}`).digest().subarray(0, SEAL_BYTES);
+  const sign = (key: string, list: ListName, integrationId: string, payload: string) =>
+    createHmac('sha256', key)
+      .update(`cursor ${list} ${integrationId} ${payload}`)
+      .digest()
+      .subarray(0, SIGNATURE_BYTES);
 
   return {
     encode(list, integrationId, { id, atMs, sinceMs, filter }) {
       const payload = JSON.stringify([id, atMs, sinceMs, filter]);
-      return Buffer.concat([seal(signingKey, list, integrationId, payload), Buffer.from(payload)]).toString(
+      return Buffer.concat([sign(signingKey, list, integrationId, payload), Buffer.from(payload)]).toString(
         'base64url',
       );
     },
     decode(list, integrationId, text) {
       // Only the one spelling that was sent is taken: base64 decoders would forgive others.
       const bytes = Buffer.from(text, 'base64url');
-      if (text.length > CURSOR_LENGTH_LIMIT || bytes.toString('base64url') !== text || bytes.length <= SEAL_BYTES) {
+      if (
+        text.length > CURSOR_LENGTH_LIMIT ||
+        bytes.toString('base64url') !== text ||
+        bytes.length <= SIGNATURE_BYTES
+      ) {
         throw badCursor();
       }
-      const payload = bytes.subarray(SEAL_BYTES).toString();
-      const given = bytes.subarray(0, SEAL_BYTES);
+      const payload = bytes.subarray(SIGNATURE_BYTES).toString();
+      const given = bytes.subarray(0, SIGNATURE_BYTES);
       const isOurs = [signingKey, ...olderKeys].some((key) =>
-        timingSafeEqual(seal(key, list, integrationId, payload), given),
+        timingSafeEqual(sign(key, list, integrationId, payload), given),
       );
       if (!isOurs) throw badCursor();
       const [id, atMs, sinceMs, filter] = JSON.parse(payload) as [string, number, number | null, string | null];

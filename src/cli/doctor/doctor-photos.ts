@@ -14,7 +14,7 @@ const NAME = 'photos';
 /** Keeps a file where photos are kept, reads it, and takes it away again. A folder that is not there yet is not made. */
 export async function checkPhotos(config: Config): Promise<Check> {
   const folder = resolve(photoFolderPath(config));
-  const place = config.photoBucket === null ? folder : `the bucket ${config.photoBucket.bucket}`;
+  const location = config.photoBucket === null ? folder : `the bucket ${config.photoBucket.bucket}`;
   const mend =
     config.photoBucket === null
       ? "give the folder to the service's user, or set DATA_DIR to another"
@@ -22,10 +22,10 @@ export async function checkPhotos(config: Config): Promise<Check> {
   if (config.photoBucket === null && !existsSync(folder)) return checkFolderToBe(folder, mend);
   try {
     await tryOut(await openPhotoFiles(config));
-    return ok(NAME, `can be written and read in ${place}`);
+    return ok(NAME, `can be written and read in ${location}`);
   } catch (error) {
     const reason = (error as Error).message.replaceAll('\n', ' ');
-    return wrong(NAME, error instanceof StartError ? reason : `cannot be kept in ${place}: ${reason}`, mend);
+    return wrong(NAME, error instanceof StartError ? reason : `cannot be kept in ${location}: ${reason}`, mend);
   }
 }
 

@@ -10,9 +10,9 @@ import { type LaunchedProgram, type Launcher, postgresBinaries } from './embedde
 import { rotateLog, wordsSince } from './server-log.ts';
 
 /** Starting, finding and stopping one PostgreSQL server process; who may do so is decided in embedded.ts. */
-export type Place = {
+export type ServerPaths = {
   clusterDir: string;
-  /** Where a server that is started now puts its socket; a running one tells its own. */
+  /** Where a server that is started now puts its socket; a running one names its own. */
   socketDir: string;
   logFile: string;
   launcher: Launcher;
@@ -21,7 +21,7 @@ export type Place = {
 export type ServerOptions = {
   onProgress: (message: string) => void;
   settings: Record<string, string>;
-  /** Aborted when the service is told to stop while it starts. */
+  /** Aborted when the service is asked to stop while it starts. */
   signal: AbortSignal | undefined;
 };
 
@@ -49,24 +49,24 @@ const DEFAULTS: Record<string, string> = {
 };
 
 /** Returns when the server answers and our database is in it, whether it had to be started or was there. */
-export async function startServer(place: Place, options: ServerOptions): Promise<void> {
+export async function startServer(paths: ServerPaths, options: ServerOptions): Promise<void> {
   const beganAt = Date.now();
   let launched: LaunchedProgram | null = null;
   let logStart = 0;
   let hasToldSlow = false;
-  while (!(await answers(place))) {
-    const isNobodyStarting = (launched?.hasExited() ?? true) && (await serverPid(place)) === null;
+  while (!(await answers(paths))) {
+    const isNobodyStarting = (launched?.hasExited() ?? true) && (await serverPid(paths)) === null;
     const isLate = Date.now() - beganAt > START_TIMEOUT_MS;
     if (isLate || (isNobodyStarting && launched !== null)) {
-      const lastWords = await wordsSince(place.logFile, logStart);
-      if (isLate || !isPassing(lastWords)) throw neverStarted(place, lastWords);
+      const lastWords = await wordsSince(paths.logFile, logStart);
+      if (isLate || !isPassing(lastWords)) throw neverStarted(paths, lastWords);
     }
     if (options.signal?.aborted) throw new StartError('the start was interrupted');
     if (isNobodyStarting) {
-      await removeRemains(place);
-      await writeSettings(place, options.settings);
-      logStart = await rotateLog(place.logFile);
-      launched = place.launcher.spawnDetached(postgresBinaries().postgres, ['-D', place.clusterDir], place.logFile);
+      await removeRemains(paths);
+      await writeSettings(paths, options.settings);
+      logStart = await rotateLog(paths.logFile);
+      launched = paths.launcher.spawnDetached(postgresBinaries().postgres, ['-D', paths.clusterDir], paths.logFile);
     }
     if (!hasToldSlow && Date.now() - beganAt > SLOW_START_MS) {
       hasToldSlow = true;
@@ -74,35 +74,35 @@ export async function startServer(place: Place, options: ServerOptions): Promise
     }
     await sleep(POLL_MS);
   }
-  await ensureDatabase(place);
+  await ensureDatabase(paths);
 }
 
 /** Fast shutdown: sessions are ended, everything committed is on disk, the next start needs no recovery. */
-export async function stopServer(place: Place): Promise<void> {
-  const pid = await serverPid(place);
+export async function stopServer(paths: ServerPaths): Promise<void> {
+  const pid = await serverPid(paths);
   if (pid === null) return;
   signal(pid, 'SIGINT');
-  if (!(await isTrueWithin(STOP_TIMEOUT_MS, async () => (await serverPid(place)) === null))) signal(pid, 'SIGQUIT');
+  if (!(await isTrueWithin(STOP_TIMEOUT_MS, async () => (await serverPid(paths)) === null))) signal(pid, 'SIGQUIT');
   // The pid file goes a moment before the process does.
-  await isTrueWithin(EXIT_TIMEOUT_MS, async () => !(await isServer(pid, place)));
+  await isTrueWithin(EXIT_TIMEOUT_MS, async () => !(await isServer(pid, paths)));
 }
 
 /** The pid in postmaster.pid, if that process is alive and really is the server of this very folder. */
-export async function serverPid(place: Place): Promise<number | null> {
-  const pid = Number.parseInt((await pidFileLines(place))[0] ?? '', 10);
+export async function serverPid(paths: ServerPaths): Promise<number | null> {
+  const pid = Number.parseInt((await pidFileLines(paths))[0] ?? '', 10);
   if (!Number.isInteger(pid) || pid <= 0) return null;
-  return (await isServer(pid, place)) ? pid : null;
+  return (await isServer(pid, paths)) ? pid : null;
 }
 
 /** A running server says in its pid file where its socket is: it may have been started under another TMPDIR. */
-export async function socketDirOf(place: Place): Promise<string> {
-  const written = (await pidFileLines(place))[4]?.trim();
-  return written || place.socketDir;
+export async function socketDirOf(paths: ServerPaths): Promise<string> {
+  const written = (await pidFileLines(paths))[4]?.trim();
+  return written || paths.socketDir;
 }
 
-export async function answers(place: Place, database = 'postgres'): Promise<boolean> {
+export async function answers(paths: ServerPaths, database = 'postgres'): Promise<boolean> {
   try {
-    const client = await connect(place, database);
+    const client = await connect(paths, database);
     await client.end();
     return true;
   } catch {
@@ -120,14 +120,14 @@ export function isAlive(pid: number): boolean {
 }
 
 /** After a crash the pid in a file may belong to a stranger; PostgreSQL would believe it and refuse to start. */
-async function isServer(pid: number, place: Place): Promise<boolean> {
+async function isServer(pid: number, paths: ServerPaths): Promise<boolean> {
   if (!isAlive(pid)) return false;
-  const clusterDir = await realpath(place.clusterDir).catch(() => place.clusterDir);
+  const clusterDir = await realpath(paths.clusterDir).catch(() => paths.clusterDir);
   // A server works in its data folder. Where the system does not show that, its command line names the folder.
   const workingDir = await readlink(`/proc/${pid}/cwd`).catch(() => null);
   if (workingDir !== null) return workingDir === clusterDir;
   const command = await commandOf(pid);
-  return command.includes('postgres') && (command.includes(place.clusterDir) || command.includes(clusterDir));
+  return command.includes('postgres') && (command.includes(paths.clusterDir) || command.includes(clusterDir));
 }
 
 async function commandOf(pid: number): Promise<string> {
@@ -136,20 +136,20 @@ async function commandOf(pid: number): Promise<string> {
   return listed?.stdout ?? '';
 }
 
-async function pidFileLines(place: Place): Promise<string[]> {
-  const text = await readFile(join(place.clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
+async function pidFileLines(paths: ServerPaths): Promise<string[]> {
+  const text = await readFile(join(paths.clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
   return text.split('\n');
 }
 
 /** The pid file and the socket's lock file of a server that died; only ever called when no server is there. */
-async function removeRemains(place: Place): Promise<void> {
-  await rm(join(place.clusterDir, 'postmaster.pid'), { force: true });
-  await rm(join(place.socketDir, '.s.PGSQL.5432'), { force: true });
-  await rm(join(place.socketDir, '.s.PGSQL.5432.lock'), { force: true });
+async function removeRemains(paths: ServerPaths): Promise<void> {
+  await rm(join(paths.clusterDir, 'postmaster.pid'), { force: true });
+  await rm(join(paths.socketDir, '.s.PGSQL.5432'), { force: true });
+  await rm(join(paths.socketDir, '.s.PGSQL.5432.lock'), { force: true });
 }
 
-async function ensureDatabase(place: Place): Promise<void> {
-  const client = await connect(place, 'postgres');
+async function ensureDatabase(paths: ServerPaths): Promise<void> {
+  const client = await connect(paths, 'postgres');
   try {
     const known = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
     if (known.rows.length === 0) await client.query(`create database ${DATABASE}`);
@@ -158,20 +158,20 @@ async function ensureDatabase(place: Place): Promise<void> {
   }
 }
 
-async function connect(place: Place, database: string): Promise<pg.Client> {
-  const address = { socketDir: await socketDirOf(place), user: USER, database };
+async function connect(paths: ServerPaths, database: string): Promise<pg.Client> {
+  const address = { socketDir: await socketDirOf(paths), user: USER, database };
   const client = new pg.Client(clientConfig(address, START_LIMITS, { applicationName: 'crownwheel start' }));
   client.on('error', () => {});
   await client.connect();
   return client;
 }
 
-async function writeSettings(place: Place, settings: Record<string, string>): Promise<void> {
-  const all = { ...DEFAULTS, unix_socket_directories: inList(place.socketDir), ...settings };
+async function writeSettings(paths: ServerPaths, settings: Record<string, string>): Promise<void> {
+  const all = { ...DEFAULTS, unix_socket_directories: inList(paths.socketDir), ...settings };
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${quoted(value)}`);
-  const file = join(place.clusterDir, 'postgresql.auto.conf');
+  const file = join(paths.clusterDir, 'postgresql.auto.conf');
   await writeFile(file, `# Written by Crownwheel at every start.\n${lines.join('\n')}\n`);
-  await place.launcher.giveTo(file);
+  await paths.launcher.giveTo(file);
 }
 
 function quoted(value: string): string {
@@ -188,12 +188,12 @@ function isPassing(lastWords: string): boolean {
   return /lock file .* already exists|shared memory block .* still in use/.test(lastWords);
 }
 
-function neverStarted(place: Place, lastWords: string): StartError {
+function neverStarted(paths: ServerPaths, lastWords: string): StartError {
   const hint = /Permission denied/.test(lastWords)
-    ? `; every file in ${place.clusterDir} has to belong to the user of the server and to be readable by it`
+    ? `; every file in ${paths.clusterDir} has to belong to the user of the server and to be readable by it`
     : '';
   return new StartError(
-    `the embedded database did not start: ${lastWords || 'it said nothing'}${hint} (its log: ${place.logFile})`,
+    `the embedded database did not start: ${lastWords || 'it said nothing'}${hint} (its log: ${paths.logFile})`,
   );
 }
 

@@ -10,7 +10,7 @@ import { type FolderLock, lockFolder } from './embedded-lock.ts';
 import {
   answers,
   DATABASE,
-  type Place,
+  type ServerPaths,
   serverPid,
   socketDirOf,
   startServer,
@@ -60,7 +60,7 @@ const LOG_LOOK_EVERY = 4;
 
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const root = makeDataFolder(options.dataDir);
-  const place: Place = {
+  const paths: ServerPaths = {
     clusterDir: join(root, 'postgres'),
     socketDir: socketDirIn(root),
     logFile: join(root, 'postgres.log'),
@@ -76,8 +76,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
       onProgress: options.onProgress,
       adopt: (path) => adopt(root, path),
     });
-    if (lock !== null) return await startOwned(root, place, lock, options);
-    if (await answers(place, DATABASE)) return await share(place);
+    if (lock !== null) return await startOwned(root, paths, lock, options);
+    if (await answers(paths, DATABASE)) return await share(paths);
     // The service is still starting, or just stopping; in the latter case the lock will be ours.
     if (Date.now() > deadline) throw new StartError('the running service has a database that does not answer');
     await sleep(POLL_MS);
@@ -91,33 +91,33 @@ export async function hasCluster(dataDir: string): Promise<boolean> {
 
 async function startOwned(
   root: string,
-  given: Place,
+  given: ServerPaths,
   lock: FolderLock,
   options: EmbeddedOptions,
 ): Promise<EmbeddedDatabase> {
-  let place = given;
+  let paths = given;
   try {
-    place = { ...given, socketDir: await makeSocketDir(root, given.launcher) };
-    await initialiseOnce(place, options);
-    if ((await serverPid(place)) === null) repairOwnership(root, place.launcher.account);
-    await startServer(place, { ...options, settings: options.settings ?? {}, signal: options.signal });
-    return await own(place, lock, options);
+    paths = { ...given, socketDir: await makeSocketDir(root, given.launcher) };
+    await initialiseOnce(paths, options);
+    if ((await serverPid(paths)) === null) repairOwnership(root, paths.launcher.account);
+    await startServer(paths, { ...options, settings: options.settings ?? {}, signal: options.signal });
+    return await own(paths, lock, options);
   } catch (error) {
-    await stopServer(place);
-    await letGo(place, lock);
+    await stopServer(paths);
+    await letGo(paths, lock);
     throw error;
   }
 }
 
 /** Made aside and moved into place whole, so that a kill in the middle leaves no half a cluster. */
-async function initialiseOnce(place: Place, options: EmbeddedOptions): Promise<void> {
-  const fresh = `${place.clusterDir}.new`;
+async function initialiseOnce(paths: ServerPaths, options: EmbeddedOptions): Promise<void> {
+  const fresh = `${paths.clusterDir}.new`;
   await rm(fresh, { recursive: true, force: true });
-  if (await exists(join(place.clusterDir, 'PG_VERSION'))) return;
-  if (await exists(place.clusterDir)) throw new StartError(`${place.clusterDir} exists, but holds no database`);
+  if (await exists(join(paths.clusterDir, 'PG_VERSION'))) return;
+  if (await exists(paths.clusterDir)) throw new StartError(`${paths.clusterDir} exists, but holds no database`);
   options.onProgress('Creating the database (first start only) …');
-  await privateTo(place.launcher, fresh);
-  await place.launcher.run(postgresBinaries().initdb, [
+  await privateTo(paths.launcher, fresh);
+  await paths.launcher.run(postgresBinaries().initdb, [
     `--pgdata=${fresh}`,
     `--username=${USER}`,
     '--auth=trust',
@@ -126,30 +126,30 @@ async function initialiseOnce(place: Place, options: EmbeddedOptions): Promise<v
     '--no-instructions',
     ...(options.settings?.fsync === 'off' ? ['--no-sync'] : []),
   ]);
-  await rename(fresh, place.clusterDir);
+  await rename(fresh, paths.clusterDir);
 }
 
-async function share(place: Place): Promise<EmbeddedDatabase> {
+async function share(paths: ServerPaths): Promise<EmbeddedDatabase> {
   return {
-    address: await addressOf(place),
+    address: await addressOf(paths),
     isShared: true,
-    pid: () => serverPid(place),
+    pid: () => serverPid(paths),
     stop: async () => {},
   };
 }
 
 /** Keeps the folder's lock, and brings the server back if something kills it while the service runs. */
-async function own(place: Place, lock: FolderLock, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+async function own(paths: ServerPaths, lock: FolderLock, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const stopping = new AbortController();
 
   async function watch(): Promise<void> {
     for (let looks = 1; !stopping.signal.aborted; looks++) {
-      if (looks % LOG_LOOK_EVERY === 0) await rotateLog(place.logFile).catch(() => {});
+      if (looks % LOG_LOOK_EVERY === 0) await rotateLog(paths.logFile).catch(() => {});
       await sleep(WATCH_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-      if (stopping.signal.aborted || (await serverPid(place)) !== null) continue;
+      if (stopping.signal.aborted || (await serverPid(paths)) !== null) continue;
       options.onFault?.('the embedded database went away; starting it again');
       try {
-        await startServer(place, { ...options, settings: options.settings ?? {}, signal: stopping.signal });
+        await startServer(paths, { ...options, settings: options.settings ?? {}, signal: stopping.signal });
         options.onFault?.('the embedded database is back');
       } catch (error) {
         options.onFault?.(`the embedded database could not be started again: ${(error as Error).message}`);
@@ -158,30 +158,30 @@ async function own(place: Place, lock: FolderLock, options: EmbeddedOptions): Pr
   }
   const watching = watch();
   let stopped: Promise<void> | null = null;
-  const address = await addressOf(place);
+  const address = await addressOf(paths);
 
   return {
     address,
     isShared: false,
-    pid: () => serverPid(place),
+    pid: () => serverPid(paths),
     stop() {
       stopping.abort();
-      stopped ??= watching.then(() => stopServer(place)).finally(() => letGo(place, lock, address));
+      stopped ??= watching.then(() => stopServer(paths)).finally(() => letGo(paths, lock, address));
       return stopped;
     },
   };
 }
 
 /** A socket's folder outside the data folder is taken away too; it is empty once the server has stopped. */
-async function letGo(place: Place, lock: FolderLock, address?: SocketAddress): Promise<void> {
-  await rmdir(place.socketDir).catch(() => {});
+async function letGo(paths: ServerPaths, lock: FolderLock, address?: SocketAddress): Promise<void> {
+  await rmdir(paths.socketDir).catch(() => {});
   // That of a server which outlived its service and was taken over.
   if (address !== undefined) await rmdir(address.socketDir).catch(() => {});
   lock.release();
 }
 
-async function addressOf(place: Place): Promise<SocketAddress> {
-  return { socketDir: await socketDirOf(place), user: USER, database: DATABASE };
+async function addressOf(paths: ServerPaths): Promise<SocketAddress> {
+  return { socketDir: await socketDirOf(paths), user: USER, database: DATABASE };
 }
 
 async function exists(path: string): Promise<boolean> {

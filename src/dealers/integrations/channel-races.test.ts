@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { holdCommits, untilBlocked } from '../../../test/harness/hold.ts';
+import { pauseCommits, untilBlocked } from '../../../test/harness/locks.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
@@ -70,13 +70,13 @@ describe('two settings that change at once both reach the documents', () => {
   }
   /** One does all its work; the other comes, and may be through before the first commits. */
   async function race(scene: Scene, first: Act, second: Act): Promise<void> {
-    const held = holdCommits(world.db);
+    const held = pauseCommits(world.db);
     const slow = first({ ...world.channel, db: held.db }, scene);
     await held.reached;
     const quick = second(world.channel, scene);
     await Promise.race([quick, untilBlocked(world.db)]);
     await run();
-    held.letGo();
+    held.release();
     await Promise.all([slow, quick]);
     await run();
   }

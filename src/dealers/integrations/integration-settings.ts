@@ -8,7 +8,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { checkedCurrency } from '../input-rules.ts';
-import { holdRates } from '../rates/exchange-rates.ts';
+import { lockRatesShared } from '../rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from '../rates/missing-rates.ts';
 
 export const MARKUP_MIN_BASIS_POINTS = -9_900;
@@ -45,7 +45,7 @@ export async function changePresentation(
   assertPresentation(changes);
   const currency = changes.currency === undefined ? null : checkedCurrency(changes.currency);
   await context.db.transaction(async (tx) => {
-    if (currency !== null) await holdRates(tx);
+    if (currency !== null) await lockRatesShared(tx);
     const [old] = await tx.query<PresentationSettings>(sql`
       select currency, markup_basis_points as "markupBasisPoints", rounding, image_format as "imageFormat"
       from integrations where id = ${integrationId} and organization_id = ${organizationId} for no key update`);

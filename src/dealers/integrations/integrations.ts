@@ -24,7 +24,7 @@ import {
   notFound,
 } from '../input-rules.ts';
 import { assertOrganization, type ListPage } from '../organizations.ts';
-import { holdRates } from '../rates/exchange-rates.ts';
+import { lockRatesShared } from '../rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from '../rates/missing-rates.ts';
 import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
 
@@ -66,7 +66,7 @@ export async function createIntegration(
   const name = checkedName(input.name);
   const currency = checkedCurrency(input.currency);
   await inTransaction(db, async (tx) => {
-    await holdRates(tx);
+    await lockRatesShared(tx);
     await assertOrganization(tx, input.organizationId);
     if (input.userId !== null) await assertUserOf(tx, input.organizationId, input.userId);
     await tx
@@ -213,7 +213,7 @@ export async function setOrganization(
   options: RateOptions = {},
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
-    if (organizationId !== null) await holdRates(tx);
+    if (organizationId !== null) await lockRatesShared(tx);
     // Whoever projects onto this channel does so with its dealer to the end, or finds it without one. An order that is on
     // its way holds the clock too: it is seen now, or it comes too late and is refused.
     await lockClocks(tx, [integrationId]);
@@ -248,10 +248,10 @@ export async function setOrganization(
 }
 
 /**
- * Keeps an integration with its dealer until the caller's transaction ends. For writes that do not take its clock: while
+ * Locks an integration to its dealer until the caller's transaction ends. For writes that do not take its clock: while
  * they run, the integration can't be attached to another dealer. Throws if it is no longer the dealer's.
  */
-export async function holdIntegration(tx: Transaction, integrationId: string, organizationId: string): Promise<void> {
+export async function lockAttachment(tx: Transaction, integrationId: string, organizationId: string): Promise<void> {
   const rows = await tx.query(sql`
     select id from integrations
     where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for key share`);

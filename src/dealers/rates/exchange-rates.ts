@@ -27,7 +27,7 @@ export async function setRate(
   }
   await context.db.transaction(async (tx) => {
     // The opposite pair would contradict the new one; nobody may add it meanwhile.
-    await lockRates(tx);
+    await lockRatesExclusively(tx);
     const [opposite] = await tx.query<{ rate: string }>(sql`
       delete from exchange_rates where base = ${quote} and quote = ${base} returning trim_scale(rate)::text as rate`);
     const [old] = await tx.query<{ rate: string }>(sql`
@@ -56,7 +56,7 @@ export async function removeRate(
 ): Promise<boolean> {
   const [base, quote] = checkedPair(baseText, quoteText);
   return await context.db.transaction(async (tx) => {
-    await lockRates(tx);
+    await lockRatesExclusively(tx);
     const [old] = await tx.query<{ rate: string }>(sql`
       delete from exchange_rates where base = ${base} and quote = ${quote} returning trim_scale(rate)::text as rate`);
     if (old === undefined) return false;
@@ -81,7 +81,7 @@ export async function listRates(db: Queryable): Promise<ExchangeRate[]> {
  * For whoever changes which currencies a channel converts between, before anything else. A rate that changes at the same
  * time looks for the channels that need it: it must find this one, or this one must be read with that rate.
  */
-export async function holdRates(tx: Transaction): Promise<void> {
+export async function lockRatesShared(tx: Transaction): Promise<void> {
   await tx.query(sql`lock table exchange_rates in row exclusive mode`);
 }
 
@@ -89,8 +89,8 @@ function checkedPair(base: string, quote: string): [string, string] {
   return [checkedCurrency(base, 'base'), checkedCurrency(quote, 'quote')];
 }
 
-/** Keeps off those that hold the rates, and each other. */
-async function lockRates(tx: Transaction): Promise<void> {
+/** Excludes those that share the lock, and each other. */
+async function lockRatesExclusively(tx: Transaction): Promise<void> {
   await tx.query(sql`lock table exchange_rates in share row exclusive mode`);
 }
 

@@ -82,7 +82,7 @@ function parameterLists(operation: Operation, openapi: OpenapiView, site: Site):
   };
   const byPlace = Map.groupBy(openapi.parametersOf(operation), (parameter) => parameter.in);
   return [...byPlace].map(
-    ([place, parameters]) => html`<h4>${titles[place]}</h4>
+    ([location, parameters]) => html`<h4>${titles[location]}</h4>
 ${fieldList(parameters.map(fieldOf), site, { marksRequired: true })}`,
   );
 }

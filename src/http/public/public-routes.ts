@@ -60,7 +60,7 @@ declare module 'fastify' {
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
 export async function publicRoutes(app: FastifyInstance, given: AppOptions): Promise<void> {
-  const options = { ...given, channel: telling(given) };
+  const options = { ...given, channel: withSafeWakeUps(given) };
   const readLimits = createReadLimits({ poolSize: options.db.pool.options.max, ...options.readLimits });
   const context: PublicContext = {
     ...options,
@@ -94,7 +94,7 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-api-version', CURRENT_VERSION);
     reply.header('cache-control', 'no-store');
-    // Unknown paths and methods go through the same door: authenticated, counted, and only then told so.
+    // Unknown paths and methods are authenticated and counted like all others, and only then refused.
     const operation = request.routeOptions.config.operation ?? null;
     if (operation?.isOpen) return;
     const assertRoute = () => {
@@ -126,15 +126,15 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
   }
 }
 
-/** When events are told the write is committed: what goes wrong from then on is not the client's to hear. */
-function telling({ channel, log }: AppOptions): ChannelContext {
+/** Workers are woken after the commit. The write has succeeded by then, so a fault is logged and never becomes its answer. */
+function withSafeWakeUps({ channel, log }: AppOptions): ChannelContext {
   return {
     ...channel,
     onEvents(integrationIds) {
       try {
         channel.onEvents(integrationIds);
       } catch (error) {
-        log.error({ err: error }, 'nobody was told of new events');
+        log.error({ err: error }, 'the workers were not woken for new events');
       }
     },
   };

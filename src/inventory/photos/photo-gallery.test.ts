@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import sharp from 'sharp';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { cloneDatabase } from '../../../test/harness/database.ts';
-import { until } from '../../../test/harness/hold.ts';
+import { until } from '../../../test/harness/locks.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { PhotoFiles } from './photo-files.ts';

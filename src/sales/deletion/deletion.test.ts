@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { cloneDatabase } from '../../../test/harness/database.ts';
-import { changing, hold, holdCommits, untilBlocked } from '../../../test/harness/hold.ts';
+import { changing, holdLock, pauseCommits, untilBlocked } from '../../../test/harness/locks.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
@@ -118,12 +118,12 @@ describe('deleting an integration', () => {
   it('removes an order that was on its way when the key became unknown, and frees what it took', async () => {
     const shop = await openShop(world);
     const partId = await publishNew(world, shop, part());
-    const stock = await hold(world.db, 'select 1 from items where id = $1 for update', [partId]);
+    const stock = await holdLock(world.db, 'select 1 from items where id = $1 for update', [partId]);
     const report = shop.post('/v1/orders', { channel_order_id: 'SO-1', lines: [{ part_id: partId }] });
     await untilBlocked(world.db);
     await deleteIntegration(world.db, TESTER, shop.integrationId);
     const running = run();
-    await stock.letGo();
+    await stock.release();
     await report;
     await running;
     assert.deepEqual(await rowsLeft(shop.integrationId), []);
@@ -238,12 +238,12 @@ describe('deleting an organization', () => {
   it('waits for an integration that is being attached to it, and takes it along', async () => {
     const shop = await openShop(world);
     const joining = await openShop(world);
-    const held = holdCommits(world.db);
+    const held = pauseCommits(world.db);
     const attaching = setOrganization(held.db, TESTER, joining.integrationId, shop.organizationId);
     await held.reached;
     const deleting = deleteOrganization(world.db, TESTER, shop.organizationId);
     await untilBlocked(world.db);
-    held.letGo();
+    held.release();
     await attaching;
     await deleting;
     assert.equal((await joining.api.get('/v1/me')).status, 401);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { hold, untilBlocked } from '../../../test/harness/hold.ts';
+import { holdLock, untilBlocked } from '../../../test/harness/locks.ts';
 import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
@@ -161,14 +161,14 @@ describe('the stock of a live order', () => {
   it('goes by what is on the channel when the stock is its own, not when it began to wait for it', async () => {
     const shop = await openShop(world);
     const id = await publishNew(world, shop, part());
-    const toggle = await hold(
+    const toggle = await holdLock(
       world.db,
       'update publications set is_on = false where item_id = (select id from items where id = $1 for update)',
       [id],
     );
     const ordered = order(shop, [{ part_id: id }]);
     await untilBlocked(world.db);
-    await toggle.letGo();
+    await toggle.release();
     assert.equal((await ordered).lines[0].match, null);
   });
 

@@ -5,7 +5,7 @@ import type { BulkResult, Customer, CustomerInput } from '../../../contract/reso
 import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/customer-book.ts';
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
-import { holdIntegration } from '../../../dealers/integrations/integrations.ts';
+import { lockAttachment } from '../../../dealers/integrations/integrations.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
 import { answerWrite } from '../writes/answer-write.ts';
@@ -23,7 +23,7 @@ const customerUpsert: WriteKind<CustomerInput> = {
     );
     const scope = scopeOf(items[0].integration);
     await lockCustomers(tx, scope.organizationId);
-    await holdIntegration(tx, scope.integrationId, scope.organizationId);
+    await lockAttachment(tx, scope.integrationId, scope.organizationId);
     const accepted = drafts.flatMap((draft) => (isRefusal(draft) ? [] : [draft]));
     const book = await openCustomerBook(tx, scope, accepted, timeOf(channel, items));
     const results = drafts.map((draft) => {
@@ -51,7 +51,7 @@ const bulkUpsert: WriteKind<CustomerInput[]> = {
     const drafts = input.map((customer, index) => draftCustomer(customer, integration.country, `customers[${index}].`));
     const scope = scopeOf(integration);
     await lockCustomers(tx, scope.organizationId);
-    await holdIntegration(tx, scope.integrationId, scope.organizationId);
+    await lockAttachment(tx, scope.integrationId, scope.organizationId);
     const book = await openCustomerBook(tx, scope, drafts, timeOf(channel, items));
     const outcomes = drafts.map((draft, index) => {
       const outcome = book.upsert(draft);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, type Hold, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { admissionCounter, type HeldLock, holdLock, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -22,7 +22,7 @@ after(() => world.stop());
 /** Sends writes while their lock is held: the first waits for it, the others gather behind it. */
 async function whileHeld(
   shop: Shop,
-  { lock, first, cost }: { lock: () => Promise<Hold>; first: () => Promise<ApiResponse>; cost: number },
+  { lock, first, cost }: { lock: () => Promise<HeldLock>; first: () => Promise<ApiResponse>; cost: number },
   send: () => Promise<ApiResponse>[],
 ): Promise<ApiResponse[]> {
   const untilAdmitted = await admissionCounter(shop);
@@ -31,20 +31,20 @@ async function whileHeld(
   await untilBlocked(world.db);
   const sent = send();
   await untilAdmitted(cost * (sent.length + 1));
-  await held.letGo();
+  await held.release();
   await goesFirst;
   return await Promise.all(sent);
 }
 
 async function whileClockIsHeld(shop: Shop, send: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
-  const lock = () => holdClock(world.db, shop.integrationId);
+  const lock = () => lockClock(world.db, shop.integrationId);
   const first = () => shop.post('/v1/orders', { channel_order_id: 'goes first' });
   return await whileHeld(shop, { lock, first, cost: 2 }, send);
 }
 
 async function whileCustomersAreHeld(shop: Shop, send: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
   const statement = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
-  const lock = () => hold(world.db, statement, [`customers ${shop.organizationId}`]);
+  const lock = () => holdLock(world.db, statement, [`customers ${shop.organizationId}`]);
   const first = () => shop.post('/v1/customers', { external_id: 'goes first' });
   return await whileHeld(shop, { lock, first, cost: 2 }, send);
 }
@@ -155,7 +155,7 @@ describe('orders that arrive together', () => {
     const setMode = (isTest: boolean) =>
       world.db.query(sql`update integrations set is_test_mode = ${isTest} where id = ${shop.integrationId}`);
     const untilAdmitted = await admissionCounter(shop);
-    const clock = await holdClock(world.db, shop.integrationId);
+    const clock = await lockClock(world.db, shop.integrationId);
     const first = shop.post('/v1/orders', { channel_order_id: 'first' });
     await untilBlocked(world.db);
     const live = shop.post('/v1/orders', { channel_order_id: 'live' });
@@ -164,7 +164,7 @@ describe('orders that arrive together', () => {
     await setMode(true);
     const test = shop.post('/v1/orders', { channel_order_id: 'test' });
     await untilAdmitted(6);
-    await clock.letGo();
+    await clock.release();
     assert.equal((await first).body.is_test, false);
     assert.equal((await live).body.is_test, false);
     assert.equal((await test).body.is_test, true);
@@ -177,7 +177,7 @@ describe('pings that arrive together', () => {
     await world.db.query(sql`
       update webhook_endpoints set url = 'https://example.com/hooks' where integration_id = ${shop.integrationId}`);
     const ping = () => shop.post('/v1/test/webhook_ping');
-    const lock = () => holdClock(world.db, shop.integrationId);
+    const lock = () => lockClock(world.db, shop.integrationId);
     const answers = await whileHeld(shop, { lock, first: ping, cost: 1 }, () => Array.from({ length: 30 }, ping));
     assert.deepEqual(countBy(answers), { 200: 30 });
     const events = await world.db.query<{ id: string; createdAt: Date; deliveryId: string }>(sql`
@@ -258,7 +258,7 @@ describe('cancellations that arrive together', () => {
     const foreign = (await sibling.post('/v1/orders', { channel_order_id: 'foreign' })).body.id;
     await confirmOrder(world.channel, COMMAND_LINE, shop.organizationId, sold);
     const cancel = (id: string, reason?: string) => shop.post(`/v1/orders/${id}/cancel`, { reason });
-    const lock = () => holdClock(world.db, shop.integrationId);
+    const lock = () => lockClock(world.db, shop.integrationId);
     const answers = await whileHeld(shop, { lock, first: () => cancel(first), cost: 2 }, () => [
       cancel(one, 'first'),
       cancel(sold),

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../test/harness/actor.ts';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { admissionCounter, holdLock, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { openDatabase } from '../../../db/database.ts';
@@ -229,12 +229,12 @@ describe('a key', () => {
   it('is refused with another body also while the first request runs', async () => {
     const shop = await openShop(world);
     const key = freshKey();
-    const clock = await holdClock(world.db, shop.integrationId);
+    const clock = await lockClock(world.db, shop.integrationId);
     const first = shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
     await untilBlocked(world.db);
     const second = shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, key);
     await shop.api.get('/v1/me');
-    await clock.letGo();
+    await clock.release();
     assert.equal((await first).status, 201);
     assert.deepEqual(faultOf(await second), { status: 409, code: 'key_reused_with_different_body' });
   });
@@ -332,12 +332,12 @@ describe('a key that another request holds too long', () => {
       const key = freshKey();
       const name = `idempotency ${shop.integrationId} ${key['idempotency-key']}`;
       // As another node holds it while it runs the request.
-      const elsewhere = await hold(database.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
+      const elsewhere = await holdLock(database.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
       const answer = await shop.api.post(path, body, key);
       assert.deepEqual(faultOf(answer), inUse);
       assert.equal(answer.body.error.type, 'idempotency_error');
       assert.equal(answer.headers['retry-after'], '1');
-      await elsewhere.letGo();
+      await elsewhere.release();
       const again = await shop.api.post(path, body, key);
       assert.equal(again.status, 201);
       assert.equal(again.headers['idempotent-replay'], undefined);
@@ -350,7 +350,7 @@ describe('a key that another request holds too long', () => {
     t.after(() => impatient.stop());
     const shop = await openShop(impatient);
     const key = freshKey();
-    const clock = await holdClock(database.db, shop.integrationId);
+    const clock = await lockClock(database.db, shop.integrationId);
     const first = shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
     await untilBlocked(database.db);
     const answers = await Promise.all(
@@ -360,7 +360,7 @@ describe('a key that another request holds too long', () => {
       assert.deepEqual(faultOf(answer), inUse);
       assert.equal(answer.headers['retry-after'], '1');
     }
-    await clock.letGo();
+    await clock.release();
     assert.equal((await first).status, 201);
   });
 
@@ -369,16 +369,16 @@ describe('a key that another request holds too long', () => {
     const key = freshKey();
     const name = `idempotency ${shop.integrationId} ${key['idempotency-key']}`;
     const untilAdmitted = await admissionCounter(shop);
-    const clock = await holdClock(world.db, shop.integrationId);
+    const clock = await lockClock(world.db, shop.integrationId);
     const first = shop.post('/v1/orders', { channel_order_id: 'goes first' });
     await untilBlocked(world.db);
-    const elsewhere = await hold(world.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
+    const elsewhere = await holdLock(world.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
     const busy = shop.api.post('/v1/orders', { channel_order_id: 'busy' }, key);
     const others = ['a', 'b', 'c'].map((id) => shop.post('/v1/orders', { channel_order_id: id }));
     await untilAdmitted(10);
-    await clock.letGo();
+    await clock.release();
     for (const answer of await Promise.all([first, ...others])) assert.equal(answer.status, 201);
-    await elsewhere.letGo();
+    await elsewhere.release();
     assert.equal((await busy).status, 201);
     assert.equal(await countOf('orders', shop), 5);
   });

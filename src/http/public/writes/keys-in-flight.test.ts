@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, type Hold, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { admissionCounter, type HeldLock, holdLock, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
@@ -32,10 +32,10 @@ async function smallWorld(t: TestContext, options: Parameters<typeof startWorld>
 }
 
 /** Holds keys as another node does while it runs their requests. */
-async function holdKeys(world: World, shop: Shop, keys: Key[]): Promise<Hold> {
+async function lockKeys(world: World, shop: Shop, keys: Key[]): Promise<HeldLock> {
   const names = keys.map((key) => `idempotency ${shop.integrationId} ${key['idempotency-key']}`);
   const lock = 'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as rows (name)';
-  return await hold(world.db, lock, [names]);
+  return await holdLock(world.db, lock, [names]);
 }
 
 function send(shop: Shop, { path, body }: Write, keys: Key[], firstIndex = 0): Promise<ApiResponse>[] {
@@ -52,7 +52,7 @@ describe('keys that are busy on another node', () => {
       const sibling = await addShop(world, shop);
       const untilAdmitted = await admissionCounter(shop);
       const keys = keysOf(BUSY);
-      const elsewhere = await holdKeys(world, shop, keys);
+      const elsewhere = await lockKeys(world, shop, keys);
       const busy = send(shop, write, keys);
       await untilAdmitted(BUSY * write.cost);
       for (let time = 0; time < 3; time++) {
@@ -65,7 +65,7 @@ describe('keys that are busy on another node', () => {
       }
       const answered = await Promise.race([...busy, 'none' as const]);
       assert.equal(answered, 'none', 'a busy key was answered while it was busy');
-      await elsewhere.letGo();
+      await elsewhere.release();
       for (const answer of await Promise.all(busy)) {
         assert.equal(answer.status, write.status, answer.text);
         assert.equal(answer.headers['idempotent-replay'], undefined);
@@ -79,20 +79,20 @@ describe('keys that are busy on another node', () => {
     const { orders } = writes as { orders: Write };
     const untilAdmitted = await admissionCounter(shop);
     const keys = keysOf(BUSY);
-    const clock = await holdClock(world.db, shop.integrationId);
+    const clock = await lockClock(world.db, shop.integrationId);
     const first = shop.post('/v1/orders', { channel_order_id: 'goes first' });
     await untilBlocked(world.db);
-    const elsewhere = await holdKeys(world, shop, keys);
+    const elsewhere = await lockKeys(world, shop, keys);
     const busy = send(shop, orders, keys);
     const behind = shop.post('/v1/orders', { channel_order_id: 'goes last' });
     await untilAdmitted((BUSY + 2) * orders.cost);
-    await clock.letGo();
+    await clock.release();
     for (const answer of await Promise.all([first, behind])) assert.equal(answer.status, 201);
     const waiting = await world.db.query(sql`
       select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
     assert.deepEqual(waiting, [], 'a connection waits for a key');
     for (let time = 0; time < 3; time++) assert.equal((await stranger.api.get('/v1/orders')).status, 200);
-    await elsewhere.letGo();
+    await elsewhere.release();
     for (const answer of await Promise.all(busy)) assert.equal(answer.status, 201);
   });
 
@@ -102,10 +102,10 @@ describe('keys that are busy on another node', () => {
     for (const write of Object.values(writes)) {
       const [key] = keysOf(1) as [Key];
       const first = await shop.api.post(write.path, write.body(7), key);
-      const elsewhere = await holdKeys(world, shop, [key]);
+      const elsewhere = await lockKeys(world, shop, [key]);
       // The answer is there already: who holds the key only replays it too.
       const replay = await shop.api.post(write.path, write.body(7), key);
-      await elsewhere.letGo();
+      await elsewhere.release();
       assert.equal(replay.text, first.text);
       assert.equal(replay.headers['idempotent-replay'], 'true');
     }
@@ -116,12 +116,12 @@ describe('keys that are busy on another node', () => {
     const shop = await openShop(world);
     for (const write of Object.values(writes)) {
       const keys = keysOf(BUSY);
-      const elsewhere = await holdKeys(world, shop, keys);
+      const elsewhere = await lockKeys(world, shop, keys);
       for (const answer of await Promise.all(send(shop, write, keys))) {
         assert.deepEqual(faultOf(answer), { status: 409, code: 'idempotency_key_in_use' });
         assert.equal(answer.headers['retry-after'], '1');
       }
-      await elsewhere.letGo();
+      await elsewhere.release();
       for (const answer of await Promise.all(send(shop, write, keys))) assert.equal(answer.status, write.status);
     }
   });

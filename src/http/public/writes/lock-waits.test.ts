@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, type Hold, hold, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { admissionCounter, type HeldLock, holdLock, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { type Database, type DatabaseOptions, LOCK_NOT_AVAILABLE, sqlState } from '../../../db/database.ts';
@@ -22,7 +22,7 @@ describe('a batch that is tried one by one', () => {
         create trigger refuse_some before insert on orders for each row execute function refuse_some();`),
     );
     const untilAdmitted = await admissionCounter(shop);
-    const clock = await holdClock(world.db, shop.integrationId);
+    const clock = await lockClock(world.db, shop.integrationId);
     const first = shop.post('/v1/orders', { channel_order_id: 'first' });
     await untilBlocked(world.db);
     const early = ['poison', 'early'].map((id) => shop.post('/v1/orders', { channel_order_id: id }));
@@ -30,7 +30,7 @@ describe('a batch that is tried one by one', () => {
     await sleep(2_500);
     const late = shop.post('/v1/orders', { channel_order_id: 'late' });
     await untilAdmitted(8);
-    await clock.letGo();
+    await clock.release();
     const codes = (await Promise.all([first, ...early, late])).map((answer) => faultOf(answer).code ?? answer.status);
     assert.deepEqual(codes, [201, 'lookup_failed', 'lookup_failed', 201]);
   });
@@ -50,7 +50,7 @@ describe('writes of one dealer that wait for a lock', () => {
     ['orders', { path: '/v1/orders', body: (index) => ({ channel_order_id: `SO-${index}` }), cost: 2 }],
   ];
 
-  type Scene = { world: World; shop: Shop; stranger: Shop; held: Hold[]; lockTimeouts: () => number };
+  type Scene = { world: World; shop: Shop; stranger: Shop; held: HeldLock[]; lockTimeouts: () => number };
 
   async function openScene(
     t: TestContext,
@@ -72,8 +72,8 @@ describe('writes of one dealer that wait for a lock', () => {
     t.after(() => world.stop());
     const [shop, stranger] = [await openShop(world), await openShop(world)];
     const held = [
-      await hold(database.db, lock, [`customers ${shop.organizationId}`]),
-      await holdClock(database.db, shop.integrationId),
+      await holdLock(database.db, lock, [`customers ${shop.organizationId}`]),
+      await lockClock(database.db, shop.integrationId),
     ];
     return { world, shop, stranger, held, lockTimeouts: () => timeouts };
   }
@@ -86,7 +86,7 @@ describe('writes of one dealer that wait for a lock', () => {
       await untilAdmitted(COUNT * cost);
       await untilBlocked(world.db);
       for (let time = 0; time < 5; time++) assert.equal((await stranger.api.get('/v1/orders')).status, 200);
-      for (const one of held) await one.letGo();
+      for (const one of held) await one.release();
       for (const { status } of await Promise.all(answers)) assert.ok(status < 300);
     });
 
@@ -99,7 +99,7 @@ describe('writes of one dealer that wait for a lock', () => {
         assert.deepEqual(faultOf(answer), { status: 500, code: 'lookup_failed' });
       }
       assert.equal(lockTimeouts(), 1);
-      for (const one of held) await one.letGo();
+      for (const one of held) await one.release();
       assert.ok((await shop.post(path, body(0))).status < 300);
     });
 
@@ -112,7 +112,7 @@ describe('writes of one dealer that wait for a lock', () => {
       for (const answer of await Promise.all(keys.map(send))) {
         assert.deepEqual(faultOf(answer), { status: 500, code: 'lookup_failed' });
       }
-      for (const one of held) await one.letGo();
+      for (const one of held) await one.release();
       assert.ok((await first).status < 300);
       const [records] = await world.db.query<{ count: number }>(sql`select count(*) as count from idempotency_records`);
       assert.equal(records?.count, 1);

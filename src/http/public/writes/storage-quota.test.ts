@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiResponse } from '../../../../test/harness/api-client.ts';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, holdClock, untilBlocked } from '../../../../test/harness/hold.ts';
+import { admissionCounter, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
@@ -122,14 +122,14 @@ describe('the storage quota', () => {
     t.after(() => tight.stop());
     const shop = await openShop(tight);
     const untilAdmitted = await admissionCounter(shop);
-    const clock = await holdClock(tight.db, shop.integrationId);
+    const clock = await lockClock(tight.db, shop.integrationId);
     const report = (id: string) =>
       shop.post('/v1/orders', { channel_order_id: id, padding: padding(0.3 * BYTES_PER_MB) });
     const first = report('first');
     await untilBlocked(tight.db);
     const others = ['a', 'b', 'c', 'd', 'e'].map(report);
     await untilAdmitted(12);
-    await clock.letGo();
+    await clock.release();
     const answers: ApiResponse[] = await Promise.all([first, ...others]);
     // The one that crosses the line is still stored, as it would be alone.
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [201, 201, 201, 201, 429, 429]);

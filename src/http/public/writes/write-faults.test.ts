@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { hold, holdClock } from '../../../../test/harness/hold.ts';
+import { holdLock, lockClock } from '../../../../test/harness/locks.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -138,14 +138,14 @@ describe('a write that fails in the database', () => {
 describe('a write that can’t get its locks', () => {
   const lock = 'select 1 from items where id = $1 for update';
   const customers = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
-  const holds: [string, keyof typeof writes, () => ReturnType<typeof hold>][] = [
-    ['the clock', 'order', () => holdClock(world.db, shop.integrationId)],
-    ['the stock', 'order', () => hold(world.db, lock, [listingId])],
-    ['the customers', 'order', () => hold(world.db, customers, [`customers ${shop.organizationId}`])],
-    ['the stock', 'cancellation', () => hold(world.db, lock, [listingId])],
-    ['the customers', 'customer', () => hold(world.db, customers, [`customers ${shop.organizationId}`])],
-    ['the customers', 'bulk', () => hold(world.db, customers, [`customers ${shop.organizationId}`])],
-    ['the clock', 'ping', () => holdClock(world.db, shop.integrationId)],
+  const holds: [string, keyof typeof writes, () => ReturnType<typeof holdLock>][] = [
+    ['the clock', 'order', () => lockClock(world.db, shop.integrationId)],
+    ['the stock', 'order', () => holdLock(world.db, lock, [listingId])],
+    ['the customers', 'order', () => holdLock(world.db, customers, [`customers ${shop.organizationId}`])],
+    ['the stock', 'cancellation', () => holdLock(world.db, lock, [listingId])],
+    ['the customers', 'customer', () => holdLock(world.db, customers, [`customers ${shop.organizationId}`])],
+    ['the customers', 'bulk', () => holdLock(world.db, customers, [`customers ${shop.organizationId}`])],
+    ['the clock', 'ping', () => lockClock(world.db, shop.integrationId)],
   ];
   for (const [what, name, take] of holds) {
     it(`answers lookup_failed for ${name} without ${what}, and the same key succeeds later`, async () => {
@@ -155,7 +155,7 @@ describe('a write that can’t get its locks', () => {
       const before = await traces();
       const held = await take();
       const failed = await shop.api.post(path, body, key);
-      await held.letGo();
+      await held.release();
       assert.deepEqual(faultOf(failed), { status: 500, code: 'lookup_failed' });
       assert.deepEqual(await traces(), before);
       assert.equal((await shop.api.post(path, body, key)).status, status);

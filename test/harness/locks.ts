@@ -9,8 +9,8 @@ import type { Shop } from './shop.ts';
 const WAIT_LIMIT_MS = 20_000;
 const POLL_MS = 10;
 
-/** What a session of the test's own has locked, until it lets go. */
-export type Hold = { letGo(): Promise<void> };
+/** A lock that a session of the test's own holds until it is released. */
+export type HeldLock = { release(): Promise<void> };
 
 /** Sessions whose transaction is open. A test that fails leaves its own here, and the next one would wait for its locks. */
 const openSessions = new Set<pg.Client>();
@@ -32,14 +32,14 @@ async function end(session: pg.Client): Promise<void> {
 }
 
 /** Runs a statement that locks something and keeps its transaction open. */
-export async function hold(db: Database, statement: string, values: unknown[]): Promise<Hold> {
+export async function holdLock(db: Database, statement: string, values: unknown[]): Promise<HeldLock> {
   const session = await begin(db);
   await session.query(statement, values);
-  return { letGo: () => end(session) };
+  return { release: () => end(session) };
 }
 
-export function holdClock(db: Database, integrationId: string): Promise<Hold> {
-  return hold(db, 'select 1 from channel_clocks where integration_id = $1 for update', [integrationId]);
+export function lockClock(db: Database, integrationId: string): Promise<HeldLock> {
+  return holdLock(db, 'select 1 from channel_clocks where integration_id = $1 for update', [integrationId]);
 }
 
 /** A change of an order as far as its first lock; then it takes more, which nobody may hold who waits for the order. */
@@ -65,7 +65,7 @@ export async function changing(
 }
 
 /** A database whose transactions have done all their work and wait with the commit until they are let go. */
-export function holdCommits(db: Database): { db: Database; reached: Promise<void>; letGo(): void } {
+export function pauseCommits(db: Database): { db: Database; reached: Promise<void>; release(): void } {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const held: Database = {
@@ -78,7 +78,7 @@ export function holdCommits(db: Database): { db: Database; reached: Promise<void
         return result;
       }, options),
   };
-  return { db: held, reached: reached.promise, letGo: released.resolve };
+  return { db: held, reached: reached.promise, release: released.resolve };
 }
 
 /** Waits until so many sessions of this database wait for a lock. */
