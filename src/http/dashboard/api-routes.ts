@@ -7,6 +7,7 @@ import { parseJsonBody } from '../json-body.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
+import { createOperationLimits } from './operation-limits.ts';
 import { originCheck } from './origin-check.ts';
 
 /** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
@@ -14,6 +15,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   const { dashboard, sessions, publicUrl } = context;
   const assertOrigin = originCheck(publicUrl);
   const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
+  const runLimited = createOperationLimits(context.db.pool.options.max);
 
   app.setErrorHandler(handleDashboardError);
   app.addHook('onRequest', async (request, reply) => {
@@ -57,17 +59,12 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const { params, query, body } = request;
         const { user = null, address = '' } = users.get(request) ?? {};
         const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
-        const answer = await handle({
-          context,
-          user,
-          actor,
-          address,
-          params,
-          query,
-          body,
-          request,
-          reply,
-        } as unknown as Call);
+        const call = { context, user, actor, address, params, query, body, request, reply } as unknown as Call;
+        // A stream stays open and a file comes slowly: neither may hold a slot for that long.
+        const isLong = operation.isUpload || typeof operation.response === 'string';
+        const answer = isLong
+          ? await handle(call)
+          : await runLimited(user?.organizationId ?? address, reply, () => handle(call));
         if (answer === reply || reply.sent) return reply;
         if (answer === null) return reply.code(204).send();
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));

@@ -55,12 +55,14 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
       no_channel: { isOnNoChannel: true },
       needs_work: { needsWork: true },
     };
-    const [brands, locations, channels, counts] = await Promise.all([
-      listBrands(context.db, user.organizationId, query.kind),
-      listLocations(context.db, user.organizationId),
-      listChannels(context.db, user.organizationId),
-      Promise.all(Object.values(tabs).map((tab) => countStock(context.db, { ...base, ...tab }))),
-    ]);
+    const brands = await listBrands(context.db, user.organizationId, query.kind);
+    const locations = await listLocations(context.db, user.organizationId);
+    const channels = await listChannels(context.db, user.organizationId);
+    const counts: [string, { value: number; is_capped: boolean }][] = [];
+    for (const [tab, filter] of Object.entries(tabs)) {
+      const { value, isCapped } = await countStock(context.db, { ...base, ...filter });
+      counts.push([tab, { value, is_capped: isCapped }]);
+    }
     return {
       brands,
       locations: locations.map(({ id, name, businessUnit }) => ({ id, name, business_unit: businessUnit })),
@@ -70,12 +72,7 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
         currency,
         is_test_mode: isTestMode,
       })),
-      tabs: Object.fromEntries(
-        Object.keys(tabs).map((tab, index) => {
-          const { value = 0, isCapped = false } = counts[index] ?? {};
-          return [tab, { value, is_capped: isCapped }];
-        }),
-      ),
+      tabs: Object.fromEntries(counts),
     };
   },
 
