@@ -8,6 +8,8 @@ import { isCurrency } from './rates/currencies.ts';
 /** The dearest operation's cost: below it, that operation could never pass. */
 export const RATE_LIMIT_OVERRIDE_MIN = 10;
 
+const TIME_ZONE_LENGTH_LIMIT = 64;
+
 /** What the sign-in library accepts too: an address that it refuses could never sign in. */
 const EMAIL = /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 
@@ -42,6 +44,18 @@ export function checkedCurrency(text: string, field = 'currency'): string {
     throw refused(`${JSON.stringify(text)} is not a currency of ISO 4217, such as USD, EUR or CHF.`, field);
   }
   return currency;
+}
+
+/** A time zone of the IANA database, by the name that this machine's Intl knows it by. */
+export function checkedTimeZone(text: string): string {
+  // Intl also takes offsets such as +02:00, which know no summer time.
+  const isName = /^[A-Za-z]/.test(text) && text.length <= TIME_ZONE_LENGTH_LIMIT;
+  try {
+    if (isName) return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    // Unknown to Intl.
+  }
+  throw refused(`${JSON.stringify(text.slice(0, 50))} is not a time zone, such as Europe/Zurich.`, 'time_zone');
 }
 
 export function checkedRateLimit(limit: number): number {

@@ -8,7 +8,7 @@ import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { checkedCurrency, checkedName } from './input-rules.ts';
+import { checkedCurrency, checkedName, checkedTimeZone } from './input-rules.ts';
 import { lockRatesShared } from './rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from './rates/missing-rates.ts';
 
@@ -17,7 +17,19 @@ export type OrganizationSettings = {
   address: Address;
   defaultTaxTreatment: string;
   currency: string;
+  /** What people type as a local time, such as the begin of a promotion, is meant in it. */
+  timeZone: string;
+  /** Owners always see cost prices. */
+  staffSeesCost: boolean;
 };
+
+export type ChangeOptions = RateOptions & {
+  /** The revision that the change began from; if somebody was faster, it is refused. */
+  revision?: number;
+};
+
+/** What stands in documents of the channel; the other settings concern the dealer's own pages alone. */
+const IN_DOCUMENTS = ['name', 'address', 'defaultTaxTreatment', 'currency'];
 
 /** Changes what stands in every document of the dealer; a job on each channel carries it into them. */
 export async function changeOrganization(
@@ -25,25 +37,34 @@ export async function changeOrganization(
   actor: Actor,
   organizationId: string,
   changes: Partial<OrganizationSettings>,
-  options: RateOptions = {},
+  options: ChangeOptions = {},
 ): Promise<void> {
   const { address, defaultTaxTreatment } = changes;
   const name = changes.name === undefined ? null : checkedName(changes.name);
   const currency = changes.currency === undefined ? null : checkedCurrency(changes.currency);
+  const timeZone = changes.timeZone === undefined ? null : checkedTimeZone(changes.timeZone);
+  const staffSees = changes.staffSeesCost ?? null;
   if (address !== undefined) assertAddress(address);
   if (defaultTaxTreatment !== undefined && !valuesOf('tax_treatment').some((value) => value === defaultTaxTreatment)) {
     throw new DomainError('invalid_input', 'There is no such tax treatment.', 'defaultTaxTreatment');
   }
   const hasAddress = address !== undefined;
+  // A toggle overwrites nothing that a colleague is typing.
+  const isTyped = Object.keys(changes).some((field) => field !== 'staffSeesCost');
   await context.db.transaction(async (tx) => {
     if (currency !== null) await lockRatesShared(tx);
-    const old = await lockSettings(tx, organizationId);
-    if (old === null) throw new DomainError('not_found', 'There is no such organization.');
+    const locked = await lockSettings(tx, organizationId);
+    if (locked === null) throw new DomainError('not_found', 'There is no such organization.');
+    const { revision, ...old } = locked;
+    if (options.revision !== undefined && options.revision !== revision) throw changedMeanwhile();
     await tx.query(sql`
       update organizations set
         name = coalesce(${name}, name),
         default_tax_treatment = coalesce(${defaultTaxTreatment ?? null}, default_tax_treatment),
         currency = coalesce(${currency}, currency),
+        time_zone = coalesce(${timeZone}, time_zone),
+        staff_sees_cost = coalesce(${staffSees}::boolean, staff_sees_cost),
+        settings_revision = settings_revision + ${isTyped ? 1 : 0},
         address_line1 = case when ${hasAddress} then ${address?.line1 ?? null} else address_line1 end,
         address_line2 = case when ${hasAddress} then ${address?.line2 ?? null} else address_line2 end,
         city = case when ${hasAddress} then ${address?.city ?? null} else city end,
@@ -57,9 +78,16 @@ export async function changeOrganization(
       action: 'organization.changed',
       object: { kind: 'organization', id: organizationId },
       old,
-      new: { name: name ?? old.name, address, defaultTaxTreatment, currency: currency ?? old.currency },
+      new: {
+        name: name ?? old.name,
+        address,
+        defaultTaxTreatment,
+        currency: currency ?? old.currency,
+        timeZone: timeZone ?? old.timeZone,
+        staffSeesCost: staffSees ?? old.staffSeesCost,
+      },
     });
-    const changed = Object.keys(changes);
+    const changed = Object.keys(changes).filter((field) => IN_DOCUMENTS.includes(field));
     if (changed.length > 0) await refreshOrganization(tx, organizationId, changed.join(', '));
   });
 }
@@ -70,13 +98,32 @@ async function channelsOf(tx: Transaction, organizationId: string): Promise<stri
   return rows.map((row) => row.id);
 }
 
-async function lockSettings(tx: Transaction, organizationId: string): Promise<OrganizationSettings | null> {
-  const [row] = await tx.query<OrganizationSettings>(sql`
-    select name, default_tax_treatment as "defaultTaxTreatment", currency,
-      json_build_object('line1', address_line1, 'line2', address_line2, 'city', city, 'state', state,
-        'postal_code', postal_code, 'country', country) as address
-    from organizations where id = ${organizationId} for no key update`);
+const SETTINGS = sql`
+  name, default_tax_treatment as "defaultTaxTreatment", currency, time_zone as "timeZone",
+  staff_sees_cost as "staffSeesCost", settings_revision as revision,
+  json_build_object('line1', address_line1, 'line2', address_line2, 'city', city, 'state', state,
+    'postal_code', postal_code, 'country', country) as address`;
+
+type StoredSettings = OrganizationSettings & { revision: number };
+
+/** Null if there is no such organization. */
+export async function readSettings(db: Queryable, organizationId: string): Promise<StoredSettings | null> {
+  const [row] = await db.query<StoredSettings>(sql`
+    select ${SETTINGS} from organizations where id = ${organizationId} and deleted_at is null`);
   return row ?? null;
+}
+
+async function lockSettings(tx: Transaction, organizationId: string): Promise<StoredSettings | null> {
+  const [row] = await tx.query<StoredSettings>(sql`
+    select ${SETTINGS} from organizations where id = ${organizationId} for no key update`);
+  return row ?? null;
+}
+
+function changedMeanwhile(): DomainError {
+  return new DomainError(
+    'changed_meanwhile',
+    'Somebody else has changed these settings since you opened them. Nothing of yours was saved yet.',
+  );
 }
 
 function assertAddress(address: Address): void {

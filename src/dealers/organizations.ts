@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
-import { checkedId, checkedName, notFound } from './input-rules.ts';
+import { checkedId, checkedName, checkedTimeZone, notFound } from './input-rules.ts';
 
 export type Organization = {
   id: string;
@@ -18,13 +18,15 @@ export type ListPage = { limit: number; after?: string };
 export async function createOrganization(
   db: Database | Transaction,
   actor: Actor,
-  input: { name: string; hasPlan: boolean },
+  input: { name: string; hasPlan: boolean; timeZone?: string },
 ): Promise<Organization> {
   const id = newId('organization');
   const name = checkedName(input.name);
+  const timeZone = checkedTimeZone(input.timeZone ?? 'UTC');
   await inTransaction(db, async (tx) => {
     await tx.query(sql`
-      insert into organizations (id, name, has_integration_plan) values (${id}, ${name}, ${input.hasPlan})`);
+      insert into organizations (id, name, has_integration_plan, time_zone)
+      values (${id}, ${name}, ${input.hasPlan}, ${timeZone})`);
     await recordAudit(tx, actor, {
       organizationId: id,
       action: 'organization.created',

@@ -29,6 +29,8 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
     const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
     return await createLocation(world.db, COMMAND_LINE, organizationId, unitId, 'Location');
   },
+  business_unit_id: async ({ organizationId }) =>
+    await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit'),
   audit_id: async (stranger) => (await stranger.call('GET', '/audit?limit=1')).body.data[0].id,
 };
 /** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */

@@ -1,6 +1,8 @@
 import { auditOperations } from './audit.ts';
 import { liveOperations } from './live.ts';
+import { locationOperations } from './locations.ts';
 import type { DashboardOperation } from './operation.ts';
+import { organizationOperations } from './organization.ts';
 import { sessionOperations } from './session.ts';
 import { stockOperations } from './stock.ts';
 import { teamOperations } from './team.ts';
@@ -13,6 +15,8 @@ export const DASHBOARD_OPERATIONS = {
   ...sessionOperations,
   ...teamOperations,
   ...stockOperations,
+  ...organizationOperations,
+  ...locationOperations,
   ...auditOperations,
   ...liveOperations,
 } satisfies Record<string, DashboardOperation>;

@@ -28,6 +28,8 @@ export const Session = Type.Object(
       name: Type.String(),
       is_provisioned: Type.Boolean(),
       has_integration_plan: Type.Boolean(),
+      currency: Type.String({ description: 'Of the dealer’s own prices.' }),
+      time_zone: Type.String({ description: 'In which local times are meant, such as the begin of a promotion.' }),
     }),
   },
   { $id: 'Session' },
@@ -77,7 +79,13 @@ export const sessionOperations = {
     path: '/sign-up',
     who: 'public',
     description: 'Makes a new dealer with its first owner, and signs in. Only with the setting SIGN_UP=on.',
-    body: Type.Object({ organization_name: Name, name: Name, email: Email, password: NewPassword }),
+    body: Type.Object({
+      organization_name: Name,
+      name: Name,
+      email: Email,
+      password: NewPassword,
+      time_zone: Type.Optional(Type.String({ maxLength: 64, description: 'Of the browser; UTC if it is not known.' })),
+    }),
     response: Session,
   }),
   lookUpLink: operation({

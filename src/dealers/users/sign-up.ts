@@ -9,11 +9,15 @@ const SIGN_UP: Actor = { kind: 'job', name: 'sign-up' };
 /** A new dealer with its first owner, both or neither. */
 export async function signUp(
   db: Database,
-  input: { organizationName: string; name: string; email: string; password: string },
+  input: { organizationName: string; name: string; email: string; password: string; timeZone?: string | undefined },
 ): Promise<{ organizationId: string; userId: string }> {
-  const { organizationName, name, email, password } = input;
+  const { organizationName, name, email, password, timeZone = 'UTC' } = input;
   return await db.transaction(async (tx) => {
-    const { id: organizationId } = await createOrganization(tx, SIGN_UP, { name: organizationName, hasPlan: true });
+    const { id: organizationId } = await createOrganization(tx, SIGN_UP, {
+      name: organizationName,
+      hasPlan: true,
+      timeZone,
+    });
     const user = await createUser(tx, SIGN_UP, { organizationId, name, email, password, role: 'owner' });
     return { organizationId, userId: user.id };
   });

@@ -2,6 +2,8 @@ import type { DashboardOperations } from '../../contract/dashboard/operations.ts
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
 import { liveHandlers } from './routes/live.ts';
+import { locationHandlers } from './routes/locations.ts';
+import { organizationHandlers } from './routes/organization.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { stockHandlers } from './routes/stock.ts';
 import { teamHandlers } from './routes/team.ts';
@@ -11,6 +13,8 @@ export const handlers: Handlers<DashboardOperations> = {
   ...sessionHandlers,
   ...teamHandlers,
   ...stockHandlers,
+  ...organizationHandlers,
+  ...locationHandlers,
   ...auditHandlers,
   ...liveHandlers,
 };

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import type { Session, sessionOperations } from '../../../contract/dashboard/session.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
+import { readSettings } from '../../../dealers/organization-settings.ts';
 import { findOrganization } from '../../../dealers/organizations.ts';
 import {
   changePassword,
@@ -37,8 +38,8 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
     if (!context.dashboard.isSignUpOpen) {
       throw new DashboardError('sign_up_off', 'Nobody can sign up here. Ask the operator of this service.');
     }
-    const { organization_name: organizationName, name, email, password } = body;
-    await signUp(context.db, { organizationName, name, email, password });
+    const { organization_name: organizationName, name, email, password, time_zone: timeZone } = body;
+    await signUp(context.db, { organizationName, name, email, password, timeZone });
     return await startSession(call, { email, password });
   },
 
@@ -117,8 +118,12 @@ async function startSession(
 }
 
 async function presentSession(context: DashboardContext, user: SignedIn): Promise<Static<typeof Session>> {
-  const organization = await findOrganization(context.db, user.organizationId);
-  if (organization === null) throw new DashboardError('unauthenticated', 'This account belongs to no dealer any more.');
+  const [organization, settings] = await Promise.all([
+    findOrganization(context.db, user.organizationId),
+    readSettings(context.db, user.organizationId),
+  ]);
+  if (organization === null || settings === null)
+    throw new DashboardError('unauthenticated', 'This account belongs to no dealer any more.');
   return {
     user: {
       id: user.userId,
@@ -132,6 +137,8 @@ async function presentSession(context: DashboardContext, user: SignedIn): Promis
       name: organization.name,
       is_provisioned: organization.isProvisioned,
       has_integration_plan: organization.hasIntegrationPlan,
+      currency: settings.currency,
+      time_zone: settings.timeZone,
     },
   };
 }
