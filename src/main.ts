@@ -123,7 +123,13 @@ async function serve(
     dashboard:
       pages === null
         ? null
-        : { pages: pages.get, isSignUpOpen: config.isSignUpOpen, trustedProxies: config.trustedProxies, feed },
+        : {
+            pages: pages.get,
+            isSignUpOpen: config.isSignUpOpen,
+            trustedProxies: config.trustedProxies,
+            isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
+            feed,
+          },
     gallery: config.roles.some((role) => role !== 'worker')
       ? createPhotoGallery(db, photoFiles, (error, message) => log.warn({ err: error }, message))
       : null,

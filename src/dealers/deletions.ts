@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
+import { DomainError } from '../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
@@ -53,6 +54,26 @@ export async function deleteIntegration(
       old: values,
     });
     return true;
+  });
+}
+
+/** The same for one of the dealer's own, whose name was typed to confirm it. */
+export async function deleteIntegrationOf(
+  db: Database,
+  actor: Actor,
+  { organizationId, integrationId }: { organizationId: string; integrationId: string },
+  typedName: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockClocks(tx, [integrationId]);
+    const [found] = await tx.query<{ name: string }>(sql`
+      select name from integrations
+      where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for update`);
+    if (found === undefined) throw new DomainError('not_found', 'There is no such integration.');
+    if (found.name !== typedName.trim()) {
+      throw new DomainError('invalid_input', `Type the name exactly as it is: ${found.name}`, 'name');
+    }
+    await deleteIntegration(tx, actor, integrationId);
   });
 }
 

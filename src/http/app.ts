@@ -9,6 +9,7 @@ import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import { servePages } from './dashboard/page-routes.ts';
 import { endStreams } from './dashboard/routes/live.ts';
 import { createSessions } from './dashboard/sessions.ts';
+import { createWebhookTools } from './dashboard/webhook-tools.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { photoRoutes } from './photos/routes.ts';
@@ -106,7 +107,9 @@ async function serveDashboardApi(
   options: AppOptions,
   dashboard: DashboardOptions,
 ): Promise<void> {
-  const context = { ...options, dashboard, sessions: createSessions(options.db, options) };
+  const webhooks = createWebhookTools(options.secretKeys, dashboard.isPrivateWebhookAllowed);
+  const context = { ...options, dashboard, webhooks, sessions: createSessions(options.db, options) };
+  app.addHook('onClose', () => webhooks.sender.close());
   await app.register(dashboardRoutes, { ...context, prefix: '/api/dashboard' });
   app.addHook('preClose', (done) => {
     endStreams(dashboard.feed);

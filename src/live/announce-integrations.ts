@@ -11,7 +11,11 @@ const CACHED_MS = 60_000;
 const KINDS: ChangeKind[] = ['item', 'order', 'customer', 'event', 'delivery'];
 
 /** Announces that channels have new events, to the dealers whose channels they are. Never fails: the change is committed already. */
-export function announceIntegrations(db: Database, announce: AnnounceChange): (integrationIds: string[]) => void {
+export function announceIntegrations(
+  db: Database,
+  announce: AnnounceChange,
+  kinds: readonly ChangeKind[] = KINDS,
+): (integrationIds: string[]) => void {
   const owners = new LRUCache<string, { organizationId: string | null }>({
     max: CACHED_INTEGRATIONS,
     ttl: CACHED_MS,
@@ -26,9 +30,30 @@ export function announceIntegrations(db: Database, announce: AnnounceChange): (i
     }
     const organizations = new Set(integrationIds.map((id) => owners.get(id)?.organizationId ?? null));
     for (const id of organizations) {
-      if (id !== null) for (const kind of KINDS) announce(id, kind, null);
+      if (id !== null) for (const kind of kinds) announce(id, kind, null);
     }
   }
 
   return (integrationIds) => void announceAll(integrationIds).catch(() => {});
+}
+
+/** What the outcome of a delivery shows up as: its own state, and the health of its endpoint. */
+const OUTCOME_KINDS: ChangeKind[] = ['delivery', 'integration'];
+/** A busy channel has thousands of outcomes a second; pages hear of them this often at most. */
+const OUTCOME_EVERY_MS = 500;
+
+/** Announces outcomes of deliveries, gathered: a page that waits for a webhook to arrive sees it within a second. */
+export function announceOutcomes(db: Database, announce: AnnounceChange): (integrationIds: string[]) => void {
+  const tell = announceIntegrations(db, announce, OUTCOME_KINDS);
+  const gathered = new Set<string>();
+  return (integrationIds) => {
+    if (gathered.size === 0) {
+      setTimeout(() => {
+        const all = [...gathered];
+        gathered.clear();
+        tell(all);
+      }, OUTCOME_EVERY_MS).unref();
+    }
+    for (const id of integrationIds) gathered.add(id);
+  };
 }

@@ -5,8 +5,9 @@ import type { ChannelContext } from '../channel/context.ts';
 import { projectItems } from '../channel/projection/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
-import type { Transaction } from '../db/database.ts';
+import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { cancelTestDeliveries } from '../webhooks/delivery-queue/cancel-test-deliveries.ts';
 import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
 
 export type DeletedTestData = { orders: number; customers: number };
@@ -21,45 +22,71 @@ export async function deleteTestData(
   organizationId: string,
   integrationId: string,
 ): Promise<DeletedTestData> {
-  return await context.db.transaction(async (tx) => {
-    const rows = await tx.query(sql`
+  return await context.db.transaction(
+    async (tx) => await deleteTestDataIn(tx, context, actor, organizationId, integrationId),
+  );
+}
+
+/** The same within a transaction, which has locked nothing yet. */
+export async function deleteTestDataIn(
+  tx: Transaction,
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  integrationId: string,
+): Promise<DeletedTestData> {
+  const rows = await tx.query(sql`
       select id from integrations where id = ${integrationId} and organization_id = ${organizationId}`);
-    if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
-    // In the one order that holds everywhere: customers, orders, clocks.
-    await lockCustomers(tx, organizationId);
-    const clocks = await lockTestOrders(tx, integrationId);
-    // What a client can read changes, so its clock moves: an answer cached before must not be served again.
-    await projectItems(tx, context, {
-      itemIds: [],
-      integrationIds: [integrationId],
-      clocks,
-      stampAlso: [integrationId],
-    });
-    const orders = await tx.query(sql`
+  if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
+  // In the one order that holds everywhere: customers, orders, clocks.
+  await lockCustomers(tx, organizationId);
+  const clocks = await lockTestOrders(tx, integrationId);
+  // What a client can read changes, so its clock moves: an answer cached before must not be served again.
+  await projectItems(tx, context, {
+    itemIds: [],
+    integrationIds: [integrationId],
+    clocks,
+    stampAlso: [integrationId],
+  });
+  await cancelTestDeliveries(tx, integrationId);
+  const orders = await tx.query(sql`
       delete from orders where integration_id = ${integrationId} and is_test returning id`);
-    // Also those that were voided before: no order refers to them any more.
-    await tx.query(sql`
+  // Also those that were voided before: no order refers to them any more.
+  await tx.query(sql`
       delete from sales s where s.organization_id = ${organizationId} and s.is_test
         and not exists (select from order_lines l where l.sale_id = s.id)`);
-    // A retry must not be answered with something that is gone; the keys of live writes stay.
-    await tx.query(sql`delete from idempotency_records where integration_id = ${integrationId} and is_test`);
-    await tx.query(sql`delete from test_customers where integration_id = ${integrationId}`);
-    const customers = await tx.query(sql`
+  // A retry must not be answered with something that is gone; the keys of live writes stay.
+  await tx.query(sql`delete from idempotency_records where integration_id = ${integrationId} and is_test`);
+  await tx.query(sql`delete from test_customers where integration_id = ${integrationId}`);
+  const customers = await tx.query(sql`
       delete from customers c where c.organization_id = ${organizationId} and c.is_test
         and not exists (select from test_customers t where t.customer_id = c.id)
         and not exists (select from orders o where o.customer_id = c.id)
       returning c.id`);
-    await tx.query(sql`delete from customer_external_ids where integration_id = ${integrationId} and is_test`);
-    const deleted = { orders: orders.length, customers: customers.length };
-    await recordAudit(tx, actor, {
-      organizationId,
-      action: 'integration.test_data_deleted',
-      object: { kind: 'integration', id: integrationId },
-      new: deleted,
-      at: context.now(),
-    });
-    return deleted;
+  await tx.query(sql`delete from customer_external_ids where integration_id = ${integrationId} and is_test`);
+  const deleted = { orders: orders.length, customers: customers.length };
+  await recordAudit(tx, actor, {
+    organizationId,
+    action: 'integration.test_data_deleted',
+    object: { kind: 'integration', id: integrationId },
+    new: deleted,
+    at: context.now(),
   });
+  return deleted;
+}
+
+/** Counting stops here. */
+const COUNT_LIMIT = 10_000;
+
+/** How much `deleteTestData` would delete: at most so many customers, since some may belong to other integrations, too. */
+export async function countTestData(db: Queryable, integrationId: string): Promise<DeletedTestData> {
+  const [row] = await db.query<DeletedTestData>(sql`
+    select
+      (select count(*) from (
+        select from orders where integration_id = ${integrationId} and is_test limit ${COUNT_LIMIT}) o) as orders,
+      (select count(*) from (
+        select from test_customers where integration_id = ${integrationId} limit ${COUNT_LIMIT}) c) as customers`);
+  return row ?? { orders: 0, customers: 0 };
 }
 
 /** And the clock, under which no further one can come in. */

@@ -9,6 +9,7 @@ import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
 import { pruneStorageUsage } from '../http/public/writes/storage-quota.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
+import { announceOutcomes } from '../live/announce-integrations.ts';
 import { startDeletionWorker } from '../sales/deletion/deletion-worker.ts';
 import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
@@ -38,6 +39,7 @@ export function startWorkers(
     guard: createSsrfGuard(config.isPrivateWebhookAllowed),
     now: channel.now,
     onFault: onFault('the delivery worker met a fault'),
+    ...(channel.announceChange === undefined ? {} : { onRecorded: announceOutcomes(db, channel.announceChange) }),
     onNotice: (notice) => {
       if (notice.kind === 'disabled') {
         log.warn(

@@ -80,7 +80,7 @@ export function openOutbox(): Outbox {
 }
 
 /** The exact bytes that are signed and sent; they are stored as text and never parsed again. */
-function envelope(id: string, endpoint: Endpoint, event: OutgoingEvent): string {
+export function envelope(id: string, endpoint: Endpoint, event: OutgoingEvent): string {
   const object = 'json' in event.object ? String(event.object.json) : JSON.stringify(event.object);
   const previous = event.previous === undefined ? '' : `,"previous_attributes":${JSON.stringify(event.previous)}`;
   const head = JSON.stringify({

@@ -19,6 +19,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'accounts',
     'verifications',
     'integrations',
+    'integration_usage',
     'exchange_rates',
     'deletion_jobs',
     'sign_in_links',

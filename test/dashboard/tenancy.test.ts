@@ -5,6 +5,7 @@ import type { DashboardOperation } from '../../src/contract/dashboard/operation.
 import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts';
 import { listChannels } from '../../src/dealers/integrations/integrations.ts';
 import { inviteMember } from '../../src/dealers/users/sign-in-links.ts';
+import { newId } from '../../src/ids/new-id.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
@@ -24,6 +25,8 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   invitation_id: async ({ organizationId }) =>
     (await inviteMember(world.db, COMMAND_LINE, { organizationId, email: 'invited@dealer.example', role: 'staff' })).id,
   integration_id: async ({ organizationId }) => (await listChannels(world.db, organizationId))[0]?.id ?? '',
+  // Of no delivery at all: the integration beside it is looked for first.
+  delivery_id: async () => newId('delivery'),
   item_id: async ({ organizationId }) => await createItem(world.channel, COMMAND_LINE, organizationId, watch()),
   location_id: async ({ organizationId }) => {
     const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
@@ -40,7 +43,9 @@ const FOREIGN_FIELDS: Record<string, string> = {
   object_id: 'item_id',
 };
 /** Bodies that the sample below can't guess. */
-const BODIES: Record<string, unknown> = {};
+const BODIES: Record<string, unknown> = {
+  changePresentation: { currency: 'USD', markup_basis_points: 0, rounding: 'none', image_format: 'original' },
+};
 
 let world: World;
 let owner: Person;

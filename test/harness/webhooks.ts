@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../../src/contract/event-types.ts';
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { sql } from '../../src/db/sql.ts';
+import { announceOutcomes } from '../../src/live/announce-integrations.ts';
 import type { ClaimRequest } from '../../src/webhooks/delivery-queue/claim.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
@@ -91,6 +92,7 @@ export async function startWebhookWorld({
 export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}): TestWorker {
   const faults: unknown[] = [];
   const notices: Notice[] = [];
+  const announceEvents = world.channel.onEvents;
   let isStarted = true;
   let worker = start();
 
@@ -102,9 +104,13 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
       now: world.channel.now,
       onFault: (error) => faults.push(error),
       onNotice: (notice) => notices.push(notice),
+      onRecorded: announceOutcomes(world.db, (...change) => world.channel.announceChange?.(...change)),
       limits: { pollMs: 50, maintenanceMs: 20, ...limits },
     });
-    world.channel.onEvents = started.wake;
+    world.channel.onEvents = (integrationIds) => {
+      started.wake();
+      announceEvents(integrationIds);
+    };
     return started;
   }
 

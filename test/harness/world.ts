@@ -95,7 +95,16 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
     readiness: createReadiness(() => database.db.query(sql`select 1`)),
     hasApi: true,
     dashboard:
-      dashboard === null ? null : { pages: builtPages, isSignUpOpen: true, trustedProxies: [], feed, ...dashboard },
+      dashboard === null
+        ? null
+        : {
+            pages: builtPages,
+            isSignUpOpen: true,
+            trustedProxies: [],
+            isPrivateWebhookAllowed: true,
+            feed,
+            ...dashboard,
+          },
     gallery: createPhotoGallery(database.db, photoFiles, () => {}),
     ...appOptions,
   });

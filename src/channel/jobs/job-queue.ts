@@ -44,12 +44,20 @@ export async function enqueueJob(
         else channel_jobs.reasons || excluded.reasons end`);
 }
 
+const JOB_COLUMNS = sql`j.id, j.integration_id as "integrationId", j.kind, j.reasons, j.status, j.done, j.total, j.error,
+  j.created_at as "createdAt"`;
+
+/** The newest jobs of one integration, with their progress. */
+export async function listJobsOf(db: Queryable, integrationId: string, limit: number): Promise<Job[]> {
+  return await db.query<Job>(sql`
+    select ${JOB_COLUMNS} from channel_jobs j where j.integration_id = ${integrationId}
+    order by j.created_at desc, j.id desc limit ${limit}`);
+}
+
 /** The newest jobs of an organization's integrations, with their progress. */
 export async function listJobs(db: Queryable, organizationId: string, limit: number): Promise<Job[]> {
   return await db.query<Job>(sql`
-    select j.id, j.integration_id as "integrationId", j.kind, j.reasons, j.status, j.done, j.total, j.error,
-      j.created_at as "createdAt"
-    from channel_jobs j join integrations i on i.id = j.integration_id
+    select ${JOB_COLUMNS} from channel_jobs j join integrations i on i.id = j.integration_id
     where i.organization_id = ${organizationId} order by j.created_at desc, j.id desc limit ${limit}`);
 }
 

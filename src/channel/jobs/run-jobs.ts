@@ -74,7 +74,7 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
 
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
   const { integrationId } = job;
-  return await commitAndWake(context, async (tx) => {
+  const { organizationId, ...batch } = await commitAndWake(context, async (tx) => {
     // The clock before the job, as whoever starts a roll takes them.
     const clocks = await lockClocks(tx, [integrationId]);
     const [row] = await tx.query<{ position: string }>(sql`
@@ -82,7 +82,8 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
     const clock = clocks.get(integrationId);
     if (row === undefined || clock === undefined) return NOTHING_DONE;
     // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
-    if (!(await isAttached(tx, integrationId))) {
+    const organizationId = await organizationOf(tx, integrationId);
+    if (organizationId === null) {
       await tx.query(sql`update channel_jobs set status = 'pending', leased_until = null where id = ${job.id}`);
       return NOTHING_DONE;
     }
@@ -104,16 +105,19 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
         leased_until = case when ${isFinished} then null else now() + make_interval(secs => ${LEASE_SECONDS}) end,
         error = null
       where id = ${job.id}`);
-    return { projected: itemIds.length, isFinished, touched: [...stamps.keys()] };
+    return { projected: itemIds.length, isFinished, touched: [...stamps.keys()], organizationId };
   });
+  if (organizationId !== null) context.announceChange?.(organizationId, 'job', [job.id]);
+  return batch;
 }
 
-const NOTHING_DONE = { projected: 0, isFinished: true, touched: [] };
+const NOTHING_DONE = { projected: 0, isFinished: true, touched: [], organizationId: null };
 
-async function isAttached(tx: Transaction, integrationId: string): Promise<boolean> {
-  const rows = await tx.query(sql`
-    select id from integrations where id = ${integrationId} and organization_id is not null`);
-  return rows.length === 1;
+/** Null while it is detached. */
+async function organizationOf(tx: Transaction, integrationId: string): Promise<string | null> {
+  const [row] = await tx.query<{ organizationId: string | null }>(sql`
+    select organization_id as "organizationId" from integrations where id = ${integrationId}`);
+  return row?.organizationId ?? null;
 }
 
 /**

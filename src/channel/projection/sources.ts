@@ -172,6 +172,37 @@ function rateOf(row: SettingsRow): Rate | null {
   return row.inverse_rate === null ? null : inverse(rateFrom(row.inverse_rate));
 }
 
+/** Null if there is no rate between the two. */
+export async function readRate(tx: Transaction, from: string, to: string): Promise<Rate | null> {
+  if (from === to) return { numerator: 1n, denominator: 1n };
+  const [row] = await tx.query<{ base: string; rate: string }>(sql`
+    select base, rate::text as rate from exchange_rates
+    where (base = ${from} and quote = ${to}) or (base = ${to} and quote = ${from}) limit 1`);
+  if (row === undefined) return null;
+  return row.base === from ? rateFrom(row.rate) : inverse(rateFrom(row.rate));
+}
+
+/** The items on a channel that were published last, those with a price first: a preview is about prices. */
+export async function readSample(tx: Transaction, integrationId: string, limit: number): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(sql`
+    select i.id from publications p join items i on i.id = p.item_id
+    where p.integration_id = ${integrationId} and p.is_on and not i.is_hidden
+    order by i.price_amount is null, p.published_at desc, i.id desc limit ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+/** How many items on a channel have which price. */
+export async function readPublishedAmounts(
+  tx: Transaction,
+  integrationId: string,
+): Promise<{ amount: number | null; hasPhotos: boolean; count: number }[]> {
+  return await tx.query<{ amount: number | null; hasPhotos: boolean; count: number }>(sql`
+    select i.price_amount as amount, exists (select from photos f where f.item_id = i.id) as "hasPhotos", count(*) as count
+    from publications p join items i on i.id = p.item_id
+    where p.integration_id = ${integrationId} and p.is_on and not i.is_hidden
+    group by 1, 2`);
+}
+
 export async function readPublications(
   tx: Transaction,
   integrationIds: string[],

@@ -1,4 +1,5 @@
 import { auditOperations } from './audit.ts';
+import { integrationOperations } from './integrations.ts';
 import { liveOperations } from './live.ts';
 import { locationOperations } from './locations.ts';
 import type { DashboardOperation } from './operation.ts';
@@ -18,6 +19,7 @@ export const DASHBOARD_OPERATIONS = {
   ...organizationOperations,
   ...locationOperations,
   ...auditOperations,
+  ...integrationOperations,
   ...liveOperations,
 } satisfies Record<string, DashboardOperation>;
 

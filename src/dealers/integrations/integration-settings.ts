@@ -4,6 +4,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { enqueueJob } from '../../channel/jobs/job-queue.ts';
 import type { ImageFormat } from '../../channel/projection/documents.ts';
 import { ROUNDINGS, type Rounding } from '../../channel/projection/pricing.ts';
+import { MARKUP_MAX_BASIS_POINTS, MARKUP_MIN_BASIS_POINTS } from '../../contract/dashboard/integrations.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -11,8 +12,6 @@ import { checkedCurrency } from '../input-rules.ts';
 import { lockRatesShared } from '../rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from '../rates/missing-rates.ts';
 
-export const MARKUP_MIN_BASIS_POINTS = -9_900;
-export const MARKUP_MAX_BASIS_POINTS = 100_000;
 export const IMAGE_FORMATS: readonly ImageFormat[] = ['original', 'jpeg', 'webp', 'avif'];
 
 /** How a channel shows prices and photos. */

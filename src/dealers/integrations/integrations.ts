@@ -137,6 +137,35 @@ export async function setEnabled(
   return await changeSetting(db, actor, integrationId, change);
 }
 
+export async function renameIntegration(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  text: string,
+): Promise<boolean> {
+  const name = checkedName(text);
+  const change = { action: 'integration.renamed', assignment: sql`name = ${name}`, values: { name } } as const;
+  return await changeSetting(db, actor, integrationId, change);
+}
+
+/**
+ * What is made from now on is a test, or real; what was recorded before is sent as it was recorded. Under the clock, so
+ * that an order or an event which is on its way belongs wholly to one mode. False if there is no such integration.
+ */
+export async function setTestMode(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  isTestMode: boolean,
+): Promise<boolean> {
+  return await inTransaction(db, async (tx) => {
+    await lockClocks(tx, [integrationId]);
+    const assignment = sql`is_test_mode = ${isTestMode}`;
+    const change = { action: 'integration.test_mode_changed', assignment, values: { isTestMode } } as const;
+    return await changeSetting(tx, actor, integrationId, change);
+  });
+}
+
 /** Null takes the override away. */
 export async function setRateLimit(
   db: Database | Transaction,
@@ -256,6 +285,21 @@ export async function lockAttachment(tx: Transaction, integrationId: string, org
     select id from integrations
     where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for key share`);
   if (rows.length === 0) throw new Error(`integration ${integrationId} is no longer the dealer's`);
+}
+
+/**
+ * The same for a change that a person asks for: an integration of another dealer is like one that never was. Whoever also
+ * takes the integration's clock takes it before.
+ */
+export async function assertIntegrationOf(
+  tx: Transaction,
+  integrationId: string,
+  organizationId: string,
+): Promise<void> {
+  const rows = await tx.query(sql`
+    select id from integrations
+    where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for key share`);
+  if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
 }
 
 async function assertUserOf(db: Queryable, organizationId: string, userId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { countEndpointsOff } from '../../webhooks/endpoints/endpoint-status.ts';
 
 /**
  * Counts of what needs attention, by the name of the navigation's entry that shows them. Each is capped: beyond it a badge
@@ -12,5 +13,5 @@ export async function countBadges(db: Queryable, organizationId: string): Promis
     select (select count(*) from (
       select from orders where organization_id = ${organizationId} and status = 'received' and not is_test
       limit ${COUNT_LIMIT}) found) as orders`);
-  return { orders: counts?.orders ?? 0 };
+  return { orders: counts?.orders ?? 0, integrations: await countEndpointsOff(db, organizationId, COUNT_LIMIT) };
 }

@@ -4,9 +4,14 @@ import type { BodyOf, DashboardOperation, ParamsOf, QueryOf, ResponseOf } from '
 import type { AppOptions } from '../app-options.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
 import type { Sessions } from './sessions.ts';
+import type { WebhookTools } from './webhook-tools.ts';
 
 /** What lives as long as the dashboard's API. */
-export type DashboardContext = Omit<AppOptions, 'dashboard'> & { dashboard: DashboardOptions; sessions: Sessions };
+export type DashboardContext = Omit<AppOptions, 'dashboard'> & {
+  dashboard: DashboardOptions;
+  sessions: Sessions;
+  webhooks: WebhookTools;
+};
 
 /** Who asks. Every query of a handler is limited to `organizationId`; ids in a request are checked against it. */
 export type SignedIn = {

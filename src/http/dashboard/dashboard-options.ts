@@ -9,5 +9,7 @@ export type DashboardOptions = {
   /** Whether a new dealer may sign up without an operator. */
   isSignUpOpen: boolean;
   trustedProxies: TrustedProxies;
+  /** Whether webhooks may go to http and private addresses; for development. */
+  isPrivateWebhookAllowed: boolean;
   feed: ChangeFeed;
 };

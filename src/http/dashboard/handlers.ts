@@ -1,6 +1,7 @@
 import type { DashboardOperations } from '../../contract/dashboard/operations.ts';
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
+import { integrationHandlers } from './routes/integrations.ts';
 import { liveHandlers } from './routes/live.ts';
 import { locationHandlers } from './routes/locations.ts';
 import { organizationHandlers } from './routes/organization.ts';
@@ -16,5 +17,6 @@ export const handlers: Handlers<DashboardOperations> = {
   ...organizationHandlers,
   ...locationHandlers,
   ...auditHandlers,
+  ...integrationHandlers,
   ...liveHandlers,
 };

@@ -6,6 +6,7 @@ import type { Operation } from '../../contract/operations.ts';
 import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
 import { isApiKey } from '../../dealers/integrations/api-keys.ts';
+import type { KeyUse } from '../../dealers/integrations/key-use.ts';
 import { rateHeaders, retryAfterSeconds } from './rate-limit/headers.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 
@@ -20,7 +21,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
  * Everything that is checked before a body is read, in the order the API promises: the key, the rate limit, the route,
  * the integration's standing, the Idempotency-Key header. The first that fails answers.
  */
-export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null) {
+export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null, keyUse: KeyUse) {
   // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load
   // a fraction of a query for each.
   const findAdmission = createBatcher((keys: string[]) => findAdmissions(db, keys, now()));
@@ -34,6 +35,7 @@ export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Da
     const key = bearerKey(request.headers.authorization);
     const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
     request.integrationId = admission.integrationId;
+    keyUse.note(admission.integrationId);
     reply.header('x-api-version', admission.apiVersion);
     reply.headers(rateHeaders(cap, spending));
     if (!spending.isAllowed) {

@@ -6,6 +6,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS } from '../../contract/limits.ts';
 import { OPERATIONS, type Operation, type OperationId } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
+import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
 import { isJsonType, parseJsonBody, type Shape } from '../json-body.ts';
 import { pathOf } from '../request-url.ts';
@@ -76,7 +77,9 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
     writes: createWriteExecutor(options),
     rawBodies: new WeakMap(),
   };
-  const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now);
+  const onFault = (error: unknown) => options.log.warn({ err: error }, 'the last use of keys could not be recorded');
+  const keyUse = createKeyUse(context.db, { onFault });
+  const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
 

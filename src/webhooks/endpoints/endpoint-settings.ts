@@ -3,7 +3,7 @@ import { type AuditChange, recordAudit } from '../../audit/record-audit.ts';
 import type { AuditAction } from '../../contract/audit-actions.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { isSubscription } from '../../contract/event-types.ts';
-import type { Database, Transaction } from '../../db/database.ts';
+import { type Database, inTransaction, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { SsrfGuard } from '../sending/ssrf-guard.ts';
 import type { SecretEncryption } from './secret-encryption.ts';
@@ -19,7 +19,7 @@ export type SetUrl = { url: string | null; secret: string | null };
  * comes with a signing secret, which is returned this once. Null if there is no such integration.
  */
 export async function setUrl(
-  db: Database,
+  db: Database | Transaction,
   actor: Actor,
   { guard, encryption }: { guard: SsrfGuard; encryption: SecretEncryption },
   integrationId: string,
@@ -28,7 +28,7 @@ export async function setUrl(
   const problem = text === null ? null : guard.problemOf(text);
   if (problem !== null) throw new DomainError('invalid_input', `The URL ${problem}.`, 'url');
   const url = text === null ? null : new URL(text).href;
-  return await db.transaction(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const old = await lockSettings(tx, integrationId);
     if (old === null) return null;
     await tx.query(sql`
@@ -44,12 +44,12 @@ export async function setUrl(
 
 /** Switching on again forgets the 410 answers that switched it off. */
 export async function setWebhooksEnabled(
-  db: Database,
+  db: Database | Transaction,
   actor: Actor,
   integrationId: string,
   isEnabled: boolean,
 ): Promise<boolean> {
-  return await db.transaction(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const old = await lockSettings(tx, integrationId);
     if (old === null) return false;
     await tx.query(sql`
@@ -60,7 +60,12 @@ export async function setWebhooksEnabled(
   });
 }
 
-export async function subscribe(db: Database, actor: Actor, integrationId: string, names: string[]): Promise<boolean> {
+export async function subscribe(
+  db: Database | Transaction,
+  actor: Actor,
+  integrationId: string,
+  names: string[],
+): Promise<boolean> {
   const unknown = names.find((name) => !isSubscription(name));
   if (unknown !== undefined)
     throw new DomainError('invalid_input', `There is no event named ${JSON.stringify(unknown)}.`, 'subscribedEvents');
@@ -71,7 +76,7 @@ export async function subscribe(db: Database, actor: Actor, integrationId: strin
       'subscribedEvents',
     );
   const subscribedEvents = [...new Set(names)];
-  return await db.transaction(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     const old = await lockSettings(tx, integrationId);
     if (old === null) return false;
     await tx.query(sql`

@@ -57,7 +57,12 @@ type StateRow = Omit<EndpointStatus, 'stopReasons'> & {
 
 /** Null if there is no such integration. */
 export async function readEndpointStatus(db: Queryable, integrationId: string): Promise<EndpointStatus | null> {
-  const [row] = await db.query<StateRow>(sql`
+  const [status] = await readEndpointStatuses(db, [integrationId]);
+  return status ?? null;
+}
+
+export async function readEndpointStatuses(db: Queryable, integrationIds: string[]): Promise<EndpointStatus[]> {
+  const rows = await db.query<StateRow>(sql`
     select e.integration_id as "integrationId", e.url, e.is_enabled as "isEnabled", r.is_sending as "isSending",
       e.subscribed_events as "subscribedEvents", e.disabled_reason as "disabledReason",
       e.last_success_at as "lastSuccessAt", e.last_failure_at as "lastFailureAt",
@@ -68,10 +73,20 @@ export async function readEndpointStatus(db: Queryable, integrationId: string): 
     join webhook_receivers r on r.integration_id = e.integration_id
     join integrations i on i.id = e.integration_id
     left join organizations o on o.id = i.organization_id
-    where e.integration_id = ${integrationId}`);
-  if (row === undefined) return null;
-  const { disabledReason, isIntegrationEnabled, hasOrganization, isProvisioned, hasPlan, ...state } = row;
-  return { ...state, stopReasons: stopReasonsOf(row) };
+    where e.integration_id = any(${integrationIds}::text[]) order by e.integration_id`);
+  return rows.map((row) => {
+    const { disabledReason, isIntegrationEnabled, hasOrganization, isProvisioned, hasPlan, ...state } = row;
+    return { ...state, stopReasons: stopReasonsOf(row) };
+  });
+}
+
+/** How many of a dealer's endpoints are switched off although they have a URL. */
+export async function countEndpointsOff(db: Queryable, organizationId: string, limit: number): Promise<number> {
+  const rows = await db.query(sql`
+    select e.integration_id from webhook_endpoints e join integrations i on i.id = e.integration_id
+    where i.organization_id = ${organizationId} and i.deleted_at is null and e.url is not null and not e.is_enabled
+    limit ${limit}`);
+  return rows.length;
 }
 
 function stopReasonsOf(row: StateRow): StopReason[] {

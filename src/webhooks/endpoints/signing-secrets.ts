@@ -1,7 +1,8 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
+import { GRACE_MAX_HOURS } from '../../contract/dashboard/integrations.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import type { Database, Queryable, Transaction } from '../../db/database.ts';
+import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
@@ -13,14 +14,13 @@ const LIVE_SECRETS_LIMIT = 5;
 const REENCRYPT_LIMIT = 500;
 const HOUR_SECONDS = 3_600;
 export const GRACE_DEFAULT_HOURS = 24;
-export const GRACE_MAX_HOURS = 7 * 24;
 
 /**
  * Makes a new signing secret and returns it, or null if there is no such integration. Older ones sign along for the
  * grace time at most, then no more: a grace of 0 ends them all at once.
  */
 export async function rotateSecret(
-  db: Database,
+  db: Database | Transaction,
   actor: Actor,
   encryption: SecretEncryption,
   integrationId: string,
@@ -30,7 +30,7 @@ export async function rotateSecret(
   if (!Number.isFinite(graceHours) || graceHours < 0 || graceHours > GRACE_MAX_HOURS) {
     throw new DomainError('invalid_input', `The grace time must be from 0 to ${GRACE_MAX_HOURS} hours.`, 'graceHours');
   }
-  return await db.transaction(async (tx) => {
+  return await inTransaction(db, async (tx) => {
     if (!(await lockEndpoint(tx, integrationId))) return null;
     await tx.query(sql`
       update webhook_secrets

@@ -50,6 +50,8 @@ export type DeliveryWorkerOptions = {
   onFault: (error: unknown) => void;
   /** What an operator would want to know, though nothing is wrong with the service. */
   onNotice?: (notice: Notice) => void;
+  /** Called when outcomes of these integrations' deliveries are recorded; for pages that show them. */
+  onRecorded?: (integrationIds: string[]) => void;
   limits?: Partial<WorkerLimits>;
 };
 
@@ -183,7 +185,11 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     while (isClaiming || slots.total() > 0 || buffer.size() > 0) {
       try {
         if (buffer.size() === 0) await recordSignal.wait(limits.pollMs);
-        maintenance.noteRecorded(await buffer.flush(RECORD_BATCH_LIMIT));
+        const recorded = await buffer.flush(RECORD_BATCH_LIMIT);
+        maintenance.noteRecorded(recorded);
+        if (recorded.outcomes.length > 0) {
+          options.onRecorded?.([...new Set(recorded.outcomes.map(({ delivery }) => delivery.integrationId))]);
+        }
         isRecordingBehind = false;
       } catch (error) {
         onFault(error);

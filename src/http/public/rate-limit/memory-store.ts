@@ -24,6 +24,9 @@ export function memoryStore(now: () => number = monotonicNow): RateLimitStore {
       }
       return window.spend(nowMs, cap, cost);
     },
+    async used(integrationId) {
+      return windows.get(integrationId)?.usedAt(now()) ?? 0;
+    },
   };
 }
 
@@ -54,8 +57,12 @@ class RollingWindow {
   }
 
   isEmptyAt(nowMs: number): boolean {
+    return this.usedAt(nowMs) === 0;
+  }
+
+  usedAt(nowMs: number): number {
     this.#expire(nowMs);
-    return this.#used === 0;
+    return this.#used;
   }
 
   #record(nowMs: number, cost: number): void {

@@ -1,4 +1,5 @@
 import { createKeyedBatcher } from '../../../concurrency/batcher.ts';
+import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
 import type { Database } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import type { RateLimitStore, Spending } from './store.ts';
@@ -35,6 +36,15 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
     async spend(integrationId, cap, cost) {
       // The cap is part of the key: a statement has one cap, and a changed override must not wait for its turn.
       return await spend(`${integrationId} ${cap}`, { integrationId, cap, cost });
+    },
+    async used(integrationId) {
+      const nowMs = sql`coalesce(${now()}::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`;
+      const statement = sql`
+        select coalesce(sum(entry.tokens), 0)::integer as used
+        from rate_windows w cross join lateral unnest(w.spent_at, w.tokens) as entry (spent_at, tokens)
+        where w.integration_id = ${integrationId} and entry.spent_at + ${RATE_WINDOW_MS}::bigint > ${nowMs}`;
+      const [row] = await db.query<{ used: number }>(statement, { timeoutMs: SPEND_TIMEOUT_MS });
+      return row?.used ?? 0;
     },
   };
 }

@@ -15,4 +15,6 @@ export type Spending = {
  */
 export type RateLimitStore = {
   spend(integrationId: string, cap: number, cost: number): Promise<Spending>;
+  /** Looks at the window without spending anything: how many tokens were spent in the last 60 seconds. */
+  used(integrationId: string): Promise<number>;
 };
