@@ -59,6 +59,19 @@ function countBy(answers: ApiResponse[]): Record<string, number> {
 }
 
 describe('orders that arrive together', () => {
+  it('are committed apart if they are large: their work would keep other clients waiting', async () => {
+    const shop = await openShop(world);
+    const lines = Array.from({ length: 100 }, () => ({ title: 'x'.repeat(450) }));
+    const answers = await whileClockIsHeld(shop, () =>
+      ['a', 'b', 'c'].map((name) => shop.post('/v1/orders', { channel_order_id: name, lines })),
+    );
+    assert.deepEqual(countBy(answers), { 201: 3 });
+    const [row] = await world.db.query<{ commits: number }>(sql`
+      select count(distinct xmin::text) as commits from orders
+      where integration_id = ${shop.integrationId} and channel_order_id in ('a', 'b', 'c')`);
+    assert.equal(row?.commits, 3);
+  });
+
   it('share a commit, and each has its own order', async () => {
     const shop = await openShop(world);
     const answers = await whileClockIsHeld(shop, () =>

@@ -44,10 +44,17 @@ export function createWriteExecutor(options: ExecutorOptions): WriteExecutor {
   };
 }
 
+/**
+ * A larger write runs alone. The work of a batch is done in one go: 25 orders of 0.8 MB kept the event loop from every
+ * other client for 140 ms.
+ */
+const SHARED_BODY_LIMIT_BYTES = 32 * 1024;
+
 /** A request keeps the mode and the organization that it was admitted with, also if they change while it waits. */
 function canShareTransaction(one: PendingWrite, other: PendingWrite): boolean {
   const [a, b] = [one.item.integration, other.item.integration];
   return (
+    Math.max(one.request.bodyBytes, other.request.bodyBytes) <= SHARED_BODY_LIMIT_BYTES &&
     one.kind === other.kind &&
     a.integrationId === b.integrationId &&
     a.organizationId === b.organizationId &&
