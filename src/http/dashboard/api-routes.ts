@@ -3,7 +3,7 @@ import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
 import { clientAddress } from '../client-address.ts';
-import { parseJsonBody } from '../json-body.ts';
+import { parseJsonBody } from '../json/json-body.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';

@@ -8,7 +8,7 @@ import { OPERATIONS, type Operation, type OperationId } from '../../contract/ope
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
-import { isJsonType, parseJsonBody, type Shape } from '../json-body.ts';
+import { isJsonType, parseJsonBody, type Shape } from '../json/json-body.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiError, type ErrorCode } from '../contract/errors.ts';
-import { JSON_DEPTH_LIMIT } from '../contract/limits.ts';
-import { OrderInput } from '../contract/resources/order.ts';
+import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { JSON_DEPTH_LIMIT } from '../../contract/limits.ts';
+import { OrderInput } from '../../contract/resources/order.ts';
 import { parseJsonBody } from './json-body.ts';
 
 const JSON_TYPE = 'application/json';

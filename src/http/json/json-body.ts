@@ -1,5 +1,5 @@
-import { ApiError } from '../contract/errors.ts';
-import { JSON_DEPTH_LIMIT } from '../contract/limits.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { JSON_DEPTH_LIMIT } from '../../contract/limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
