@@ -1,4 +1,5 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { CompactJson } from '../contract/compact-json.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { METADATA_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
@@ -64,14 +65,15 @@ export function parsePhone(text: string, country: string | null): string | null 
 
 export function assertMetadata(metadata: object | null | undefined, field: string): void {
   if (metadata == null) return;
-  const size = Buffer.byteLength(JSON.stringify(metadata));
-  if (size > METADATA_LIMIT_BYTES) {
-    throw new DomainError(
-      'invalid_input',
-      `${field} has ${size} bytes as compact JSON; at most ${METADATA_LIMIT_BYTES} are allowed.`,
-      field,
-    );
-  }
+  const text = metadata instanceof CompactJson ? metadata.text : JSON.stringify(metadata);
+  const size = text === null ? Number.POSITIVE_INFINITY : Buffer.byteLength(text);
+  if (size <= METADATA_LIMIT_BYTES) return;
+  const bytes = text === null ? `more than ${METADATA_LIMIT_BYTES}` : size;
+  throw new DomainError(
+    'invalid_input',
+    `${field} has ${bytes} bytes as compact JSON; at most ${METADATA_LIMIT_BYTES} are allowed.`,
+    field,
+  );
 }
 
 /** Every field by name, in the order in which clients read them. */

@@ -15,8 +15,8 @@ import { emailKey, parsePhone } from '../../src/customers/customer-draft.ts';
 import { checkedEmail, checkedName } from '../../src/dealers/input-rules.ts';
 import { isApiKey } from '../../src/dealers/integrations/api-keys.ts';
 import { acceptedEncoding } from '../../src/http/accept-encoding.ts';
-import { isMatch } from '../../src/http/if-none-match.ts';
-import { isJsonType, parseJsonBody } from '../../src/http/json/json-body.ts';
+import { isMatch } from '../../src/http/etag.ts';
+import { isJsonType, parseJsonBody, parseJsonBodySteps } from '../../src/http/json/json-body.ts';
 import { parseChoices } from '../../src/http/public/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';
 import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
@@ -74,6 +74,25 @@ export const PARSERS: Parser[] = [
       'one key again and again': (length) => json(`{${filled('"a":1,', length)}"x":1e5}`),
     },
     parse: parseBulk,
+  }),
+  row<Buffer>({
+    name: 'a large JSON body, in steps',
+    limit: SMALL,
+    worst: {
+      'one number': (length) => json('1'.repeat(length)),
+      blanks: (length) => json(`{"x":0${' '.repeat(length)}}`),
+      escapes: (length) => json(`["${filled('\\u0041', length)}"]`),
+      'small arrays': (length) => json(`{"x":[${filled('[],', length)}0]}`),
+      'deep arrays': (length) => json(`{"x":[${filled(`${'['.repeat(60)}${']'.repeat(60)},`, length)}0]}`),
+      'keys that differ': (length) => json(`{${keys(length, (index) => `k${index}`)}"x":1e5}`),
+      'small arrays in metadata': (length) => inMetadata(`"x":[${filled('[],', length)}0]`),
+      'keys that differ in metadata': (length) => inMetadata(`${keys(length, (index) => `k${index}`)}"x":1e5`),
+      'one key again and again in metadata': (length) => inMetadata(`${filled('"a":1,', length)}"x":1e5`),
+    },
+    parse(body) {
+      const steps = parseJsonBodySteps(body, 'application/json', BulkInput as object);
+      while (!steps.next().done);
+    },
   }),
   row<Buffer>({
     name: 'the validation of a bulk',
@@ -238,6 +257,10 @@ export const PARSERS: Parser[] = [
 
 function parseBulk(body: Buffer): unknown {
   return parseJsonBody(body, 'application/json', BulkInput as object);
+}
+
+function inMetadata(members: string): Buffer {
+  return json(`{"customers":[{"email":"a@b.ch","metadata":{${members}}}]}`);
 }
 
 function row<Input>(parser: Parser<Input>): Parser {

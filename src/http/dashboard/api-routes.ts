@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createTimeSlices } from '../../concurrency/time-slices.ts';
 import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
 import { clientAddress } from '../client-address.ts';
-import { parseJsonBody } from '../json/json-body.ts';
+import { readJsonBody } from '../json/json-body.ts';
+import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
@@ -25,9 +27,11 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.setNotFoundHandler(() => {
     throw new DashboardError('route_not_found', 'There is no such address.');
   });
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) =>
-    parseJsonBody(body, 'application/json'),
-  );
+  const slices = createTimeSlices();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const shape = (request.routeOptions.schema?.body ?? {}) as Shape;
+    return await readJsonBody(body, 'application/json', { slices, key: request.ip, shape });
+  });
   // A file is handed on as it comes; whoever wants JSON refuses it in the validation.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   app.addHook('preValidation', async (request) => {

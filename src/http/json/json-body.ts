@@ -1,5 +1,9 @@
+import type { TimeSlices } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { JSON_DEPTH_LIMIT } from '../../contract/limits.ts';
+import { readKnownFields } from './known-fields.ts';
+import type { Shape } from './shape.ts';
+import { assertStorable } from './unstorable.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -15,8 +19,23 @@ const LOWER_E = 0x65;
 const UPPER_E = 0x45;
 const LOWER_U = 0x75;
 
-/** As much of a JSON schema as tells which fields are known; an object without `properties` may have any. */
-export type Shape = { type?: string; anyOf?: Shape[]; properties?: Record<string, Shape>; items?: Shape };
+/** A larger body is parsed in slices: 128 KiB of the worst JSON take JSON.parse about 25 ms. */
+export const LARGE_BODY_BYTES = 131_072;
+const SCAN_STEP_BYTES = 131_072;
+
+export type ReadOptions = {
+  slices: TimeSlices;
+  /** Whose body it is: large bodies of different keys take turns. */
+  key: string;
+  shape: Shape;
+};
+
+/** Parses a body at once, or a large one in slices. */
+export function readJsonBody(bytes: Buffer, contentType: string | undefined, options: ReadOptions): unknown {
+  const { slices, key, shape } = options;
+  if (bytes.length <= LARGE_BODY_BYTES) return parseJsonBody(bytes, contentType, shape);
+  return slices.run(key, parseJsonBodySteps(bytes, contentType, shape));
+}
 
 /**
  * Parses a body that must be JSON. An empty one counts as {}: the schema then says which field is missing. What could
@@ -24,17 +43,43 @@ export type Shape = { type?: string; anyOf?: Shape[]; properties?: Record<string
  */
 export function parseJsonBody(bytes: Buffer, contentType: string | undefined, shape: Shape = {}): unknown {
   if (bytes.length === 0) return {};
-  if (!isJsonType(contentType)) {
-    throw new ApiError('invalid_json', { message: 'The body must be sent with "Content-Type: application/json".' });
-  }
-  const mayBeUnstorable = scan(bytes);
+  assertJsonType(contentType);
+  const { mayBeUnstorable } = scan(bytes, bytes.length);
   const value = parse(decode(bytes));
   if (mayBeUnstorable) assertStorable(value, shape);
   return value;
 }
 
+/**
+ * The same for a large body, in steps between which the event loop may serve others. The value has the known fields
+ * alone, and what may have any shape is a CompactJson. What is refused is refused as by `parseJsonBody`.
+ */
+export function* parseJsonBodySteps(
+  bytes: Buffer,
+  contentType: string | undefined,
+  shape: Shape = {},
+): Generator<void, unknown> {
+  assertJsonType(contentType);
+  let scanned: Scan | undefined;
+  for (let until = 0; until < bytes.length; ) {
+    until = Math.min(bytes.length, until + SCAN_STEP_BYTES);
+    scanned = scan(bytes, until, scanned);
+    yield;
+  }
+  const text = decode(bytes);
+  yield;
+  const value = yield* refusingSyntax(readKnownFields(text, shape));
+  if (scanned?.mayBeUnstorable) assertStorable(value, shape);
+  return value;
+}
+
 /** A number of fewer digits than this, without an exponent, is finite. */
 const OVERFLOW_DIGITS = 300;
+
+function assertJsonType(contentType: string | undefined): void {
+  if (isJsonType(contentType)) return;
+  throw new ApiError('invalid_json', { message: 'The body must be sent with "Content-Type: application/json".' });
+}
 
 export function isJsonType(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
@@ -43,18 +88,29 @@ export function isJsonType(contentType: string | undefined): boolean {
   return type.trim() === 'application/json' && isUtf8;
 }
 
+/** How far a scan has come. */
+type Scan = { index: number; depth: number; digits: number; isInString: boolean; mayBeUnstorable: boolean };
+
+const NOTHING_SCANNED: Scan = { index: 0, depth: 0, digits: 0, isInString: false, mayBeUnstorable: false };
+
 /**
  * One pass over the bytes, each looked at once: a pattern such as \d{300} would look at a digit 300 times. Counts the
  * brackets outside strings, because what walks the parsed value may have trouble with depth, and tells whether the text
  * may hold what can't be stored: in valid UTF-8 and valid JSON only an escape can spell such a character, and only an
- * exponent or very many digits a number without end.
+ * exponent or very many digits a number without end. A large body is scanned in parts, each from where the last ended.
  */
-function scan(bytes: Buffer): boolean {
-  let mayBeUnstorable = false;
-  let depth = 0;
-  let digits = 0;
-  for (let index = 0; index < bytes.length; index++) {
+function scan(bytes: Buffer, until: number, from: Scan = NOTHING_SCANNED): Scan {
+  let { index, depth, digits, isInString, mayBeUnstorable } = from;
+  for (; index < until; index++) {
     const byte = bytes[index];
+    if (isInString) {
+      if (byte === QUOTE) isInString = false;
+      else if (byte === BACKSLASH) {
+        index += 1;
+        if (bytes[index] === LOWER_U) mayBeUnstorable = true;
+      }
+      continue;
+    }
     if (byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_9) {
       digits += 1;
       if (digits === OVERFLOW_DIGITS) mayBeUnstorable = true;
@@ -62,29 +118,15 @@ function scan(bytes: Buffer): boolean {
     }
     if (digits > 0 && (byte === LOWER_E || byte === UPPER_E)) mayBeUnstorable = true;
     digits = 0;
-    if (byte === QUOTE) {
-      const end = endOfString(bytes, index + 1);
-      mayBeUnstorable ||= end.hasUnicodeEscape;
-      index = end.index;
-    } else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) {
+    if (byte === QUOTE) isInString = true;
+    else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) {
       depth += 1;
       if (depth > JSON_DEPTH_LIMIT) {
         throw new ApiError('invalid_json', { message: `The body is nested deeper than ${JSON_DEPTH_LIMIT} levels.` });
       }
     } else if (byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) depth -= 1;
   }
-  return mayBeUnstorable;
-}
-
-function endOfString(bytes: Buffer, start: number): { index: number; hasUnicodeEscape: boolean } {
-  let hasUnicodeEscape = false;
-  let index = start;
-  for (; index < bytes.length && bytes[index] !== QUOTE; index++) {
-    if (bytes[index] !== BACKSLASH) continue;
-    index += 1;
-    if (bytes[index] === LOWER_U) hasUnicodeEscape = true;
-  }
-  return { index, hasUnicodeEscape };
+  return { index, depth, digits, isInString, mayBeUnstorable };
 }
 
 function decode(bytes: Buffer): string {
@@ -95,71 +137,18 @@ function decode(bytes: Buffer): string {
   }
 }
 
+function* refusingSyntax<Result>(steps: Generator<void, Result>): Generator<void, Result> {
+  try {
+    return yield* steps;
+  } catch (cause) {
+    throw cause instanceof SyntaxError ? new ApiError('invalid_json', { cause }) : cause;
+  }
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
     throw new ApiError('invalid_json', { cause });
   }
-}
-
-/**
- * PostgreSQL's text holds neither NUL nor half a surrogate pair, and JSON has no infinite numbers; refusing them beats
- * storing something else.
- */
-function assertStorable(value: unknown, shape: Shape): void {
-  const fault = findUnstorable(value, shape);
-  if (fault === null) return;
-  const { path: param, what } = fault;
-  throw new ApiError('invalid_request', {
-    message: `${param || 'The body'} has ${what}.`,
-    ...(param === '' ? {} : { param }),
-  });
-}
-
-type Unstorable = { path: string; what: string };
-
-const BAD_TEXT: Unstorable = { path: '', what: 'a character that cannot be stored: NUL or an unpaired surrogate' };
-const BAD_NUMBER: Unstorable = { path: '', what: 'a number that is too large to be stored' };
-
-/** The first value that can't be stored, its path put together on the way back; null if there is none. */
-function findUnstorable(value: unknown, shape: Shape): Unstorable | null {
-  if (typeof value === 'string') return isStorable(value) ? null : BAD_TEXT;
-  if (typeof value === 'number') return Number.isFinite(value) ? null : BAD_NUMBER;
-  if (value === null || typeof value !== 'object') return null;
-  if (Array.isArray(value)) {
-    const items = partOf(shape, 'items') ?? {};
-    // By index: listing the entries of an array of millions takes seconds.
-    for (let index = 0; index < value.length; index++) {
-      const fault = findUnstorable(value[index], items);
-      if (fault !== null) return within(`[${index}]`, fault);
-    }
-    return null;
-  }
-  return findInObject(value as Record<string, unknown>, partOf(shape, 'properties'));
-}
-
-/** Of a known shape only the known fields are looked at: a client may send a million others, which nobody reads. */
-function findInObject(value: Record<string, unknown>, known: Record<string, Shape> | undefined): Unstorable | null {
-  for (const key of Object.keys(known ?? value)) {
-    if (known !== undefined && !Object.hasOwn(value, key)) continue;
-    // A field whose very name is at fault can't be named; its parent is.
-    if (!isStorable(key)) return BAD_TEXT;
-    const fault = findUnstorable(value[key], known?.[key] ?? {});
-    if (fault !== null) return within(key, fault);
-  }
-  return null;
-}
-
-/** Of a shape that may also be null, or of the shape itself. */
-function partOf<Name extends 'items' | 'properties'>(shape: Shape, name: Name): Shape[Name] | undefined {
-  return shape[name] ?? shape.anyOf?.find((one) => one[name] !== undefined)?.[name];
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
-function within(head: string, { path, what }: Unstorable): Unstorable {
-  return { path: path === '' || path.startsWith('[') ? head + path : `${head}.${path}`, what };
 }

@@ -2,13 +2,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ChannelContext } from '../../channel/context.ts';
 import { createCursors } from '../../channel/reads/cursors.ts';
 import { createDocumentReader } from '../../channel/reads/read-documents.ts';
+import { createTimeSlices } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS } from '../../contract/limits.ts';
 import { OPERATIONS, type Operation, type OperationId } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
-import { isJsonType, parseJsonBody, type Shape } from '../json/json-body.ts';
+import { isJsonType, readJsonBody } from '../json/json-body.ts';
+import type { Shape } from '../json/shape.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
@@ -82,11 +84,13 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
   const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
+  const slices = createTimeSlices();
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     context.rawBodies.set(request, body);
     const shape = request.routeOptions.config.operation?.body as Shape | null | undefined;
-    return parseJsonBody(body, request.headers['content-type'], shape ?? undefined);
+    const key = request.integrationId ?? '';
+    return await readJsonBody(body, request.headers['content-type'], { slices, key, shape: shape ?? {} });
   });
   // A body that was not sent at all is the same as an empty one.
   app.addHook('preValidation', (request, _reply, done) => {

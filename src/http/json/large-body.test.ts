@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { CompactJson } from '../../contract/compact-json.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { BULK_BODY_LIMIT_BYTES, METADATA_LIMIT_BYTES } from '../../contract/limits.ts';
+import { BulkInput } from '../../contract/resources/customer.ts';
+import { OrderInput } from '../../contract/resources/order.ts';
+import { parseJsonBody, parseJsonBodySteps } from './json-body.ts';
+import type { Shape } from './shape.ts';
+
+const JSON_TYPE = 'application/json';
+/** Far above what a step needs, far below the 2 s that JSON.parse needs; garbage collection counts as well. */
+const STEP_CPU_LIMIT_MS = 100;
+
+function parseLarge(text: string, shape: Shape = {}): unknown {
+  const steps = parseJsonBodySteps(Buffer.from(text), JSON_TYPE, shape);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The value, or the refusal in a form that can be compared. */
+function outcome(run: () => unknown): unknown {
+  try {
+    return { value: run() };
+  } catch (error) {
+    assert.ok(error instanceof ApiError, String(error));
+    return { code: error.code, message: error.message, param: error.param };
+  }
+}
+
+function assertSame(text: string, shape: Shape = {}): void {
+  const large = outcome(() => JSON.stringify(parseLarge(text, shape)));
+  assert.deepEqual(
+    large,
+    outcome(() => JSON.stringify(parseJsonBody(Buffer.from(text), JSON_TYPE, shape))),
+    text,
+  );
+}
+
+const filled = (piece: string, length = BULK_BODY_LIMIT_BYTES - 1_000) =>
+  piece.repeat(Math.floor(length / piece.length));
+const inMetadata = (members: string) => `{"customers":[{"email":"a@b.ch","metadata":{${members}}}]}`;
+
+describe('a large JSON body', () => {
+  it('of any shape is read as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => assertSame(text)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('that was altered is refused exactly when JSON.parse refuses it', () => {
+    const pieces = [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '"a"',
+      '"\\u0041"',
+      '"\\x"',
+      '0',
+      '01',
+      '-',
+      '1.',
+      '1e5',
+      '-0',
+      'null',
+      'tru',
+      ' ',
+      '\n',
+      '\u00a0',
+    ];
+    const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((list) => list.join(''));
+    fc.assert(
+      fc.property(texts, (text) => text === '' || assertSame(text) === undefined),
+      { numRuns: 5_000 },
+    );
+    const cut = fc.tuple(fc.json(), fc.nat(), fc.constantFrom(...pieces)).map(([text, at, piece]) => {
+      const index = at % (text.length + 1);
+      return text.slice(0, index) + piece + text.slice(index + 1);
+    });
+    fc.assert(
+      fc.property(cut, (text) => text === '' || assertSame(text) === undefined),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('keeps the known fields, and of two of one name the last', () => {
+    const text =
+      '{"x":[{}],"customers":[{"email":"a","y":1,"email":"b","metadata":{"z":1,"1":2,"z":[3]},"__proto__":{"a":1}}],"customers2":0}';
+    const { customers } = parseLarge(text, BulkInput as Shape) as { customers: Record<string, unknown>[] };
+    const [customer] = customers;
+    assert.deepEqual(Object.keys(customer ?? {}), ['email', 'metadata']);
+    assert.equal(customer?.email, 'b');
+    assert.ok(customer?.metadata instanceof CompactJson);
+    assert.equal(JSON.stringify(customer.metadata), '{"1":2,"z":[3]}');
+  });
+
+  it('names the same field when something cannot be stored', () => {
+    for (const text of [
+      '{"channel_order_id":"\\u0000"}',
+      '{"surprise":"\\u0000","sur\\u0000prise":1,"channel_order_id":"a"}',
+      '{"lines":[{"title":"fine"},{"surprise":"\\u0000","title":"\\ud800"}]}',
+      '{"metadata":{"deep":[{"er":"\\u0000"}],"b":"\\u0000"}}',
+      '{"metadata":{"b":"\\u0000","1":["\\u0000"]}}',
+      '{"metadata":{"bad\\u0000name":1}}',
+      '{"metadata":{"n":1e400}}',
+      '{"shipping_amount":1e400}',
+    ]) {
+      const small = outcome(() => parseJsonBody(Buffer.from(text), JSON_TYPE, OrderInput as Shape));
+      const large = outcome(() => parseLarge(text, OrderInput as Shape));
+      if ('code' in (small as object)) assert.deepEqual(large, small, text);
+      else assert.ok('value' in (large as object), text);
+    }
+    assert.ok(
+      'value' in (outcome(() => parseLarge('{"metadata":{"a":"\\u0000","a":1}}', OrderInput as Shape)) as object),
+    );
+  });
+
+  it('may have metadata that are long only as they were written', () => {
+    const metadataOf = (text: string) => {
+      const { customers } = parseLarge(text, BulkInput as Shape) as { customers: { metadata: CompactJson }[] };
+      return customers[0]?.metadata.text;
+    };
+    assert.equal(metadataOf(inMetadata(`${filled('"a":1,', 1_000_000)}"b":2`)), '{"a":1,"b":2}');
+    assert.equal(metadataOf(inMetadata(`"a":[${filled('[],', 1_000_000)}0],"a":2`)), '{"a":2}');
+    assert.equal(metadataOf(inMetadata(`"a":${' '.repeat(1_000_000)}2`)), '{"a":2}');
+    const longest = `{"a":"${'x'.repeat(METADATA_LIMIT_BYTES - '{"a":""}'.length)}"}`;
+    assert.equal(metadataOf(inMetadata(longest.slice(1, -1))), longest);
+    assert.equal(metadataOf(inMetadata(`"a":[${filled('0,', METADATA_LIMIT_BYTES)}0]`)), null);
+  });
+
+  for (const [what, make] of Object.entries({
+    'keys that differ': () => `{${Array.from({ length: 800_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
+    'keys that differ, in metadata': () =>
+      inMetadata(Array.from({ length: 800_000 }, (_, index) => `"k${index}":1`).join(',')),
+    'deep arrays': () => `{"x":[${filled(`${'['.repeat(60)}${']'.repeat(60)},`)}0]}`,
+    'small arrays in metadata': () => inMetadata(`"x":[${filled('[],')}0]`),
+    'one long string of escapes': () => `{"customers":[{"email":"${filled('\\u0041')}"}]}`,
+    blanks: () => `{"x":${filled(' ')}1}`,
+  })) {
+    it(`at its size limit never takes long in one step: ${what}`, () => {
+      const steps = parseJsonBodySteps(Buffer.from(make()), JSON_TYPE, BulkInput as Shape);
+      let longestMs = 0;
+      for (let isDone = false; !isDone; ) {
+        const before = process.cpuUsage();
+        isDone = steps.next().done === true;
+        const { user, system } = process.cpuUsage(before);
+        longestMs = Math.max(longestMs, (user + system) / 1_000);
+      }
+      assert.ok(longestMs < STEP_CPU_LIMIT_MS, `${longestMs} ms`);
+    });
+  }
+});
