@@ -86,7 +86,7 @@ describe('rolling an integration to another version', () => {
     assert.deepEqual([seen.types, seen.changed, seen.gone], [[], [], []]);
   }
 
-  it('serves the old version until all is there, then the new; no stamp changes and nobody is told', async () => {
+  it('serves the old version until all is there, then the new; no stamp changes and nothing is announced', async () => {
     const ids = await fillStock(130);
     const before = await readDocuments(dealer.api);
     assert.equal(await roll(), true);
@@ -174,7 +174,7 @@ describe('rolling an integration to another version', () => {
     assert.deepEqual(stamps[0]?.updated_at, stamps[1]?.updated_at);
   });
 
-  it('tells of a change of settings that comes in the middle, once for each document', async () => {
+  it('announces a change of settings that comes in the middle, once for each document', async () => {
     const ids = await fillStock(130);
     await roll();
     await runOneBatch();
@@ -197,7 +197,7 @@ describe('rolling an integration to another version', () => {
     await assertNothingMissed();
   });
 
-  it('tells of a promotion that ends in the middle', async () => {
+  it('announces a promotion that ends in the middle', async () => {
     const [id = ''] = await fillStock(1);
     const endsAt = new Date(Date.now() + 3_600_000);
     await startPromotion(world.channel, TESTER, dealer.organizationId, id, {
@@ -217,7 +217,7 @@ describe('rolling an integration to another version', () => {
     }
   });
 
-  it('carries along what a change of settings does not alter, also while nobody was told of that change yet', async () => {
+  it('carries along what a change of settings does not alter, also while that change is not announced yet', async () => {
     const priced = await publishNew(world, dealer, watch());
     const onRequest = await publishNew(world, dealer, watch({ priceAmount: null }));
     const before = await readDocuments(dealer.api);

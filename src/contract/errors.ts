@@ -296,7 +296,7 @@ const entries = {
     type: 'api_error',
     message: 'Too many reads of this integration are under way. Retry after the time given in Retry-After.',
     cause:
-      'A read waited 5 seconds for its turn among the reads of the same integration. Only so many run at once, and large answers that are not read yet count as well. Reads of other integrations are not slowed by them.',
+      'A read waited 5 seconds for other reads of the same integration to finish. The number of concurrent reads is limited, and large answers that you have not read yet count. Other integrations are not slowed.',
     recovery:
       'Wait `Retry-After` seconds and retry with backoff. Send fewer reads at the same time, and read the answers that you asked for.',
   },

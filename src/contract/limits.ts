@@ -31,7 +31,7 @@ export const BULK_RECORDS_LIMIT = 1_000;
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 250;
 
-/** How long a read waits for its turn among the reads of the same integration before it is `overloaded`. */
+/** How long a read waits for a slot among the reads of the same integration before it is `overloaded`. */
 export const READ_WAIT_LIMIT_MS = 5_000;
 export const OVERLOADED_RETRY_SECONDS = 1;
 /** How long a client may take for each 2 MiB of an answer. One that reads slower is cut. */

@@ -33,7 +33,7 @@ export type OrderTransition = {
   isRepeatable: boolean;
   /** What else happens, for people. */
   effect: string;
-  /** The event that tells the order's own client. Its own writes are not echoed to it. */
+  /** The event that the order's own client gets. Its own writes are not echoed to it. */
   event: EventType | null;
 };
 

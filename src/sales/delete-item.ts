@@ -37,7 +37,7 @@ export async function deleteItem(
     const [old] = await tx.query<Values>(sql`
       select kind, stock_number as "stockNumber", title, price_amount as "priceAmount", units
       from items where id = ${itemId}`);
-    // What is told of the item comes after the orders: its stamps are later than theirs, and the clocks stand there.
+    // The item's events come after the orders: its stamps are later than theirs, and the clocks stand there.
     const removed = await removeItem(tx, context, itemId, waiting, new Map([...clocks, ...stamps]));
     await recordAudit(tx, actor, {
       organizationId,

@@ -27,7 +27,7 @@ after(() => world.stop());
 
 /** What a cause finds: a listing of one unit and a part of five on both channels, and the reporter's order, if any. */
 type Scene = { listingId: string; partId: string; orderId: string };
-type Heard = { told?: string[]; withheld?: string[] };
+type Heard = { announced?: string[]; withheld?: string[] };
 
 let ordersMade = 0;
 async function report(lines: object[], channelOrderId?: string): Promise<string> {
@@ -57,25 +57,25 @@ const causes: Cause[] = [
     what: 'the API reports an order of the last unit of a listing',
     act: (scene) => report(ofListing(scene)),
     reporter: { withheld: ['listing.updated'] },
-    other: { told: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
   },
   {
     what: 'the API reports an order of some units of a part',
     act: (scene) => report(ofPart(scene)),
     reporter: { withheld: ['part.in_stock'] },
-    other: { told: ['part.in_stock'] },
+    other: { announced: ['part.in_stock'] },
   },
   {
     what: 'the API reports an order of the last units of a part',
     act: ({ partId }) => report([{ part_id: partId, quantity: 5 }]),
     reporter: { withheld: ['part.sold_out'] },
-    other: { told: ['part.sold_out'] },
+    other: { announced: ['part.sold_out'] },
   },
   {
     what: 'the API reports an order of both at once',
     act: (scene) => report([...ofListing(scene), ...ofPart(scene)]),
     reporter: { withheld: ['listing.updated', 'part.in_stock'] },
-    other: { told: ['listing.updated', 'part.in_stock'] },
+    other: { announced: ['listing.updated', 'part.in_stock'] },
   },
   {
     what: 'the API reports an order that matches nothing',
@@ -95,14 +95,14 @@ const causes: Cause[] = [
     order: ofListing,
     act: ({ orderId }) => reporter.post(`/v1/orders/${orderId}/cancel`),
     reporter: { withheld: ['listing.updated'] },
-    other: { told: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
   },
   {
     what: 'the API cancels an order of a part',
     order: ofPart,
     act: ({ orderId }) => reporter.post(`/v1/orders/${orderId}/cancel`),
     reporter: { withheld: ['part.in_stock'] },
-    other: { told: ['part.in_stock'] },
+    other: { announced: ['part.in_stock'] },
   },
   {
     what: 'the API cancels an order a second time',
@@ -117,7 +117,7 @@ const causes: Cause[] = [
     order: ofListing,
     act: confirm,
     reporter: { withheld: ['listing.sold'] },
-    other: { told: ['listing.sold'] },
+    other: { announced: ['listing.sold'] },
   },
   {
     what: 'the dealer confirms an order of a part, whose units were gone already',
@@ -131,41 +131,41 @@ const causes: Cause[] = [
     order: ofListing,
     earlier: [confirm],
     act: fulfil,
-    reporter: { told: ['order.fulfilled'] },
+    reporter: { announced: ['order.fulfilled'] },
     other: {},
   },
   {
     what: 'the dealer dismisses an order',
     order: (scene) => [...ofListing(scene), ...ofPart(scene)],
     act: ({ orderId }) => dismissOrder(...dealer(), orderId, null),
-    reporter: { told: ['listing.updated', 'order.cancelled', 'part.in_stock'] },
-    other: { told: ['listing.updated', 'part.in_stock'] },
+    reporter: { announced: ['listing.updated', 'order.cancelled', 'part.in_stock'] },
+    other: { announced: ['listing.updated', 'part.in_stock'] },
   },
   {
     what: 'the dealer cancels the sale of an order',
     order: ofListing,
     earlier: [confirm, fulfil],
     act: ({ orderId }) => cancelSale(...dealer(), orderId),
-    reporter: { told: ['listing.in_stock'] },
-    other: { told: ['listing.in_stock'] },
+    reporter: { announced: ['listing.in_stock'] },
+    other: { announced: ['listing.in_stock'] },
   },
   {
     what: 'the dealer matches a line by hand',
     order: () => [],
     act: ({ orderId, listingId }) => matchLine(...dealer(), orderId, { lineId: null, itemId: listingId, units: 1 }),
-    reporter: { told: ['listing.updated'] },
-    other: { told: ['listing.updated'] },
+    reporter: { announced: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
   },
   {
     what: 'the dealer sells over the counter',
     act: ({ listingId }) => sellUnits(...dealer(), listingId, 1),
-    reporter: { told: ['listing.sold'] },
-    other: { told: ['listing.sold'] },
+    reporter: { announced: ['listing.sold'] },
+    other: { announced: ['listing.sold'] },
   },
   {
     what: 'the API pings',
     act: () => reporter.post('/v1/test/webhook_ping'),
-    reporter: { told: ['integration.test_event'] },
+    reporter: { announced: ['integration.test_event'] },
     other: {},
   },
   {
@@ -192,7 +192,7 @@ async function listedIds(shop: Shop): Promise<string[]> {
   return (await shop.api.get('/v1/events?limit=250')).body.data.map((event: { id: string }) => event.id);
 }
 
-/** What one client was told of, what was withheld from it, and that no list and no delivery says otherwise. */
+/** Which events were announced to one client, which were withheld from it, and that no list and no delivery says otherwise. */
 async function heardBy(shop: Shop, known: Set<string>): Promise<Required<Heard>> {
   const fresh = [...(await eventsOf(shop))].filter(([id]) => !known.has(id));
   const listed = new Set(await listedIds(shop));
@@ -202,7 +202,7 @@ async function heardBy(shop: Shop, known: Set<string>): Promise<Required<Heard>>
   }
   const types = (isWithheld: boolean) =>
     fresh.flatMap(([, event]) => (event.isWithheld === isWithheld ? [event.type] : [])).sort();
-  return { told: types(false), withheld: types(true) };
+  return { announced: types(false), withheld: types(true) };
 }
 
 async function setScene({ order, earlier = [] }: Cause): Promise<Scene> {
@@ -225,26 +225,26 @@ describe('echo suppression', () => {
         await heardBy(reporter, known[0] ?? new Set()),
         await heardBy(other, known[1] ?? new Set()),
       ];
-      assert.deepEqual(byReporter, { told: [], withheld: [], ...cause.reporter }, 'the reporter');
-      assert.deepEqual(byOther, { told: [], withheld: [], ...cause.other }, 'the other one');
+      assert.deepEqual(byReporter, { announced: [], withheld: [], ...cause.reporter }, 'the reporter');
+      assert.deepEqual(byOther, { announced: [], withheld: [], ...cause.other }, 'the other one');
     });
   }
 
-  it('withholds its own part only from a client whose order meets a change of the dealer’s that it was not told of', async () => {
+  it('withholds its own part only from a client whose order meets a change of the dealer’s that was not announced yet', async () => {
     const scene = await setScene({ what: '', act: async () => {}, reporter: {}, other: {} });
     const shops = [reporter, other];
     const known = await Promise.all(shops.map(async (shop) => new Set((await eventsOf(shop)).keys())));
-    // The mass change that would tell of the new prices has not come to these two items yet.
+    // The mass change that would announce the new prices has not come to these two items yet.
     for (const { organizationId, integrationId } of shops) {
       await changePresentation(world.channel, TESTER, organizationId, integrationId, { markupBasisPoints: 1_000 });
     }
     await report([...ofListing(scene), ...ofPart(scene)]);
     assert.deepEqual(await heardBy(reporter, known[0] ?? new Set()), {
-      told: ['listing.updated', 'part.updated'],
+      announced: ['listing.updated', 'part.updated'],
       withheld: ['listing.updated', 'part.in_stock'],
     });
     assert.deepEqual(await heardBy(other, known[1] ?? new Set()), {
-      told: ['listing.updated', 'part.in_stock', 'part.updated'],
+      announced: ['listing.updated', 'part.in_stock', 'part.updated'],
       withheld: [],
     });
   });
@@ -259,7 +259,7 @@ describe('echo suppression', () => {
     await confirmOrder(world.channel, TESTER, test.organizationId, body.id);
     await cancelSale(world.channel, TESTER, test.organizationId, body.id);
     for (const [index, shop] of shops.entries()) {
-      assert.deepEqual(await heardBy(shop, known[index] ?? new Set()), { told: [], withheld: [] });
+      assert.deepEqual(await heardBy(shop, known[index] ?? new Set()), { announced: [], withheld: [] });
     }
   });
 });

@@ -50,7 +50,7 @@ describe('a mass change whose process is killed', () => {
     ['before the commit', 100, 500],
     ['after the commit', 200, 900],
   ] as const) {
-    it(`${dieAt} of a batch is taken over when the lease runs out, and each document is told once`, async () => {
+    it(`${dieAt} of a batch is taken over when the lease runs out, and each document is announced once`, async () => {
       const seen = await observe(shop.api, async () => {
         await changePresentation(world.channel, TESTER, shop.organizationId, shop.integrationId, {
           markupBasisPoints: markup,

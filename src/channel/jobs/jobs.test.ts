@@ -51,7 +51,7 @@ describe('mass changes', () => {
     return ids.sort();
   }
 
-  /** A worker that stops after so many batches that told something. */
+  /** A worker that stops after so many batches that announced something. */
   function stoppingAfter(batches: number): { context: ChannelContext; signal: AbortSignal } {
     const controller = new AbortController();
     let seen = 0;
@@ -80,7 +80,7 @@ describe('mass changes', () => {
     assert.equal(await run(), 0);
   });
 
-  it('that a stop interrupts go on at once, where they were, and tell each document once', async () => {
+  it('that a stop interrupts go on at once, where they were, and announce each document once', async () => {
     const ids = await fillStock();
     await setMarkup(500);
     const seen = await observe(dealer.api, async () => {
@@ -108,7 +108,7 @@ describe('mass changes', () => {
     assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: STOCK, error: null }]);
   });
 
-  it('that two workers believe to hold tell each document once', async () => {
+  it('that two workers claim announce each document once', async () => {
     const ids = await fillStock();
     await setMarkup(500);
     const seen = await observe(dealer.api, async () => {
@@ -259,7 +259,7 @@ describe('mass changes', () => {
         update channel_jobs set leased_until = now() + interval '1 hour'
         where integration_id = ${dealer.integrationId} and kind = ${kind}`);
 
-    it('change bytes, and no stamp, and tell nobody', async () => {
+    it('change bytes, but no stamp, and announce nothing', async () => {
       const id = await withPhoto();
       const seen = await observe(dealer.api, async () => {
         assert.equal((await readMoved(id)).isCurrent, false, 'not to be kept until it is rendered');
@@ -281,7 +281,7 @@ describe('mass changes', () => {
       await run(moved());
     });
 
-    it('tell of a change of settings that nobody was told of yet, and it is told once', async () => {
+    it('announce a change of settings that is not announced yet, once', async () => {
       const id = await withPhoto();
       await enqueueStaleRenders(moved());
       await setMarkup(1_000);
@@ -296,7 +296,7 @@ describe('mass changes', () => {
       assert.deepEqual([refreshed.types, refreshed.changed], [[], []]);
     });
 
-    it('tell of a promotion that ended and nobody was told of yet', async () => {
+    it('announce a promotion that ended and is not announced yet', async () => {
       const id = await withPhoto();
       const endsAt = new Date(Date.now() + 3_600_000);
       await startPromotion(world.channel, TESTER, dealer.organizationId, id, {

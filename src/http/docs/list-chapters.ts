@@ -6,7 +6,7 @@ import type { Site } from './page.ts';
 import type { JsonSchema } from './schema-fields.ts';
 import { errorLink } from './text.ts';
 
-/** Told only when there is a list to read. */
+/** Shown only when there is a list to read. */
 export function pagination(operations: readonly Operation[], site: Site): Chapter | null {
   const lists = operations.filter((operation) => 'after' in ((operation.query as JsonSchema).properties ?? {}));
   if (lists.length === 0) return null;
@@ -30,8 +30,8 @@ export function sync(site: Site): Chapter {
   return {
     id: 'sync',
     title: 'Staying in sync',
-    body: html`<p>A copy of the dealer’s stock stays complete with two kinds of reads: the lists tell what came or changed, the
-events tell what is gone. <a href="${site.basePath}/docs/api/webhooks">Webhooks</a> bring the same news at once; this catches up on whatever they missed.</p>
+    body: html`<p>A copy of the dealer’s stock stays complete with two kinds of reads: the lists show what came or changed, the
+events show what is gone. <a href="${site.basePath}/docs/api/webhooks">Webhooks</a> send the same changes at once; this catches up on whatever they missed.</p>
 <ol class="checks">
 <li><p><strong>Note where the events stand.</strong> Before the first walk, read ${endpointLink(listEvents, site)} with <code>limit=1</code> and keep the <code>created_at</code> of its event as the mark of the events. If there is none yet, there is no mark.</p></li>
 <li><p><strong>Walk each list once.</strong> Read ${endpointLinks([listListings, listParts], site)} with <code>status=any</code>, and ${endpointLink(listOrders, site)}, to the last page. Remember the <code>updated_at</code> of the first row of the first page.</p></li>
@@ -42,7 +42,7 @@ events tell what is gone. <a href="${site.basePath}/docs/api/webhooks">Webhooks<
 <ul class="rules">
 <li><strong>So no change is missed.</strong> A change never gets a time that is earlier than, or equal to, one that you could already read, however many people work at the dealer’s. Times of rows and of events are of one clock, and yours does not matter.</li>
 <li><strong>Keep one mark for each list.</strong> Treat it as text, and send it as you got it.</li>
-<li><strong>After more than ${EVENT_LOG_DAYS} days away</strong> begin anew, and drop what the lists no longer hold: older events are not told.</li>
+<li><strong>After more than ${EVENT_LOG_DAYS} days away</strong> begin anew, and drop what the lists no longer hold: older events are not kept.</li>
 </ul>`,
   };
 }

@@ -46,8 +46,8 @@ export const CHECKS: readonly Check[] = [
     isForWritesAlone: true,
   },
   {
-    title: 'Turn',
-    text: 'A read has its turn among the reads of the same integration, unless its answer is in memory.',
+    title: 'Concurrent reads',
+    text: 'Not too many reads of the same integration run at the same time. A read whose answer is in memory is not limited.',
     codes: ['overloaded'],
   },
   { title: 'The operation', text: 'Only now does the endpoint itself begin.', codes: [] },

@@ -96,7 +96,7 @@ function checks(operations: readonly Operation[], site: Site): Chapter {
   return {
     id: 'order-of-checks',
     title: 'Order of checks',
-    body: html`<p>Each request passes the same checks in the same order. The first that fails answers, so an error also tells what was in order.</p>
+    body: html`<p>Each request passes the same checks in the same order. The first that fails answers, so an error also says what was in order.</p>
 ${orderOfChecks(operations, site)}`,
   };
 }
@@ -112,7 +112,7 @@ The window rolls: there is no moment at which a full new minute begins. Each req
 <ul class="rules">
 <li><strong>Everything counts once the key is known,</strong> errors too. A request that fails authentication does not count, and neither does one that was refused with 429.</li>
 <li><strong><code>Retry-After</code> is true.</strong> ${errorLink('too_many_requests', site)} says after how many seconds this very request fits. Wait that long, and it passes if nothing else was sent meanwhile.</li>
-<li><strong>Reads take turns.</strong> Only so many reads of one integration run at once. The others wait up to ${READ_WAIT_LIMIT_MS / 1000} seconds for their turn, then they answer ${errorLink('overloaded', site)}. An answer that has not changed needs no turn.</li>
+<li><strong>Concurrent reads are limited.</strong> Only so many reads of one integration run at the same time. The others wait up to ${READ_WAIT_LIMIT_MS / 1000} seconds, then they answer ${errorLink('overloaded', site)}. An answer that has not changed is not limited.</li>
 <li><strong>Read what you ask for.</strong> Large pages are sent as fast as you read them. A client that takes longer than ${ANSWER_PIECE_LIMIT_MS / 1000} seconds for 2 MB is disconnected, and so is one whose page changed while it was sent: the body then has no end. Ask again, or for fewer objects with <code>limit</code>.</li>
 <li><strong>Back off.</strong> If 429 comes again, wait up to min(60, <code>Retry-After</code> × 2<sup>attempts</sup>) seconds, and give up after five attempts.</li>
 <li><strong>Storage has a quota.</strong> In a day of UTC the writes of one integration may store ${STORAGE_QUOTA_DEFAULT_MB_PER_DAY / 1024} GB, unless the operator set another quota. A write counts the bytes of its body and of its answer, plus ${COUNTED_BYTES_PER_WRITE}; replays and failures do not count. Past the quota, writes answer ${errorLink('storage_quota_exceeded', site)} until midnight UTC. Reads go on.</li>
@@ -130,7 +130,7 @@ The window rolls: there is no moment at which a full new minute begins. Each req
   };
 }
 
-/** Told only when there is something to write. */
+/** Shown only when there is something to write. */
 function idempotency(operations: readonly Operation[], site: Site): Chapter | null {
   const writes = operations.filter((operation) => operation.isIdempotent);
   if (writes.length === 0) return null;
@@ -156,7 +156,7 @@ function conventions(operations: readonly Operation[], openapi: OpenapiView, sit
     body: html`<div class="spread"><div><ul class="rules">
 <li><strong>JSON both ways,</strong> in UTF-8. A request with a body sends <code>Content-Type: application/json</code>; a body has at most ${BODY_LIMIT_BYTES.toLocaleString('en-US')} bytes unless its endpoint says otherwise.</li>
 <li><strong>Times</strong> are UTC with milliseconds, in ISO 8601: <code>2026-05-08T09:00:00.123Z</code>.</li>
-<li><strong>Ids</strong> are text with a prefix that tells what they name, such as <code>int_</code>. Do not look for more in them.</li>
+<li><strong>Ids</strong> are text with a prefix that says what they name, such as <code>int_</code>. Do not look for more in them.</li>
 <li><strong>Answers grow.</strong> Ignore fields that you do not know, and expect new ones.</li>
 <li><strong>Errors</strong> share one shape and are listed, with causes and remedies, in <a href="${site.basePath}/docs/api/errors">Errors</a>.</li>
 </ul></div>

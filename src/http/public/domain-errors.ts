@@ -1,7 +1,7 @@
 import type { DomainError, DomainErrorCode } from '../../contract/domain-error.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../../contract/errors.ts';
 
-/** What a client of the API is told of a refusal below HTTP. A code that is not here can't be caused by a client. */
+/** The API's error for each refusal of domain code. A code that is not here can't be caused by a client. */
 const PUBLIC_CODES: Partial<Record<DomainErrorCode, ErrorCode>> = {
   invalid_input: 'invalid_request',
   invalid_cursor: 'invalid_cursor',

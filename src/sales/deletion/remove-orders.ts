@@ -10,7 +10,7 @@ const HELD_LINE_LIMIT = 100;
 
 /**
  * Removes some orders of an integration that is being deleted. What they held is free again, and the dealer's other
- * channels are told in the same commit. Locks in the one order that holds everywhere: orders, stock, clocks.
+ * channels get their events in the same commit. Locks in the one order that holds everywhere: orders, stock, clocks.
  */
 export async function removeOrders(
   tx: Transaction,

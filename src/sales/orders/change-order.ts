@@ -204,7 +204,7 @@ async function writeStock(
   });
 }
 
-/** Records the events that tell the orders' own client. */
+/** Records the events for the orders' own client. */
 async function recordEvents(
   tx: Transaction,
   context: ChannelContext,

@@ -113,7 +113,7 @@ describe('confirming an order', () => {
 });
 
 describe('fulfilling an order', () => {
-  it('tells its client with the whole order, as it reads, and with the status before', async () => {
+  it('sends its client the whole order, as it reads, and with the status before', async () => {
     const listingId = await publishNew(world, shop, watch());
     const { id } = await order([{ listing_id: listingId, unit_amount: 5 }]);
     await operations.confirm(id);
@@ -134,7 +134,7 @@ describe('fulfilling an order', () => {
     });
   });
 
-  it('of a test order is told as a test, also after the integration went live', async () => {
+  it('of a test order is announced as a test, also after the integration went live', async () => {
     const own = await openShop(world, { isTestMode: true });
     const listingId = await publishNew(world, own, watch());
     const first = await order([{ listing_id: listingId }], own);
@@ -156,7 +156,7 @@ describe('fulfilling an order', () => {
 });
 
 describe('dismissing an order', () => {
-  it('cancels it, gives its stock back and tells its client', async () => {
+  it('cancels it, gives its stock back and informs its client', async () => {
     const listingId = await publishNew(world, shop, watch());
     const { id } = await order([{ listing_id: listingId }]);
     const seen = await observe(shop.api, () =>
@@ -170,7 +170,7 @@ describe('dismissing an order', () => {
     assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
   });
 
-  it('wins or loses against the client’s cancellation, and is told only if it wins', async () => {
+  it('wins or loses against the client’s cancellation, and is announced only if it wins', async () => {
     for (let round = 0; round < 6; round++) {
       const listingId = await publishNew(world, shop, watch());
       const { id } = await order([{ listing_id: listingId }]);

@@ -13,7 +13,7 @@ const CHANNEL = 'crownwheel_events';
 const PAUSE_MS = 10;
 const RECONNECT_MS = 1_000;
 
-/** Tells the other nodes that there are new deliveries: the first at once, those that follow it together. */
+/** Notifies the other nodes of new deliveries: the first at once, those that follow it together. */
 export function createNotifier(db: Database): () => void {
   let isPausing = false;
   let isWanted = false;

@@ -1,6 +1,6 @@
 import type { Spending } from './store.ts';
 
-/** What a response says about the rate limit. The reset is told in the time of the response's own Date header. */
+/** What a response says about the rate limit. The reset is given in the time of the response's own Date header. */
 export function rateHeaders(cap: number, spending: Spending, nowMs: number = Date.now()): Record<string, string> {
   return {
     'x-ratelimit-limit': String(cap),

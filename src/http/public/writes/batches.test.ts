@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-/** Sends writes while their lock is held: the first waits for it, the others gather behind it. */
+/** Sends writes while their lock is held: the first waits for it, the others queue behind it. */
 async function whileHeld(
   shop: Shop,
   { lock, first, cost }: { lock: () => Promise<HeldLock>; first: () => Promise<ApiResponse>; cost: number },
@@ -143,7 +143,7 @@ describe('orders that arrive together', () => {
     assert.equal((await shop.api.get('/v1/orders')).body.data.length, BATCH + 1);
   });
 
-  it('are answered as stored, whatever happens to those who are told of them', async (t) => {
+  it('are answered as stored, whatever happens when workers are woken', async (t) => {
     const database = await cloneDatabase({ poolSize: 3 });
     const onEvents = () => {
       throw new Error('nobody listens');
