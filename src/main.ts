@@ -129,6 +129,7 @@ async function serve(
             trustedProxies: config.trustedProxies,
             isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
             feed,
+            photoFiles,
           },
     gallery: config.roles.some((role) => role !== 'worker')
       ? createPhotoGallery(db, photoFiles, (error, message) => log.warn({ err: error }, message))

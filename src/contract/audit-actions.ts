@@ -44,6 +44,8 @@ const labels = {
   'item.deleted': 'Item deleted for ever',
   'photo.added': 'Photo added',
   'photo.removed': 'Photo removed',
+  'photo.restored': 'Photo put back',
+  'photo.rotated': 'Photo rotated',
   'photo.order_changed': 'Photos put in another order',
   'promotion.started': 'Promotion planned or started',
   'promotion.changed': 'Promotion changed',

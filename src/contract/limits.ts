@@ -22,6 +22,12 @@ export const STRING_LENGTH_LIMIT = 500;
 export const CHANNEL_ORDER_ID_LENGTH_LIMIT = 255;
 /** In minor units of any currency. */
 export const AMOUNT_LIMIT = 1_000_000_000_000;
+export const STOCK_NUMBER_LENGTH_LIMIT = 100;
+export const DESCRIPTION_LENGTH_LIMIT = 20_000;
+/** Of one item, those held back included. */
+export const UNITS_LIMIT = 1_000_000;
+export const PHOTOS_PER_ITEM_LIMIT = 50;
+export const PHOTO_LIMIT_BYTES = 25 * 1_048_576;
 export const ORDER_LINES_LIMIT = 200;
 export const LINE_QUANTITY_LIMIT = 10_000;
 /** Of the compact JSON. */

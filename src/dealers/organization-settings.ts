@@ -154,6 +154,17 @@ export async function staffSeesCost(db: Queryable, organizationId: string): Prom
   return row?.seesCost ?? false;
 }
 
+/** What holds for an item unless it says otherwise. */
+export async function organizationDefaults(
+  db: Queryable,
+  organizationId: string,
+): Promise<{ currency: string; defaultTaxTreatment: string }> {
+  const [row] = await db.query<{ currency: string; defaultTaxTreatment: string }>(sql`
+    select currency, default_tax_treatment as "defaultTaxTreatment" from organizations where id = ${organizationId}`);
+  if (row === undefined) throw new DomainError('not_found', 'There is no such organization.');
+  return row;
+}
+
 /**
  * Asks for every channel of an organization to be projected anew. A channel that is being attached waits for the commit,
  * or is waited for: otherwise it would neither be found here nor see the change.

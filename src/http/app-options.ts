@@ -41,6 +41,8 @@ export type Timeouts = {
   /** For a request's headers, and for the whole request, to arrive. */
   headersMs: number;
   requestMs: number;
+  /** For a request with a file. */
+  uploadMs: number;
   /** For a connection on which nothing moves, such as a client that does not read its answer. */
   idleMs: number;
   /** For one piece of a large answer, which a client that reads takes in a moment. */

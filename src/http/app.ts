@@ -3,6 +3,7 @@ import { ApiError } from '../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS, HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import { newRequestId } from '../ids/new-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
+import { limitBodyTime } from './body-timeout.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
@@ -32,6 +33,7 @@ declare module 'fastify' {
 const TIMEOUTS: Timeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
+  uploadMs: 15 * 60_000,
   idleMs: 60_000,
   pieceMs: ANSWER_PIECE_LIMIT_MS,
   checkEveryMs: 1_000,
@@ -47,7 +49,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
-    requestTimeout: timeouts.requestMs,
+    requestTimeout: timeouts.uploadMs,
     connectionTimeout: timeouts.idleMs,
     keepAliveTimeout: 72_000,
     return503OnClosing: false,
@@ -84,6 +86,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     }
     done();
   });
+  limitBodyTime(app, timeouts, faults);
   answerOddRequests(app, faults);
 
   await app.register(docsRoutes, { publicUrl: options.publicUrl, isHome: options.dashboard === null });

@@ -1,17 +1,24 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { DomainError } from '../contract/domain-error.ts';
+import {
+  AMOUNT_LIMIT,
+  DESCRIPTION_LENGTH_LIMIT,
+  STOCK_NUMBER_LENGTH_LIMIT,
+  STRING_LENGTH_LIMIT,
+  UNITS_LIMIT,
+} from '../contract/limits.ts';
 import { OneOf } from '../contract/resources/common.ts';
 import { WatchAttributes } from '../contract/resources/listing.ts';
 import { PartAttributes } from '../contract/resources/part.ts';
 
-export const AMOUNT_MAX = 1_000_000_000_000;
-export const UNITS_MAX = 1_000_000;
+export const AMOUNT_MAX = AMOUNT_LIMIT;
+export const UNITS_MAX = UNITS_LIMIT;
 
 const fields = {
-  stockNumber: Type.String({ minLength: 1, maxLength: 100 }),
-  title: Type.String({ minLength: 1, maxLength: 500 }),
-  description: Type.String({ maxLength: 20_000 }),
+  stockNumber: Type.String({ minLength: 1, maxLength: STOCK_NUMBER_LENGTH_LIMIT }),
+  title: Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT }),
+  description: Type.String({ maxLength: DESCRIPTION_LENGTH_LIMIT }),
   /** Minor units of the organization's currency; null is price on request. */
   priceAmount: Type.Union([Type.Integer({ minimum: 0, maximum: AMOUNT_MAX }), Type.Null()]),
   units: Type.Integer({ minimum: 0, maximum: UNITS_MAX }),
@@ -19,12 +26,28 @@ const fields = {
   locationId: Type.Union([Type.String(), Type.Null()]),
 };
 
-const NewListing = Type.Object({ kind: Type.Literal('listing'), ...fields, attributes: WatchAttributes });
-const NewPart = Type.Object({ kind: Type.Literal('part'), ...fields, attributes: PartAttributes });
+/** What no client ever reads. */
+const privateFields = {
+  serialNumber: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT }), Type.Null()])),
+  costAmount: Type.Optional(fields.priceAmount),
+  privateNotes: Type.Optional(Type.String({ maxLength: DESCRIPTION_LENGTH_LIMIT })),
+};
+
+const NewListing = Type.Object({
+  kind: Type.Literal('listing'),
+  ...fields,
+  ...privateFields,
+  attributes: WatchAttributes,
+});
+const NewPart = Type.Object({ kind: Type.Literal('part'), ...fields, ...privateFields, attributes: PartAttributes });
 export type NewItem = Static<typeof NewListing> | Static<typeof NewPart>;
 
-const ListingChanges = Type.Partial(Type.Object({ ...fields, attributes: Type.Partial(WatchAttributes) }));
-const PartChanges = Type.Partial(Type.Object({ ...fields, attributes: Type.Partial(PartAttributes) }));
+const ListingChanges = Type.Partial(
+  Type.Object({ ...fields, ...privateFields, attributes: Type.Partial(WatchAttributes) }),
+);
+const PartChanges = Type.Partial(
+  Type.Object({ ...fields, ...privateFields, attributes: Type.Partial(PartAttributes) }),
+);
 /** What the dealer edited: a field that is absent stays as it is, also within the attributes. */
 export type ItemChanges = Static<typeof ListingChanges> | Static<typeof PartChanges>;
 

@@ -27,9 +27,10 @@ export async function createItem(
       await assertLocation(tx, organizationId, input.locationId);
       await tx.query(sql`
         insert into items (id, organization_id, kind, stock_number, title, description, price_amount, units,
-          tax_treatment, location_id, attributes, created_at)
+          tax_treatment, location_id, serial_number, cost_amount, private_notes, attributes, created_at)
         values (${id}, ${organizationId}, ${input.kind}, ${input.stockNumber}, ${input.title}, ${input.description},
           ${input.priceAmount}, ${input.units}, ${input.taxTreatment}, ${input.locationId},
+          ${input.serialNumber ?? null}, ${input.costAmount ?? null}, ${input.privateNotes ?? ''},
           ${JSON.stringify(input.attributes)}::jsonb, ${transactionTime(context.now())})`);
       const { stockNumber, title, priceAmount, units } = input;
       await recordAudit(tx, actor, {
@@ -44,23 +45,38 @@ export async function createItem(
   return id;
 }
 
-/** Changes what the dealer edited and leaves the rest. `units` sets the units that can be sold. */
+/** What an edit began from, so that it can't undo what somebody else did meanwhile. */
+export type EditBasis = {
+  /** The item's revision when the form was opened. */
+  revision?: number;
+  /** The units that could be sold then. Orders take units without raising the revision. */
+  units?: number;
+  /** The audit row that this edit takes back. */
+  undoes?: string;
+};
+
+/**
+ * Changes what the dealer edited and leaves the rest. `units` sets the units that can be sold. Returns the revision, which
+ * every edit that changes something raises.
+ */
 export async function editItem(
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   itemId: string,
   changes: ItemChanges,
-): Promise<void> {
+  basis: EditBasis = {},
+): Promise<number> {
   const isQuantityEdit = changes.units !== undefined;
-  await naming(changes.stockNumber ?? '', () =>
+  return await naming(changes.stockNumber ?? '', () =>
     changeItem(context, { organizationId, itemId, isQuantityEdit }, async (tx, item) => {
       assertChanges(item.kind, changes);
+      const { revision, ...old } = await readEditable(tx, item);
+      assertBasis({ revision, units: old.units }, changes, basis);
       await assertLocation(tx, organizationId, changes.locationId ?? null);
       if (typeof changes.priceAmount === 'number') {
         await assertAbovePromotions(tx, context, itemId, changes.priceAmount);
       }
-      const old = await readEditable(tx, item);
       const has = (field: keyof ItemChanges) => changes[field] !== undefined;
       // What orders hold stays held: the dealer counts what is free to sell.
       const units = changes.units === undefined ? item.units : changes.units + item.reservedUnits;
@@ -73,29 +89,49 @@ export async function editItem(
           price_amount = case when ${has('priceAmount')} then ${changes.priceAmount ?? null} else price_amount end,
           tax_treatment = case when ${has('taxTreatment')} then ${changes.taxTreatment ?? null} else tax_treatment end,
           location_id = case when ${has('locationId')} then ${changes.locationId ?? null} else location_id end,
+          serial_number = case when ${has('serialNumber')} then ${changes.serialNumber ?? null} else serial_number end,
+          cost_amount = case when ${has('costAmount')} then ${changes.costAmount ?? null} else cost_amount end,
+          private_notes = coalesce(${changes.privateNotes ?? null}, private_notes),
           units = ${units},
           attributes = attributes || ${JSON.stringify(changes.attributes ?? {})}::jsonb
         where id = ${itemId}`);
-      await recordAudit(tx, actor, {
+      const auditId = await recordAudit(tx, actor, {
         organizationId,
         action: 'item.edited',
         object: { kind: 'item', id: itemId },
         old: { ...old, attributes: attributesOf(old.attributes, changes) },
         new: changes,
         undo: { operation: 'edit_item' },
+        ...(basis.undoes === undefined ? {} : { undoes: basis.undoes }),
         at: context.now(),
       });
+      // A save that changes nothing must not make a colleague's form stale.
+      if (auditId === null) return revision;
+      await tx.query(sql`
+        update items set revision = revision + 1, edited_at = ${transactionTime(context.now())} where id = ${itemId}`);
+      return revision + 1;
     }),
   );
 }
 
-type Editable = Omit<Required<ItemChanges>, 'attributes'> & { attributes: Record<string, unknown> };
+function assertBasis(now: { revision: number; units: number }, changes: ItemChanges, basis: EditBasis): void {
+  if (basis.revision !== undefined && basis.revision !== now.revision) {
+    throw new DomainError('changed_meanwhile', 'Somebody else has saved this item meanwhile.', 'revision');
+  }
+  if (changes.units !== undefined && basis.units !== undefined && basis.units !== now.units) {
+    const message = `Units were sold or moved meanwhile: ${now.units} can be sold now, not ${basis.units}.`;
+    throw new DomainError('changed_meanwhile', message, 'units');
+  }
+}
+
+type Editable = Omit<Required<ItemChanges>, 'attributes'> & { attributes: Record<string, unknown>; revision: number };
 
 /** What the dealer can edit, as it stands; the item's row is locked. */
 async function readEditable(tx: Transaction, item: LockedItem): Promise<Editable> {
   const [row] = await tx.query<Omit<Editable, 'units'>>(sql`
     select stock_number as "stockNumber", title, description, price_amount as "priceAmount",
-      tax_treatment as "taxTreatment", location_id as "locationId", attributes
+      tax_treatment as "taxTreatment", location_id as "locationId", serial_number as "serialNumber",
+      cost_amount as "costAmount", private_notes as "privateNotes", attributes, revision
     from items where id = ${item.id}`);
   if (row === undefined) throw missingItems([item.id]);
   return { ...row, units: item.units - item.reservedUnits };
@@ -141,7 +177,9 @@ export async function removeItem(
   /** The clocks of `stampAlso` and of all channels that the item is or was on: the toggles go with the item. */
   clocks: Map<string, Date>,
 ): Promise<{ stamps: Map<string, Date>; photoIds: string[] }> {
-  const photos = await tx.query<{ id: string }>(sql`select id from photos where item_id = ${itemId}`);
+  const photos = await tx.query<{ id: string }>(sql`
+    select id from photos where item_id = ${itemId}
+    union all select id from removed_photos where item_id = ${itemId}`);
   await tx.query(sql`delete from items where id = ${itemId}`);
   const { stamps } = await projectItems(tx, context, {
     itemIds: [itemId],

@@ -8,6 +8,8 @@ import { inviteMember } from '../../src/dealers/users/sign-in-links.ts';
 import { newId } from '../../src/ids/new-id.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
+import { startPromotion } from '../../src/inventory/promotions.ts';
+import { sellUnits } from '../../src/sales/sell.ts';
 import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
 import { watch } from '../harness/stock.ts';
 import { startWorld, type World } from '../harness/world.ts';
@@ -28,6 +30,16 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   // Of no delivery at all: the integration beside it is looked for first.
   delivery_id: async () => newId('delivery'),
   item_id: async ({ organizationId }) => await createItem(world.channel, COMMAND_LINE, organizationId, watch()),
+  promotion_id: async ({ organizationId }) => {
+    const itemId = await createItem(world.channel, COMMAND_LINE, organizationId, watch());
+    const input = { priceAmount: 1, startsAt: new Date(), endsAt: null };
+    return await startPromotion(world.channel, COMMAND_LINE, organizationId, itemId, input);
+  },
+  sale_id: async ({ organizationId }) => {
+    const itemId = await createItem(world.channel, COMMAND_LINE, organizationId, watch());
+    return await sellUnits(world.channel, COMMAND_LINE, organizationId, itemId, 1);
+  },
+  photo_id: async () => newId('photo'),
   location_id: async ({ organizationId }) => {
     const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
     return await createLocation(world.db, COMMAND_LINE, organizationId, unitId, 'Location');
@@ -41,6 +53,8 @@ const FOREIGN_FIELDS: Record<string, string> = {
   integration_id: 'integration_id',
   location_id: 'location_id',
   object_id: 'item_id',
+  photo_ids: 'photo_id',
+  preview_of_id: 'item_id',
 };
 /** Bodies that the sample below can't guess. */
 const BODIES: Record<string, unknown> = {

@@ -103,6 +103,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
             trustedProxies: [],
             isPrivateWebhookAllowed: true,
             feed,
+            photoFiles,
             ...dashboard,
           },
     gallery: createPhotoGallery(database.db, photoFiles, () => {}),

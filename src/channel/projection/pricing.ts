@@ -50,6 +50,43 @@ export function channelPrice(amount: number, rule: PriceRule): number | null {
   return Number.isSafeInteger(price) ? price : null;
 }
 
+/** How a channel's price comes about, for people: each step rounded to minor units, only the last one is charged. */
+export type PriceSteps = {
+  from: { amount: number; currency: string };
+  /** Null where no conversion is needed, or no rate is known. */
+  rate: string | null;
+  /** In the channel's currency, before the markup; null without a rate. */
+  converted: number | null;
+  markupBasisPoints: number;
+  /** With the markup, before the rounding. */
+  markedUp: number | null;
+  rounding: Rounding;
+  /** What the client reads; null if it can't be priced. */
+  price: number | null;
+  currency: string;
+};
+
+export function priceSteps(amount: number, rule: PriceRule): PriceSteps {
+  const exactly = (markupBasisPoints: number) => channelPrice(amount, { ...rule, markupBasisPoints, rounding: 'none' });
+  return {
+    from: { amount, currency: rule.from },
+    rate: rule.from === rule.to || rule.rate === null ? null : decimalOf(rule.rate),
+    converted: exactly(0),
+    markupBasisPoints: rule.markupBasisPoints,
+    markedUp: exactly(rule.markupBasisPoints),
+    rounding: rule.rounding,
+    price: channelPrice(amount, rule),
+    currency: rule.to,
+  };
+}
+
+const RATE_DIGITS = 6;
+
+/** To be read, not to be calculated with. */
+function decimalOf({ numerator, denominator }: Rate): string {
+  return String(Number((Number(numerator) / Number(denominator)).toPrecision(RATE_DIGITS)));
+}
+
 /** The decimal text of a numeric column as an exact ratio. */
 export function rateFrom(decimal: string): Rate {
   const [whole = '0', fraction = ''] = decimal.split('.');

@@ -1,5 +1,6 @@
 import { auditOperations } from './audit.ts';
 import { integrationOperations } from './integrations.ts';
+import { itemOperations } from './items.ts';
 import { liveOperations } from './live.ts';
 import { locationOperations } from './locations.ts';
 import type { DashboardOperation } from './operation.ts';
@@ -20,6 +21,7 @@ export const DASHBOARD_OPERATIONS = {
   ...locationOperations,
   ...auditOperations,
   ...integrationOperations,
+  ...itemOperations,
   ...liveOperations,
 } satisfies Record<string, DashboardOperation>;
 

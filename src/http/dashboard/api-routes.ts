@@ -48,6 +48,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       bodyLimit: operation.bodyLimitBytes,
+      config: { isUpload: operation.isUpload },
       schema: {
         querystring: operation.query,
         ...(operation.body === null || operation.isUpload ? {} : { body: operation.body }),

@@ -1,3 +1,4 @@
+import type { PhotoFiles } from '../../inventory/photos/photo-files.ts';
 import type { ChangeFeed } from '../../live/change-feed.ts';
 import type { TrustedProxies } from '../client-address.ts';
 import type { PageFiles } from './page-files.ts';
@@ -12,4 +13,6 @@ export type DashboardOptions = {
   /** Whether webhooks may go to http and private addresses; for development. */
   isPrivateWebhookAllowed: boolean;
   feed: ChangeFeed;
+  /** Where uploads go. */
+  photoFiles: PhotoFiles;
 };

@@ -2,6 +2,7 @@ import type { DashboardOperations } from '../../contract/dashboard/operations.ts
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
 import { integrationHandlers } from './routes/integrations.ts';
+import { itemHandlers } from './routes/items.ts';
 import { liveHandlers } from './routes/live.ts';
 import { locationHandlers } from './routes/locations.ts';
 import { organizationHandlers } from './routes/organization.ts';
@@ -18,5 +19,6 @@ export const handlers: Handlers<DashboardOperations> = {
   ...locationHandlers,
   ...auditHandlers,
   ...integrationHandlers,
+  ...itemHandlers,
   ...liveHandlers,
 };

@@ -35,11 +35,31 @@ export const MARKER_NAME = 'crownwheel-installation.json';
 /** More than a marker has. */
 export const MARKER_BYTES_MAX = 4_096;
 
+export type PhotoFormat = 'jpeg' | 'png' | 'webp' | 'avif';
+
 export const PHOTO_EXTENSIONS = ['jpg', 'png', 'webp', 'avif'] as const;
 export type PhotoExtension = (typeof PHOTO_EXTENSIONS)[number];
 
+export const EXTENSION_OF: Record<PhotoFormat, PhotoExtension> = {
+  jpeg: 'jpg',
+  png: 'png',
+  webp: 'webp',
+  avif: 'avif',
+};
+
 /** As it was stored, the whole picture in another format, or its square thumbnail. `svg` is a drawing of the demo. */
 export type PhotoFileName = `original.${PhotoExtension | 'svg'}` | `${'full' | 'square'}.${PhotoExtension}`;
+
+/** The stored original. A photo of the demo is a drawing until somebody looks at it. */
+export function originalNames(format: PhotoFormat): [PhotoFileName, PhotoFileName] {
+  return [`original.${EXTENSION_OF[format]}`, 'original.svg'];
+}
+
+/** Null if its file is lost. */
+export async function readOriginal(files: PhotoFiles, photoId: string, format: PhotoFormat): Promise<Buffer | null> {
+  const [original, drawing] = originalNames(format);
+  return (await files.read(photoId, original)) ?? (await files.read(photoId, drawing));
+}
 
 /** Each photo has a folder; the folders are spread over 1,024 by the end of the id, which is random. */
 export function folderOf(photoId: string): string {

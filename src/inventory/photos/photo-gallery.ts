@@ -5,12 +5,15 @@ import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import {
   type FileStat,
+  originalNames,
   PHOTO_EXTENSIONS,
   type PhotoExtension,
   type PhotoFileName,
   type PhotoFiles,
+  type PhotoFormat,
+  readOriginal,
 } from './photo-files.ts';
-import { EXTENSION_OF, FORMAT_OF, inTurn, type PhotoFormat, renderPhoto } from './photo-variants.ts';
+import { FORMAT_OF, inTurn, renderPhoto } from './photo-variants.ts';
 
 /** What a photo's public address names: `pho_….webp` or `pho_…-square.webp`. */
 export type PhotoName = { photoId: string; isSquare: boolean; extension: PhotoExtension };
@@ -56,7 +59,7 @@ export function createPhotoGallery(
 
   async function make(photo: FoundPhoto, file: PhotoFileName, signal: AbortSignal): Promise<Made | null> {
     const { photoId } = photo;
-    const source = await readOriginal(files, photo);
+    const source = await readOriginal(files, photoId, photo.storedFormat);
     if (source === null) {
       onFault(new Error(`${photoId} has no file`), 'the file of a photo is missing');
       return null;
@@ -104,7 +107,7 @@ export function createPhotoGallery(
     async stat(photo) {
       const made = await files.stat(photo.photoId, fileOf(photo));
       if (made !== null) return made;
-      const [original, drawing] = originalsOf(photo);
+      const [original, drawing] = originalNames(photo.storedFormat);
       const isThere =
         (await files.stat(photo.photoId, original)) !== null || (await files.stat(photo.photoId, drawing)) !== null;
       return isThere ? { size: null } : null;
@@ -118,14 +121,4 @@ type Made = 'kept' | Buffer;
 function fileOf(photo: FoundPhoto): PhotoFileName {
   const whole = photo.storedFormat === photo.format ? 'original' : 'full';
   return `${photo.isSquare ? 'square' : whole}.${photo.extension}`;
-}
-
-/** A photo of the demo is a drawing until somebody looks at it. */
-function originalsOf({ storedFormat }: FoundPhoto): [PhotoFileName, PhotoFileName] {
-  return [`original.${EXTENSION_OF[storedFormat]}`, 'original.svg'];
-}
-
-async function readOriginal(files: PhotoFiles, photo: FoundPhoto): Promise<Buffer | null> {
-  const [original, drawing] = originalsOf(photo);
-  return (await files.read(photo.photoId, original)) ?? (await files.read(photo.photoId, drawing));
 }

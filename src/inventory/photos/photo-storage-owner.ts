@@ -66,10 +66,12 @@ export async function countStored(db: Queryable, files: PhotoFiles): Promise<{ p
   return { photos, unknown };
 }
 
-/** Those of the ids that no photo of this database has. */
+/** Those of the ids that no photo of this database has, nor one that can still be put back. */
 export async function unknownPhotos(db: Queryable, photoIds: string[]): Promise<string[]> {
   if (photoIds.length === 0) return [];
-  const rows = await db.query<{ id: string }>(sql`select id from photos where id = any(${photoIds}::text[])`);
+  const rows = await db.query<{ id: string }>(sql`
+    select id from photos where id = any(${photoIds}::text[])
+    union all select id from removed_photos where id = any(${photoIds}::text[])`);
   const known = new Set(rows.map((row) => row.id));
   return photoIds.filter((id) => !known.has(id));
 }

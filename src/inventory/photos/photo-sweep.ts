@@ -1,11 +1,14 @@
 import { type RepeatedTask, startRepeating } from '../../concurrency/repeat.ts';
 import { idTimeMs, isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 import type { PhotoFiles } from './photo-files.ts';
 import { ownerOfStorage, removePhotoFiles, unknownPhotos } from './photo-storage-owner.ts';
 
 /** A younger photo may belong to an upload that is not committed yet. Its id says when it was made. */
 const AGE_MIN_MS = 24 * 60 * 60 * 1000;
+/** As long as the history offers to put a photo back. */
+const REMOVED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const EVERY_MS = 24 * 60 * 60 * 1000;
 /** Starting has more urgent things to do. */
 const FIRST_AFTER_MS = 60_000;
@@ -18,6 +21,7 @@ const FIRST_AFTER_MS = 60_000;
 export async function sweepPhotos(db: Queryable, files: PhotoFiles, nowMs = Date.now()): Promise<number> {
   const owner = await ownerOfStorage(db, files);
   if (owner !== 'ours') throw new Error(`no file was removed: the storage of photos is ${owner}; see "doctor"`);
+  await forgetRemovedPhotos(db, nowMs);
   let removed = 0;
   for await (const names of files.list()) {
     const ids = names.filter((name) => isId('photo', name) && nowMs - idTimeMs(name) > AGE_MIN_MS);
@@ -27,6 +31,11 @@ export async function sweepPhotos(db: Queryable, files: PhotoFiles, nowMs = Date
     removed += orphans.length;
   }
   return removed;
+}
+
+/** From then on a photo that was taken away can't be put back, and the sweep takes its files. */
+async function forgetRemovedPhotos(db: Queryable, nowMs: number): Promise<void> {
+  await db.query(sql`delete from removed_photos where removed_at < ${new Date(nowMs - REMOVED_KEPT_MS)}`);
 }
 
 /** Sweeps soon after the start and then once a day. Any number of nodes may do it. */

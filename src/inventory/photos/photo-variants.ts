@@ -3,23 +3,17 @@ import sharp, { type Sharp } from 'sharp';
 import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { FILE_BYTES_MAX, type PhotoExtension } from './photo-files.ts';
+import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
+import { FILE_BYTES_MAX, type PhotoExtension, type PhotoFormat } from './photo-files.ts';
 
-export const PHOTO_BYTES_MAX = 25 * 1_048_576;
+export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
 export const PHOTO_PIXELS_MAX = 100_000_000;
 /** WebP can't hold more on a side. */
 export const PHOTO_SIDE_MAX_PX = 16_383;
 export const SQUARE_SIDE_PX = 480;
 
-export type PhotoFormat = 'jpeg' | 'png' | 'webp' | 'avif';
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
 
-export const EXTENSION_OF: Record<PhotoFormat, PhotoExtension> = {
-  jpeg: 'jpg',
-  png: 'png',
-  webp: 'webp',
-  avif: 'avif',
-};
 export const FORMAT_OF: Record<PhotoExtension, PhotoFormat> = { jpg: 'jpeg', png: 'png', webp: 'webp', avif: 'avif' };
 
 /**
@@ -54,8 +48,11 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');
   if (bytes.length > PHOTO_BYTES_MAX) throw refused('A photo may have at most 25 MB.');
   const format = sniff(bytes);
-  const prepare = () => pictures.run('uploads', () => encodeUpload(bytes, format));
-  return await uploads.run(prepare).catch((error: unknown) => {
+  return await asUpload(() => pictures.run('uploads', () => encodeUpload(bytes, format)));
+}
+
+async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
+  return await uploads.run(work).catch((error: unknown) => {
     if (!(error instanceof SemaphoreError)) throw error;
     throw refused('Too many photos are being uploaded at this moment. Try again in a minute.');
   });
@@ -95,6 +92,16 @@ export async function renderPhoto(source: Buffer, wanted: { format: PhotoFormat;
     picture.resize(SQUARE_SIDE_PX, SQUARE_SIDE_PX, { fit: 'cover', position: sharp.strategy.attention });
   }
   return await encode(picture, wanted.format).timeout({ seconds: PICTURE_SECONDS_MAX }).toBuffer();
+}
+
+/** A stored picture, turned by a quarter to the right. */
+export async function rotateQuarter(bytes: Buffer, format: PhotoFormat): Promise<ReadyPhoto> {
+  const turn = () =>
+    encodeOriginal(sharp(bytes, { limitInputPixels: PHOTO_PIXELS_MAX }).rotate(90), format)
+      .timeout({ seconds: PICTURE_SECONDS_MAX })
+      .toBuffer({ resolveWithObject: true });
+  const { data, info } = await asUpload(() => pictures.run('uploads', turn));
+  return { bytes: data, format, width: info.width, height: info.height };
 }
 
 /** By its first bytes, so that nothing but these four formats ever reaches a decoder. */

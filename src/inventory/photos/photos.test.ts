@@ -13,7 +13,15 @@ import { newId } from '../../ids/new-id.ts';
 import { deleteItem } from '../../sales/delete-item.ts';
 import { sweepPhotos } from './photo-sweep.ts';
 import { PHOTO_BYTES_MAX } from './photo-variants.ts';
-import { addPhoto, orderPhotos, PHOTOS_MAX, type PhotoContext, removePhoto } from './photos.ts';
+import {
+  addPhoto,
+  orderPhotos,
+  PHOTOS_MAX,
+  type PhotoContext,
+  removePhoto,
+  restorePhoto,
+  rotatePhoto,
+} from './photos.ts';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'avif';
 type Photo = { id: string; position: number; url: string; thumbnail_url: string; width: number; height: number };
@@ -251,6 +259,39 @@ describe('photos', () => {
       const left = await storedIds(world);
       return !left.includes(first.id) && !left.includes(second.id);
     });
+  });
+
+  it('that were removed can be put back where they were for 30 days, then their files are swept', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const bytes = await picture('jpeg', 10, 10);
+    const [first, second] = [await add(id, bytes), await add(id, bytes)];
+    await removePhoto(context, TESTER, dealer.organizationId, id, first);
+    assert.equal((await load(world, `${world.channel.publicUrl}/photos/${first}.jpg`)).status, 404);
+    await restorePhoto(context, TESTER, dealer.organizationId, id, first);
+    assert.deepEqual(
+      (await photosOf(id)).map((photo) => photo.id),
+      [first, second],
+    );
+    const missing = { code: 'not_found' };
+    await assert.rejects(restorePhoto(context, TESTER, dealer.organizationId, id, first), missing);
+    await removePhoto(context, TESTER, dealer.organizationId, id, second);
+    const days = (count: number) => Date.now() + count * 86_400_000;
+    await sweepPhotos(world.db, world.photoFiles, days(29));
+    assert.ok((await storedIds(world)).includes(second));
+    await sweepPhotos(world.db, world.photoFiles, days(31));
+    assert.ok(!(await storedIds(world)).includes(second));
+    await assert.rejects(restorePhoto(context, TESTER, dealer.organizationId, id, second), missing);
+  });
+
+  it('are turned by a quarter under another id, in the same position', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const first = await add(id, await picture('jpeg', 30, 20));
+    await add(id, await picture('jpeg', 10, 10));
+    const turned = await rotatePhoto(context, TESTER, dealer.organizationId, id, first);
+    const [photo] = await photosOf(id);
+    assert.notEqual(turned, first);
+    assert.deepEqual([photo?.id, photo?.width, photo?.height], [turned, 20, 30]);
+    await assert.rejects(rotatePhoto(context, TESTER, dealer.organizationId, id, first), { code: 'not_found' });
   });
 
   it('that no row names are swept when they are a day old', async () => {

@@ -2,13 +2,16 @@ import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
+import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
 import { changeItem } from '../change.ts';
-import type { PhotoFiles } from './photo-files.ts';
-import { EXTENSION_OF, prepareUpload } from './photo-variants.ts';
+import { EXTENSION_OF, type PhotoFiles, type PhotoFormat, readOriginal } from './photo-files.ts';
+import { prepareUpload, rotateQuarter } from './photo-variants.ts';
 
-export const PHOTOS_MAX = 50;
+export const PHOTOS_MAX = PHOTOS_PER_ITEM_LIMIT;
 
 /** What adding a photo needs beside the channel. */
 export type PhotoContext = ChannelContext & { photoFiles: PhotoFiles };
@@ -30,12 +33,8 @@ export async function addPhoto(
   try {
     await changeItem(context, { organizationId, itemId }, async (tx) => {
       // The item's row is locked, so no other photo can take the place that is counted here.
-      const [row] = await tx.query<{ count: number }>(sql`
-        select count(*) as count from photos where item_id = ${itemId}`);
-      const count = row?.count ?? 0;
-      if (count >= PHOTOS_MAX) {
-        throw new DomainError('invalid_input', `An item has at most ${PHOTOS_MAX} photos.`, 'photo');
-      }
+      const count = await countPhotos(tx, itemId);
+      if (count >= PHOTOS_MAX) throw tooManyPhotos();
       await tx.query(sql`
         insert into photos (id, item_id, organization_id, position, width, height, format)
         values (${id}, ${itemId}, ${organizationId}, ${count + 1}, ${width}, ${height}, ${format})`);
@@ -55,7 +54,7 @@ export async function addPhoto(
   return id;
 }
 
-/** Takes a photo away; those behind it move up. Its files go after the commit. */
+/** Takes a photo away; those behind it move up. Its files are kept, so that it can be put back. */
 export async function removePhoto(
   context: ChannelContext,
   actor: Actor,
@@ -65,8 +64,13 @@ export async function removePhoto(
 ): Promise<void> {
   await changeItem(context, { organizationId, itemId }, async (tx) => {
     const [removed] = await tx.query<{ position: number }>(sql`
-      delete from photos where id = ${photoId} and item_id = ${itemId} returning position`);
-    if (removed === undefined) throw new DomainError('not_found', `There is no photo ${photoId}.`, 'photo');
+      with gone as (
+        delete from photos where id = ${photoId} and item_id = ${itemId}
+        returning id, item_id, organization_id, position, width, height, format)
+      insert into removed_photos (id, item_id, organization_id, position, width, height, format, removed_at)
+      select id, item_id, organization_id, position, width, height, format, ${clockTime(context.now())} from gone
+      returning position`);
+    if (removed === undefined) throw missingPhoto(photoId);
     await tx.query(sql`
       update photos set position = position - 1 where item_id = ${itemId} and position > ${removed.position}`);
     await recordAudit(tx, actor, {
@@ -74,10 +78,86 @@ export async function removePhoto(
       action: 'photo.removed',
       object: { kind: 'item', id: itemId },
       old: { photoId, position: removed.position },
+      undo: { operation: 'restore_photo' },
+      at: context.now(),
+    });
+  });
+}
+
+/** Puts a photo back where it was, as far as there are still so many. */
+export async function restorePhoto(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  itemId: string,
+  photoId: string,
+  undoes?: string,
+): Promise<void> {
+  await changeItem(context, { organizationId, itemId }, async (tx) => {
+    const count = await countPhotos(tx, itemId);
+    if (count >= PHOTOS_MAX) throw tooManyPhotos();
+    const [removed] = await tx.query<RemovedPhoto>(sql`
+      delete from removed_photos where id = ${photoId} and item_id = ${itemId}
+      returning position, width, height, format`);
+    if (removed === undefined) throw missingPhoto(photoId);
+    const position = Math.min(removed.position, count + 1);
+    await tx.query(sql`
+      update photos set position = position + 1 where item_id = ${itemId} and position >= ${position}`);
+    await tx.query(sql`
+      insert into photos (id, item_id, organization_id, position, width, height, format)
+      values (${photoId}, ${itemId}, ${organizationId}, ${position}, ${removed.width}, ${removed.height},
+        ${removed.format})`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'photo.restored',
+      object: { kind: 'item', id: itemId },
+      new: { photoId, position },
+      ...(undoes === undefined ? {} : { undoes }),
+      at: context.now(),
+    });
+  });
+}
+
+type RemovedPhoto = { position: number; width: number; height: number; format: PhotoFormat };
+
+/**
+ * Turns a photo by a quarter to the right. What stands under a photo's id never changes, since browsers keep it for good:
+ * the turned picture is another photo in the same position.
+ */
+export async function rotatePhoto(
+  context: PhotoContext,
+  actor: Actor,
+  organizationId: string,
+  itemId: string,
+  photoId: string,
+): Promise<string> {
+  const [photo] = await context.db.query<{ format: PhotoFormat }>(sql`
+    select format from photos
+    where id = ${photoId} and item_id = ${itemId} and organization_id = ${organizationId}`);
+  if (photo === undefined) throw missingPhoto(photoId);
+  const original = await readOriginal(context.photoFiles, photoId, photo.format);
+  if (original === null) throw new DomainError('not_found', 'The file of this photo is lost.', 'photo');
+  const { bytes, width, height } = await rotateQuarter(original, photo.format);
+  const id = newId('photo');
+  await context.photoFiles.write(id, `original.${EXTENSION_OF[photo.format]}`, bytes);
+  await changeItem(context, { organizationId, itemId }, async (tx) => {
+    const [old] = await tx.query<{ position: number }>(sql`
+      delete from photos where id = ${photoId} and item_id = ${itemId} returning position`);
+    if (old === undefined) throw missingPhoto(photoId);
+    await tx.query(sql`
+      insert into photos (id, item_id, organization_id, position, width, height, format)
+      values (${id}, ${itemId}, ${organizationId}, ${old.position}, ${width}, ${height}, ${photo.format})`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'photo.rotated',
+      object: { kind: 'item', id: itemId },
+      old: { photoId },
+      new: { photoId: id },
       at: context.now(),
     });
   });
   context.onPhotosRemoved?.([photoId]);
+  return id;
 }
 
 /** Puts the photos of an item in another order: the ids of all of them, the main one first. */
@@ -110,4 +190,18 @@ export async function orderPhotos(
       at: context.now(),
     });
   });
+}
+
+async function countPhotos(tx: Transaction, itemId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`
+    select count(*) as count from photos where item_id = ${itemId}`);
+  return row?.count ?? 0;
+}
+
+function tooManyPhotos(): DomainError {
+  return new DomainError('invalid_input', `An item has at most ${PHOTOS_MAX} photos.`, 'photo');
+}
+
+function missingPhoto(photoId: string): DomainError {
+  return new DomainError('not_found', `There is no photo ${photoId}.`, 'photo');
 }

@@ -1,0 +1,126 @@
+import { DomainError } from '../contract/domain-error.ts';
+import type { JsonObject } from '../contract/versions.ts';
+import { sql } from '../db/sql.ts';
+import type { ChannelContext } from './context.ts';
+import { type ItemSource, render } from './documents.ts';
+import { presenter } from './plan-projection.ts';
+import { type PriceSteps, priceSteps } from './pricing.ts';
+import { type ChannelSettings, pairKey, readItems, readPublications, readSettings } from './sources.ts';
+
+/** What a channel shows, or would show, of an item. */
+export type ChannelPreview = {
+  integrationId: string;
+  /** False also where the item was never on it. */
+  isOn: boolean;
+  wasOn: boolean;
+  /** How the channel's price comes from the dealer's; null for price on request. */
+  price: PriceSteps | null;
+  /** The same for the promotion that runs. */
+  promotionPrice: PriceSteps | null;
+  /** What the client reads, or would read if the item were on the channel; `updated_at` is missing. */
+  document: JsonObject;
+  lastEvent: LastEvent | null;
+};
+
+/** The event that announced what the client reads now. */
+export type LastEvent = { id: string; type: string; createdAt: Date };
+
+/** What an edit would make of an item; what is absent stays. */
+export type ItemDraft = Partial<
+  Pick<
+    ItemSource,
+    'stockNumber' | 'title' | 'description' | 'priceAmount' | 'taxTreatment' | 'location' | 'attributes' | 'units'
+  >
+>;
+
+/**
+ * Renders an item on each channel as it is, with a draft laid over it. Nothing is locked or written. An item that is not
+ * there yet is rendered from the draft alone.
+ */
+export async function previewItem(
+  context: ChannelContext,
+  organizationId: string,
+  integrationIds: string[],
+  item: { id: string } | { kind: 'listing' | 'part' },
+  draft: ItemDraft,
+): Promise<ChannelPreview[]> {
+  return await context.db.transaction(async (tx) => {
+    const { settings, now: databaseNow } = await readSettings(tx, integrationIds, context.publicUrl);
+    const now = context.now() ?? databaseNow ?? new Date();
+    const id = 'id' in item ? item.id : '';
+    const stored = id === '' ? undefined : (await readItems(tx, [id])).get(pairKey(organizationId, id));
+    if (id !== '' && stored === undefined) throw new DomainError('not_found', 'There is no such item.');
+    const base = stored ?? newSource('kind' in item ? item.kind : 'listing', now);
+    const publications = id === '' ? new Map() : await readPublications(tx, integrationIds, [id]);
+    const events = id === '' ? new Map<string, LastEvent>() : await lastEvents(tx, settings, id);
+    const source = { ...base, ...draft };
+    // Units are edited as those that can be sold; what is held back stays held.
+    if (draft.units !== undefined) source.units = draft.units + base.reservedUnits;
+    return settings.map((channel) => {
+      const publication = publications.get(pairKey(channel.integrationId, id)) ?? null;
+      return {
+        ...previewOn(channel, source, publication?.publishedAt ?? now, context, now),
+        isOn: publication?.isOn ?? false,
+        wasOn: publication !== null,
+        lastEvent: events.get(channel.integrationId) ?? null,
+      };
+    });
+  });
+}
+
+function previewOn(
+  channel: ChannelSettings,
+  source: ItemSource,
+  publishedAt: Date,
+  context: ChannelContext,
+  now: Date,
+) {
+  const { priceRule, integrationId, endpoint } = channel;
+  const present = presenter(context.versions, endpoint.apiVersion);
+  const rendering = render(source, channel, { isOn: true, publishedAt }, present, now.getTime());
+  const running = source.promotions.find(
+    ({ startsAtMs, endsAtMs }) => startsAtMs <= now.getTime() && (endsAtMs === null || now.getTime() < endsAtMs),
+  );
+  return {
+    integrationId,
+    price: source.priceAmount === null ? null : priceSteps(source.priceAmount, priceRule),
+    promotionPrice: source.priceAmount === null || running === undefined ? null : priceSteps(running.amount, priceRule),
+    document: JSON.parse(rendering?.body ?? '{}') as JsonObject,
+  };
+}
+
+function newSource(kind: 'listing' | 'part', now: Date): ItemSource {
+  return {
+    id: kind === 'part' ? 'prt_…' : 'lst_…',
+    kind,
+    stockNumber: '',
+    title: '',
+    description: '',
+    priceAmount: null,
+    units: 1,
+    reservedUnits: 0,
+    isHidden: false,
+    taxTreatment: null,
+    attributes: {},
+    createdAt: now,
+    location: null,
+    photos: [],
+    promotions: [],
+  };
+}
+
+/** A document's stamp is the time of the event that announced it, by which the event is found with an index. */
+async function lastEvents(
+  tx: Parameters<typeof readItems>[0],
+  settings: ChannelSettings[],
+  itemId: string,
+): Promise<Map<string, LastEvent>> {
+  const rows = await tx.query<LastEvent & { integrationId: string }>(sql`
+    select distinct on (d.integration_id) d.integration_id as "integrationId", e.id, e.type, e.created_at as "createdAt"
+    from channel_documents d
+    join events e on e.integration_id = d.integration_id and e.created_at = d.updated_at and not e.is_suppressed
+      and position(d.item_id in e.body) > 0
+    where d.integration_id = any(${settings.map((one) => one.integrationId)}::text[]) and d.item_id = ${itemId}
+    order by d.integration_id, e.id desc`);
+  return new Map(rows.map(({ integrationId, ...event }) => [integrationId, event]));
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Timeouts } from './app-options.ts';
+import type { ClientFaults } from './client-faults.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Takes a file, which a person's slow connection may need minutes for. */
+    isUpload?: boolean;
+  }
+}
+
+/**
+ * Bodies must arrive in time. Node knows one time limit for all requests of a server, which is that of uploads; requests
+ * that are none have the shorter one, and are looked for here. A request without a body costs nothing.
+ */
+export function limitBodyTime(app: FastifyInstance, timeouts: Timeouts, faults: ClientFaults): void {
+  const deadlines = new Map<IncomingMessage, number>();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { raw } = request;
+    const hasBody = raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
+    if (hasBody && !raw.complete && request.routeOptions.config.isUpload !== true) {
+      deadlines.set(raw, performance.now() + timeouts.requestMs);
+    }
+    done();
+  });
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const [request, deadline] of deadlines) {
+      const isOver = request.complete || request.socket.destroyed;
+      if (!isOver && deadline > now) continue;
+      deadlines.delete(request);
+      if (!isOver) faults.handle(lateRequest(), request.socket);
+    }
+  }, timeouts.checkEveryMs).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+}
+
+/** As Node names it. */
+function lateRequest(): NodeJS.ErrnoException {
+  return Object.assign(new Error('the request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+}
