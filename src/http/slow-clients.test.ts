@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../test/harness/actor.ts';
+import { signedIn } from '../../test/harness/dashboard-client.ts';
 import { assertEnvelope, type HostileWorld, startHostileWorld } from '../../test/harness/hostile.ts';
+import { watch } from '../../test/harness/stock.ts';
+import { createItem } from '../inventory/items.ts';
 
 describe('slow clients', () => {
   let world: HostileWorld;
@@ -59,6 +63,31 @@ describe('slow clients', () => {
     assertEnvelope(await client.next(), 408, 'request_timeout');
     clearInterval(dripping);
     await client.closed;
+  });
+
+  it('that upload a file over a slow line have longer than others', async (t) => {
+    const slow = await startHostileWorld({ timeouts: { requestMs: 100, uploadMs: 60_000, checkEveryMs: 20 } });
+    t.after(() => slow.stop());
+    const owner = await signedIn(slow);
+    const head = (path: string) =>
+      [
+        `POST /api/dashboard${path} HTTP/1.1`,
+        'Host: x',
+        `Origin: ${slow.channel.publicUrl}`,
+        `Cookie: ${owner.cookie()}`,
+        'Content-Length: 5',
+      ].join('\r\n');
+    const itemId = await createItem(slow.channel, TESTER, owner.organizationId, watch());
+    const upload = slow.open();
+    upload.write(`${head(`/items/${itemId}/photos`)}\r\nContent-Type: image/jpeg\r\n\r\nab`);
+    const other = slow.open();
+    other.write(`${head('/items')}\r\nContent-Type: application/json\r\n\r\n{`);
+    assert.notEqual((await other.next()).status, 200, 'the body of another request is cut off meanwhile');
+    upload.write('cde');
+    const answer = await upload.next();
+    assert.equal(answer.status, 400);
+    assert.match(answer.text, /not a photo/);
+    upload.close();
   });
 
   it('that never end a body are cut off, and not answered twice', async () => {

@@ -200,7 +200,7 @@ describe('the item in the dashboard', () => {
   });
 
   describe('with photos', () => {
-    const upload = async (id: string, body: BodyInit, person = owner) => {
+    const upload = async (id: string, body: string | Uint8Array<ArrayBuffer>, person = owner) => {
       const response = await fetch(`${world.origin}/api/dashboard/items/${id}/photos`, {
         method: 'POST',
         headers: {
