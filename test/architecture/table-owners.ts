@@ -82,7 +82,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Which channels ever had an item.',
   },
   {
-    file: 'channel/preview.ts',
+    file: 'channel/projection/preview-item.ts',
     reads: ['events'],
     reason: 'Which event announced what the client reads now.',
   },

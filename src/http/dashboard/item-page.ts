@@ -1,13 +1,14 @@
-import { type ChannelPreview, type ItemDraft, previewItem } from '../../channel/preview.ts';
-import type { PriceSteps } from '../../channel/pricing.ts';
+import { type ChannelPreview, type ItemDraft, previewItem } from '../../channel/projection/preview-item.ts';
+import type { PriceSteps } from '../../channel/projection/pricing.ts';
 import type { ItemChannel, ItemPage } from '../../contract/dashboard/items.ts';
-import { listChannels } from '../../dealers/integrations.ts';
+import { listChannels } from '../../dealers/integrations/integrations.ts';
 import { organizationDefaults } from '../../dealers/organization-settings.ts';
 import { listLocations } from '../../inventory/locations.ts';
 import { type ItemDetails, readItem } from '../../inventory/read-item.ts';
 import { listBrands } from '../../inventory/stock-list.ts';
 import { type HoldingOrder, ordersHolding, salesOf } from '../../sales/item-sales.ts';
 import type { DashboardContext, SignedIn } from './call.ts';
+import { seesCost } from './cost-access.ts';
 
 /** Everything that the page of an item shows. */
 export async function readItemPage(context: DashboardContext, user: SignedIn, itemId: string): Promise<ItemPage> {
@@ -25,7 +26,7 @@ export async function readItemPage(context: DashboardContext, user: SignedIn, it
     id: item.id,
     kind: item.kind,
     revision: item.revision,
-    ...presentFields(item, user),
+    ...presentFields(item, choices.sees_cost),
     units: item.units,
     reserved_units: item.reservedUnits,
     free_units: item.units - item.reservedUnits,
@@ -58,20 +59,22 @@ export async function readItemPage(context: DashboardContext, user: SignedIn, it
 
 export async function readChoices(
   { db }: DashboardContext,
-  { organizationId, role }: SignedIn,
+  user: SignedIn,
   kind: 'listing' | 'part',
 ): Promise<ItemPage['choices']> {
-  const [defaults, locations, brands] = await Promise.all([
+  const { organizationId } = user;
+  const [defaults, locations, brands, isCostSeen] = await Promise.all([
     organizationDefaults(db, organizationId),
     listLocations(db, organizationId),
     listBrands(db, organizationId, kind),
+    seesCost(db, user),
   ]);
   return {
     currency: defaults.currency,
     default_tax_treatment: defaults.defaultTaxTreatment,
     locations: locations.map(({ id, name, businessUnit }) => ({ id, name, business_unit: businessUnit })),
     brands,
-    sees_cost: role === 'owner',
+    sees_cost: isCostSeen,
   };
 }
 
@@ -120,7 +123,7 @@ function presentSteps({ from, rate, converted, markupBasisPoints, markedUp, roun
   };
 }
 
-function presentFields(item: ItemDetails, { role }: SignedIn) {
+function presentFields(item: ItemDetails, isCostSeen: boolean) {
   return {
     stock_number: item.stockNumber,
     title: item.title,
@@ -130,7 +133,7 @@ function presentFields(item: ItemDetails, { role }: SignedIn) {
     location_id: item.locationId,
     attributes: item.attributes,
     serial_number: item.serialNumber,
-    cost_amount: role === 'owner' ? item.costAmount : null,
+    cost_amount: isCostSeen ? item.costAmount : null,
     private_notes: item.privateNotes,
   };
 }

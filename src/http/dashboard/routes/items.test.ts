@@ -5,7 +5,7 @@ import { signedIn } from '../../../../test/harness/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
 import { sql } from '../../../db/sql.ts';
-import { listChannels } from '../../../dealers/integrations.ts';
+import { listChannels } from '../../../dealers/integrations/integrations.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
 

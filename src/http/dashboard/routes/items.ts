@@ -1,4 +1,4 @@
-import type { previewItem } from '../../../channel/preview.ts';
+import type { previewItem } from '../../../channel/projection/preview-item.ts';
 import type { itemOperations } from '../../../contract/dashboard/items.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import { assertNewItem, type ItemChanges, type NewItem } from '../../../inventory/item-input.ts';
@@ -11,6 +11,7 @@ import { assertItem } from '../../../inventory/read-item.ts';
 import { deleteItem } from '../../../sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../../sales/sell.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../call.ts';
+import { seesCost } from '../cost-access.ts';
 import { presentChannels, readChoices, readItemPage } from '../item-page.ts';
 import { withUpload } from '../upload.ts';
 
@@ -25,7 +26,8 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
 
   async createItem({ context, user, actor, body }) {
     const { kind } = body;
-    const input = { ...changesOf(user, body), kind } as NewItem;
+    await assertCostAllowed(context, user, body);
+    const input = { ...changesOf(body), kind } as NewItem;
     const id = await withWireFields(() => createItem(context.channel, actor, user.organizationId, input));
     announce(context, user, id);
     return { id };
@@ -34,7 +36,8 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async saveItem({ context, user, actor, params, body }) {
     const { revision, units_from: unitsFrom } = body;
     const basis = { revision, ...(unitsFrom === undefined ? {} : { units: unitsFrom }) };
-    const changes = changesOf(user, body);
+    await assertCostAllowed(context, user, body);
+    const changes = changesOf(body);
     const saved = await withWireFields(() =>
       editItem(context.channel, actor, user.organizationId, params.item_id, changes, basis),
     );
@@ -44,7 +47,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
 
   async previewItem({ context, user, body }) {
     const { kind, preview_of_id: id, location_id: locationId, ...fields } = body;
-    const changes = changesOf(user, fields);
+    const changes = changesOf(fields);
     await withWireFields(async () => assertNewItem({ ...changes, kind, locationId } as NewItem));
     const locations = await listLocations(context.db, user.organizationId);
     const location = locations.find((one) => one.id === locationId);
@@ -178,10 +181,13 @@ const OTHER_FIELDS: Record<string, string> = { startsAt: 'starts_at', endsAt: 'e
 
 type WireFields = { [Name in (typeof FIELDS)[keyof typeof FIELDS]]?: unknown };
 
-function changesOf(user: SignedIn, body: WireFields): ItemChanges {
-  if (user.role !== 'owner' && body.cost_amount !== undefined) {
-    throw new DomainError('not_allowed', 'Only owners may set the cost price.', 'cost_amount');
-  }
+/** Whoever may not see the cost price may not set it: it would overwrite what stands there. */
+async function assertCostAllowed({ db }: DashboardContext, user: SignedIn, body: WireFields): Promise<void> {
+  if (body.cost_amount === undefined || (await seesCost(db, user))) return;
+  throw new DomainError('not_allowed', 'Only owners may set the cost price.', 'cost_amount');
+}
+
+function changesOf(body: WireFields): ItemChanges {
   const given = Object.entries(FIELDS).filter(([, wire]) => body[wire] !== undefined);
   return Object.fromEntries(given.map(([name, wire]) => [name, body[wire]])) as ItemChanges;
 }

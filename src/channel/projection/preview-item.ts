@@ -1,7 +1,7 @@
-import { DomainError } from '../contract/domain-error.ts';
-import type { JsonObject } from '../contract/versions.ts';
-import { sql } from '../db/sql.ts';
-import type { ChannelContext } from './context.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { JsonObject } from '../../contract/versions.ts';
+import { sql } from '../../db/sql.ts';
+import type { ChannelContext } from '../context.ts';
 import { type ItemSource, render } from './documents.ts';
 import { presenter } from './plan-projection.ts';
 import { type PriceSteps, priceSteps } from './pricing.ts';
