@@ -57,7 +57,10 @@ const FOREIGN_FIELDS: Record<string, string> = {
   preview_of_id: 'item_id',
 };
 /** Bodies that the sample below can't guess. */
+const PROMOTION = { price_amount: 1, starts_at: null, ends_at: null };
 const BODIES: Record<string, unknown> = {
+  startItemPromotion: PROMOTION,
+  changeItemPromotion: PROMOTION,
   changePresentation: { currency: 'USD', markup_basis_points: 0, rounding: 'none', image_format: 'original' },
 };
 
