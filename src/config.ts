@@ -190,7 +190,7 @@ function databaseUrlProblem(value: string): string | null {
   if (!/^postgres(ql)?:\/\//i.test(value)) return 'must be a URL that begins with postgres:// or postgresql://';
   // A unix socket's URL may have a user and no host (postgres://user@/database?host=/folder), which URL refuses.
   if (URL.canParse(value) || URL.canParse(value.replace('@/', '@localhost/'))) return null;
-  return 'is not a URL that can be read; special characters in the password have to be percent-encoded';
+  return 'is not a valid URL; percent-encode special characters in the password';
 }
 
 function publicUrlProblem(value: string): string | null {

@@ -37,7 +37,7 @@ Examples:
   $ npm run -s crownwheel -- doctor
 
 Commands read the same settings as the service (DATABASE_URL, or DATA_DIR for the embedded database). They work while
-the service runs and while it does not. "crownwheel <command> --help" shows the rest.`;
+the service runs and while it does not. "crownwheel <command> --help" shows the options of a command.`;
 
 /** Runs one command to its end and answers the process's exit code. Nothing is thrown at the caller. */
 export async function runCommandLine(args: string[], surroundings: Surroundings): Promise<number> {
@@ -45,7 +45,7 @@ export async function runCommandLine(args: string[], surroundings: Surroundings)
   const isJson = args.includes('--json');
   const shell = createShell(surroundings, isJson);
   const program = new Command('crownwheel')
-    .description("Operates Crownwheel: dealers, their people and their websites' integrations.")
+    .description('Operate Crownwheel: manage dealers, users, integrations and webhooks.')
     .option('--json', 'print one JSON document; errors too, as {"error": "…"} on standard error')
     .addHelpText('after', EXAMPLES)
     .exitOverride()

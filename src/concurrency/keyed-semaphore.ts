@@ -25,7 +25,7 @@ export type KeyedSemaphoreLimits = {
 };
 
 export type AcquireOptions = {
-  /** Units that the task needs; 1 unless told. */
+  /** Units that the task needs; 1 by default. */
   weight?: number;
   /** A moment of performance.now() after which the task no longer wants to start. */
   deadlineMs?: number;

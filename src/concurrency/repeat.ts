@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** After a fault, such as a database that is away, a quick task waits longer; a rare one waits for its turn anyway. */
+/** After a fault, such as a database that is away, a quick task waits longer; a rare one waits for its next interval anyway. */
 const FAULT_PAUSE_MS = 1_000;
 
 export type Repeating = { signal: AbortSignal; onFault: (error: unknown) => void };

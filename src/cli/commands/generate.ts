@@ -28,7 +28,7 @@ type Target = { organizationId: string; integrationId: string; apiKey: string | 
 export function addGenerate(program: Command, shell: Shell): void {
   const command = program
     .command('generate')
-    .description('make many listings and publish them, to measure with')
+    .description('create and publish many listings, for measurements')
     .requiredOption('--listings <n>', `how many, 1 to ${LISTINGS_MAX}`, parseCount)
     .option('--organization <id>', 'the dealer who gets them, org_…')
     .option('--integration <id>', 'the channel that shows them, int_…')

@@ -31,10 +31,10 @@ export const FORCE_HELP = 'also without the exchange rate that its prices need';
 export function addPresentation(noun: Command, shell: Shell, idHelp: string): void {
   const command = noun
     .command('presentation')
-    .description('how it shows prices and photos; without options, show it')
+    .description('change how the channel shows prices and photos; without options, print the settings')
     .argument('<id>', idHelp)
     .option('--currency <code>', 'the currency of its prices, ISO 4217')
-    .option('--markup <percent>', 'what is added to the dealer’s prices, such as 2.5, or taken off: -5', parseMarkup)
+    .option('--markup <percent>', 'percent to add to the dealer’s prices, such as 2.5, or to subtract: -5', parseMarkup)
     .addOption(new Option('--rounding <rule>', 'how its prices are rounded, in units').choices(ROUNDINGS))
     .addOption(new Option('--image-format <format>', 'the format of its photos').choices(IMAGE_FORMATS))
     .option('--force', FORCE_HELP)
@@ -61,7 +61,9 @@ export function addRoll(noun: Command, shell: Shell, idHelp: string): void {
   const versions = VERSIONS.map((version) => version.date);
   const command = noun
     .command('roll')
-    .description('move it to another API version: clients read the old one until all documents are there')
+    .description(
+      'move the integration to another API version; clients read the old one until all documents are rendered',
+    )
     .argument('<id>', idHelp)
     .argument('<version>', `one of ${versions.join(', ')}`)
     .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- integration roll int_… ${versions.at(-1)}`);

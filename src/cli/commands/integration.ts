@@ -39,7 +39,7 @@ const ID_HELP = 'the integration, int_…';
 export function addIntegration(program: Command, shell: Shell): void {
   const noun = program
     .command('integration')
-    .description("websites' connections: keys, limits, prices and photos, on and off")
+    .description('manage integrations: keys, limits, prices and photos')
     .addHelpText('after', EXAMPLES);
   addCreate(noun, shell);
   addList(noun, shell);
@@ -104,12 +104,12 @@ type CreateOptions = {
 function addCreate(noun: Command, shell: Shell): void {
   const command = noun
     .command('create')
-    .description('make an integration and show its API key, this once')
+    .description('create an integration and print its API key, which is shown only once')
     .requiredOption('--organization <id>', 'the dealer, org_…')
     .requiredOption('--name <name>', 'what to call it, 1 to 500 characters')
     .option('--currency <code>', 'the currency of its prices, ISO 4217', 'USD')
-    .option('--user <id>', 'the user it belongs to, usr_…; one of the same dealer')
-    .option('--live', 'not in test mode, in which a new integration is otherwise')
+    .option('--user <id>', 'the user it belongs to, usr_…, of the same dealer')
+    .option('--live', 'create it in live mode; the default is test mode')
     .option('--force', FORCE_HELP)
     .addHelpText(
       'after',
@@ -131,7 +131,7 @@ function addCreate(noun: Command, shell: Shell): void {
 }
 
 function addList(noun: Command, shell: Shell): void {
-  const command = pageOptions(noun.command('list').description('show all integrations')).addHelpText(
+  const command = pageOptions(noun.command('list').description('list all integrations')).addHelpText(
     'after',
     '\nExample:\n  $ npm run -s crownwheel -- integration list --json',
   );
@@ -184,7 +184,9 @@ function addChange(noun: Command, shell: Shell, wanted: Change): void {
 function addRegenerateKey(noun: Command, shell: Shell): void {
   const command = noun
     .command('regenerate-key')
-    .description('make a new API key and show it, this once; the old one is dead at once')
+    .description(
+      'replace the API key and print the new one, which is shown only once; the old key stops working at once',
+    )
     .argument('<id>', ID_HELP)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration regenerate-key int_…');
   shell.run(command, async (id: string) =>
@@ -199,9 +201,9 @@ function addRegenerateKey(noun: Command, shell: Shell): void {
 function addDelete(noun: Command, shell: Shell): void {
   const command = noun
     .command('delete')
-    .description('delete it for good: its key is unknown at once, its data is removed in the background')
+    .description('delete the integration for ever: its key stops working at once, and a worker removes its data')
     .argument('<id>', ID_HELP)
-    .option('--yes', 'really do it')
+    .option('--yes', 'confirm the deletion')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration delete int_… --yes');
   shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
     if (yes !== true) throw new StartError(`this deletes ${id} for good; add --yes if you mean it`);

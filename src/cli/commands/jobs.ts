@@ -21,12 +21,12 @@ type ListedJob = { id: string; createdAt: Date; json: Record<string, unknown>; c
 export function addJobs(program: Command, shell: Shell): void {
   const noun = program
     .command('jobs')
-    .description('mass changes of documents and deletions, and how far they are')
+    .description('show background jobs (mass changes and deletions) and their progress')
     .addHelpText('after', EXAMPLES);
 
   const list = noun
     .command('list')
-    .description("show the newest jobs of a dealer's channels")
+    .description("list the newest jobs of a dealer's channels")
     .requiredOption('--organization <id>', 'the dealer, org_…')
     .addOption(limitOption())
     .addHelpText('after', EXAMPLES);

@@ -11,7 +11,7 @@ The service does the same when it starts. Several may do it at once: one works a
 export function addMigrate(program: Command, shell: Shell): void {
   const command = program
     .command('migrate')
-    .description("bring the database's schema up to this release")
+    .description("migrate the database's schema to this release")
     .addHelpText('after', EXAMPLE);
   shell.run(command, async () =>
     shell.withConnection(async ({ db }) => {

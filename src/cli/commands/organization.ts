@@ -28,12 +28,12 @@ Examples:
 export function addOrganization(program: Command, shell: Shell): void {
   const noun = program
     .command('organization')
-    .description('dealers: make, list and delete them, switch their plan or account')
+    .description('manage dealers: create, list and delete them, switch their plan or account')
     .addHelpText('after', EXAMPLES);
 
   const create = noun
     .command('create')
-    .description('make a dealer')
+    .description('create a dealer')
     .requiredOption('--name <name>', "the dealer's name, 1 to 500 characters")
     .option('--no-plan', 'without the plan that includes the custom integration')
     .addHelpText(
@@ -47,7 +47,7 @@ export function addOrganization(program: Command, shell: Shell): void {
     return answer('Organization created.', organization);
   });
 
-  const list = pageOptions(noun.command('list').description('show all dealers')).addHelpText(
+  const list = pageOptions(noun.command('list').description('list all dealers')).addHelpText(
     'after',
     '\nExample:\n  $ npm run -s crownwheel -- organization list --limit 20 --json',
   );
@@ -79,9 +79,9 @@ export function addOrganization(program: Command, shell: Shell): void {
 function addDelete(noun: Command, shell: Shell): void {
   const command = noun
     .command('delete')
-    .description('delete a dealer for good: keys and users are unknown at once, the data is removed in the background')
+    .description('delete a dealer for ever: keys and sign-ins stop working at once, and a worker removes the data')
     .argument('<id>', 'the organization, org_…')
-    .option('--yes', 'really do it')
+    .option('--yes', 'confirm the deletion')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- organization delete org_… --yes');
   shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
     if (yes !== true) throw new StartError(`this deletes ${id} with all its data for good; add --yes if you mean it`);

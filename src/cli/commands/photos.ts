@@ -14,14 +14,11 @@ it only if no other installation uses the storage: its photos would be taken for
 
 /** The storage of photos, and whose it is. */
 export function addPhotos(program: Command, shell: Shell): void {
-  const noun = program
-    .command('photos')
-    .description('the storage of photos, and whose it is')
-    .addHelpText('after', HELP);
+  const noun = program.command('photos').description('manage the storage of photos').addHelpText('after', HELP);
   const claim = noun
     .command('claim')
     .description("mark the storage of photos as this installation's, so that leftovers are removed from it")
-    .option('--yes', 'really do it')
+    .option('--yes', 'confirm that no other installation uses the storage')
     .addHelpText('after', HELP);
   shell.run(claim, async ({ yes }: { yes?: boolean }) =>
     shell.withChannel(async ({ context: { db }, config }) => {

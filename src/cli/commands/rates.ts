@@ -20,7 +20,7 @@ refused, unless it is forced. "doctor" counts what cannot be priced.`;
 export function addRates(program: Command, shell: Shell): void {
   const noun = program
     .command('rates')
-    .description('exchange rates for channels in another currency than their dealer')
+    .description('manage exchange rates, for channels whose currency is not their dealer’s')
     .addHelpText('after', EXAMPLES);
 
   const set = noun
@@ -44,7 +44,7 @@ export function addRates(program: Command, shell: Shell): void {
 
   const list = noun
     .command('list')
-    .description('show all rates')
+    .description('list all rates')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- rates list --json');
   shell.run(list, async () => {
     const rates = await shell.withDatabase(listRates);
@@ -62,10 +62,10 @@ export function addRates(program: Command, shell: Shell): void {
 
   const remove = noun
     .command('remove')
-    .description('take away a rate that no channel needs')
+    .description('delete a rate that no channel needs')
     .argument('<base>', 'as it was set')
     .argument('<quote>', 'as it was set')
-    .option('--force', 'also if channels need it: what they show can no longer be priced, and their reads answer 500')
+    .option('--force', 'delete it even if channels need it; their items then have no price, and their reads answer 500')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- rates remove CHF USD');
   shell.run(remove, async (baseText: string, quoteText: string, { force }: { force?: boolean }) =>
     shell.withChannel(async ({ context, jobNote }) => {

@@ -45,7 +45,7 @@ export function addReplays(program: Command, shell: Shell): void {
       `of ${REPLAYABLE_STATUSES.join(', ')}; failed and dead_letter by default`,
       oneOrMore(REPLAYABLE_STATUSES),
     )
-    .option('--yes', 'start it')
+    .option('--yes', 'start the replay')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays start int_… --status dead_letter --yes');
   shell.run(start, async (integrationId: string, options: Options) =>
     shell.withDatabase(async (db) => {
@@ -77,7 +77,7 @@ export function addReplays(program: Command, shell: Shell): void {
 
   const list = noun
     .command('list')
-    .description('show the newest replays and how far they are')
+    .description('list the newest replays and their progress')
     .argument('<integration>', 'the integration, int_…')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays list int_… --json');
   shell.run(list, async (integrationId: string) =>
@@ -94,7 +94,7 @@ export function addReplays(program: Command, shell: Shell): void {
 
   const cancel = noun
     .command('cancel')
-    .description('stop a replay; what it queued already is sent')
+    .description('stop a replay; deliveries that it has queued are still sent')
     .argument('<integration>', 'the integration, int_…')
     .argument('<replay>', 'the replay, job_…')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- replays cancel int_… job_…');

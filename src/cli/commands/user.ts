@@ -34,13 +34,13 @@ type Options = {
 
 /** A person who works for a dealer and signs in to the dashboard. */
 export function addUser(program: Command, shell: Shell): void {
-  const noun = program.command('user').description("dealers' people").addHelpText('after', EXAMPLES);
+  const noun = program.command('user').description("manage dealers' users").addHelpText('after', EXAMPLES);
 
   addAccountCommands(noun, shell);
 
   const create = noun
     .command('create')
-    .description('make a user who can sign in')
+    .description('create a user who can sign in')
     .requiredOption('--organization <id>', 'the dealer the user works for, org_…')
     .requiredOption('--name <name>', 'the name, 1 to 500 characters')
     .requiredOption('--email <email>', 'the address to sign in with; no other user may have it')
@@ -79,7 +79,7 @@ export function addUser(program: Command, shell: Shell): void {
 function addAccountCommands(noun: Command, shell: Shell): void {
   const role = noun
     .command('role')
-    .description('make a user owner or staff; holds from the next request')
+    .description('set the role of a user, owner or staff; takes effect with the next request')
     .argument('<email>', 'the address that the user signs in with')
     .addArgument(new Argument('<role>', 'owner or staff').choices(['owner', 'staff']))
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user role dana@example.com staff');
@@ -93,7 +93,7 @@ function addAccountCommands(noun: Command, shell: Shell): void {
 
   const resetLink = noun
     .command('reset-link')
-    .description('make a one-time link with which a user sets a new password')
+    .description('create a one-time link for a user to set a new password')
     .argument('<email>', 'the address that the user signs in with')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user reset-link dana@example.com');
   shell.run(resetLink, async (email: string) => {
@@ -109,7 +109,7 @@ function addAccountCommands(noun: Command, shell: Shell): void {
 
   const unlock = noun
     .command('unlock')
-    .description('forget the failed attempts of a user who has to wait after too many')
+    .description('unlock a user who is locked after too many failed sign-ins')
     .argument('<email>', 'the address that the user signs in with')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user unlock dana@example.com');
   shell.run(unlock, async (email: string) => {

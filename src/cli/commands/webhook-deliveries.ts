@@ -25,7 +25,7 @@ const DELIVERY_HELP = 'the delivery, dlv_…; you can also give any X-SVC-Delive
 export function addPing(noun: Command, shell: Shell, idHelp: string): void {
   const command = noun
     .command('ping')
-    .description('send a test event, as POST /v1/test/webhook_ping does; it is sent whatever is subscribed')
+    .description('send a test event, as POST /v1/test/webhook_ping does; it needs no subscription')
     .argument('<integration>', idHelp)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks ping int_…');
   shell.run(command, async (integrationId: string) =>
@@ -48,7 +48,7 @@ export function addPing(noun: Command, shell: Shell, idHelp: string): void {
 export function addDeliveries(noun: Command, shell: Shell, idHelp: string): void {
   const command = noun
     .command('deliveries')
-    .description('show the newest deliveries')
+    .description('list the newest deliveries')
     .argument('<integration>', idHelp)
     .option('--limit <n>', `1 to ${LIST_MAX}`, wholeNumber(1, LIST_MAX), LIST_DEFAULT)
     .option('--status <names>', `some of ${DELIVERY_STATUSES.join(', ')}`, oneOrMore(DELIVERY_STATUSES))

@@ -19,7 +19,7 @@ const OVERDUE_MS = 60_000;
 export function addShow(noun: Command, shell: Shell, idHelp: string): void {
   const command = noun
     .command('show')
-    .description('show where webhooks go, whether they are sent and if not why, the secrets, and how many wait')
+    .description('show the URL, whether webhooks are sent (and if not, why), the secrets, and how many deliveries wait')
     .argument('<integration>', idHelp)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks show int_…');
   shell.run(command, async (integrationId: string) =>

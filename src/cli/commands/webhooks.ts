@@ -33,7 +33,7 @@ To send many again, use "replays".`;
 export function addWebhooks(program: Command, shell: Shell): void {
   const noun = program
     .command('webhooks')
-    .description('where webhooks of an integration go, and what became of them')
+    .description('manage the webhooks of an integration and its deliveries')
     .addHelpText('after', EXAMPLES);
   addSetUrl(noun, shell);
   addRotateSecret(noun, shell);
@@ -50,7 +50,7 @@ export function addWebhooks(program: Command, shell: Shell): void {
 function addSetUrl(noun: Command, shell: Shell): void {
   const command = noun
     .command('set-url')
-    .description('set where webhooks go; the first URL also makes a signing secret, which is shown only once')
+    .description('set the URL for webhooks; the first URL also creates a signing secret, which is shown only once')
     .argument('<integration>', ID_HELP)
     .argument('<url>', 'an https URL, or "none" to remove it and hold what waits')
     .addHelpText(
@@ -94,7 +94,7 @@ function withAdvice(error: unknown, url: string): unknown {
 function addRotateSecret(noun: Command, shell: Shell): void {
   const command = noun
     .command('rotate-secret')
-    .description('make a new signing secret and show it, only once; the old one stays valid for the grace time')
+    .description('create a new signing secret, which is shown only once; the old one stays valid for the grace time')
     .argument('<integration>', ID_HELP)
     .option('--grace-hours <hours>', `0 to ${GRACE_MAX_HOURS}`, wholeNumber(0, GRACE_MAX_HOURS), GRACE_DEFAULT_HOURS)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 0');

@@ -20,7 +20,7 @@ export async function checkDurability(db: Database): Promise<Check> {
       current_setting('synchronous_commit') as synchronous_commit,
       current_setting('session_replication_role') as session_replication_role,
       current_setting('transaction_timeout', true) as transaction_timeout, pg_is_in_recovery() as is_standby`);
-  if (row === undefined) return wrong(NAME, 'the server does not tell its settings', "see the server's log");
+  if (row === undefined) return wrong(NAME, 'the server does not report its settings', "see the server's log");
   if (row.is_standby) {
     return wrong(NAME, 'the server is a standby, which takes no writes', 'let DATABASE_URL name the primary');
   }

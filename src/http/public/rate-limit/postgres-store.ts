@@ -34,7 +34,7 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
 
   return {
     async spend(integrationId, cap, cost) {
-      // The cap is part of the key: a statement has one cap, and a changed override must not wait for its turn.
+      // The cap is part of the key: a statement has one cap, and a changed override must not wait for another statement.
       return await spend(`${integrationId} ${cap}`, { integrationId, cap, cost });
     },
     async used(integrationId) {
