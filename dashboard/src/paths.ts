@@ -26,6 +26,8 @@ export const paths = {
   settings: () => '/settings',
   account: () => '/settings/account',
   team: () => '/settings/team',
+  business: () => '/settings/business',
+  locations: () => '/settings/locations',
 } as const;
 
 /** The page of whatever an id names; null if the id says nothing, or has no page. */

@@ -1,5 +1,6 @@
 import { createRouter } from '@tanstack/react-router';
 import { BASE_PATH } from './api/client.ts';
+import { auditRoutes } from './pages/audit/audit-routes.ts';
 import { homeRoutes } from './pages/home/home-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
@@ -11,7 +12,7 @@ import { PageSkeleton } from './ui/states.tsx';
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
   // Pages of whoever is signed in: each room brings its routes in pages/<room>/<room>-routes.ts.
-  shellRoute.addChildren([...homeRoutes, ...stockRoutes, ...settingsRoutes]),
+  shellRoute.addChildren([...homeRoutes, ...stockRoutes, ...auditRoutes, ...settingsRoutes]),
 ]);
 
 export const router = createRouter({

@@ -102,7 +102,8 @@ export async function signIn(page: Page, email: string, password = TEST_PASSWORD
 /** Waits until the page shows its content: nothing is a skeleton any more. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await page.waitForFunction(`document.querySelector('[aria-busy="true"], .mantine-Skeleton-root') === null`);
+  // Not by a function in the page, which its content policy would not let the driver evaluate again and again.
+  await page.locator('[aria-busy="true"], .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
   await page.evaluate('document.fonts.ready.then(() => undefined)');
 }
 

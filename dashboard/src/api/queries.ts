@@ -47,6 +47,8 @@ type OperationOptions<R extends Route> = {
   onSuccess?: (output: Output<R>, input: Input<R>) => void;
   /** Of `useForm`: it shows errors of its own fields; all others become a toast. An error has one place, never two. */
   form?: { values: object; setFieldError(field: string, message: string): void };
+  /** Deals with some failures itself, and says so by true. */
+  onFailure?: (error: ApiFailure) => boolean;
   /** Shows every refusal itself, as the page for signing in does. */
   onRefusal?: (message: string) => void;
 };
@@ -60,12 +62,23 @@ export function useOperation<R extends Route>(route: R, options: OperationOption
       options.onSuccess?.(output, input);
     },
     onError(error) {
+      if (options.onFailure?.(error) === true) return;
       if (options.onRefusal !== undefined) return options.onRefusal(error.message);
       const { form } = options;
-      if (form !== undefined && error.field !== undefined && error.field in form.values) {
+      if (form !== undefined && error.field !== undefined && hasField(form.values, error.field)) {
         return form.setFieldError(error.field, error.message);
       }
       if (error.code !== 'unauthenticated') toastError(error);
     },
   });
+}
+
+/** `address.country` is a field of the object `address`. */
+function hasField(values: object, path: string): boolean {
+  let found: unknown = values;
+  for (const name of path.split('.')) {
+    if (typeof found !== 'object' || found === null || !(name in found)) return false;
+    found = (found as Record<string, unknown>)[name];
+  }
+  return true;
 }

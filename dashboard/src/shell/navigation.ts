@@ -11,5 +11,6 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: paths.home(), label: 'Home', icon: 'home', letter: 'h' },
   { path: paths.watches(), label: 'Watches', icon: 'watch', letter: 'w' },
   { path: paths.parts(), label: 'Parts', icon: 'part', letter: 'p' },
+  { path: paths.audit(), label: 'Audit', icon: 'audit', letter: 'a' },
   { path: paths.settings(), label: 'Settings', icon: 'settings', letter: ',' },
 ];

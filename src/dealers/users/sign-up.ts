@@ -1,5 +1,6 @@
 import type { Actor } from '../../audit/actor.ts';
 import type { Database } from '../../db/database.ts';
+import { checkedTimeZone } from '../input-rules.ts';
 import { createOrganization } from '../organizations.ts';
 import { createUser } from './users.ts';
 
@@ -11,7 +12,8 @@ export async function signUp(
   db: Database,
   input: { organizationName: string; name: string; email: string; password: string; timeZone?: string | undefined },
 ): Promise<{ organizationId: string; userId: string }> {
-  const { organizationName, name, email, password, timeZone = 'UTC' } = input;
+  const { organizationName, name, email, password } = input;
+  const timeZone = knownTimeZone(input.timeZone);
   return await db.transaction(async (tx) => {
     const { id: organizationId } = await createOrganization(tx, SIGN_UP, {
       name: organizationName,
@@ -21,4 +23,13 @@ export async function signUp(
     const user = await createUser(tx, SIGN_UP, { organizationId, name, email, password, role: 'owner' });
     return { organizationId, userId: user.id };
   });
+}
+
+/** A browser may know a zone that this machine does not: no reason to turn a new dealer away. */
+function knownTimeZone(text = 'UTC'): string {
+  try {
+    return checkedTimeZone(text);
+  } catch {
+    return 'UTC';
+  }
 }

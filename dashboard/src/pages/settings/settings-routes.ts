@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { queryClient } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { shellRoute } from '../../shell/shell-route.ts';
-import { sessionsQuery, teamQuery } from './settings-queries.ts';
+import { businessQuery, locationsQuery, sessionsQuery, teamQuery } from './settings-queries.ts';
 
 /** A further tab is a route here and a line in settings-tabs.tsx. */
 export const settingsRoutes = [
@@ -10,7 +10,7 @@ export const settingsRoutes = [
     getParentRoute: () => shellRoute,
     path: paths.settings(),
     beforeLoad() {
-      throw redirect({ to: paths.account(), replace: true });
+      throw redirect({ to: paths.business(), replace: true });
     },
   }),
   createRoute({
@@ -24,5 +24,17 @@ export const settingsRoutes = [
     path: paths.team(),
     loader: () => queryClient.ensureQueryData(teamQuery),
     component: lazyRouteComponent(() => import('./team-page.tsx'), 'TeamPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: paths.business(),
+    loader: () => queryClient.ensureQueryData(businessQuery),
+    component: lazyRouteComponent(() => import('./business-page.tsx'), 'BusinessPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: paths.locations(),
+    loader: () => queryClient.ensureQueryData(locationsQuery),
+    component: lazyRouteComponent(() => import('./locations-page.tsx'), 'LocationsPage'),
   }),
 ];

@@ -5,8 +5,10 @@ import { paths } from '../../paths.ts';
 import { Page } from '../../ui/page.tsx';
 
 const TABS: { path: string; label: string }[] = [
-  { path: paths.account(), label: 'My account' },
+  { path: paths.business(), label: 'Business' },
+  { path: paths.locations(), label: 'Locations' },
   { path: paths.team(), label: 'Team' },
+  { path: paths.account(), label: 'My account' },
 ];
 
 /** The frame of all settings: each tab is a page with an address of its own. */

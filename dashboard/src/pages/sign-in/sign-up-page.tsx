@@ -30,7 +30,7 @@ export function SignUpPage() {
   }
   return (
     <Door title="Sign up">
-      <form onSubmit={form.onSubmit((body) => signUp.mutate({ body }))}>
+      <form onSubmit={form.onSubmit((values) => signUp.mutate({ body: { ...values, time_zone: browserTimeZone() } }))}>
         <Stack>
           <TextInput
             label="Name of your business"
@@ -58,4 +58,9 @@ export function SignUpPage() {
       </form>
     </Door>
   );
+}
+
+/** What the business begins with; owners change it in the settings. */
+function browserTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -1,0 +1,160 @@
+import { Button, Collapse, Text, Tooltip } from '@mantine/core';
+import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import {
+  AUDIT_ACTION_LABELS,
+  AUDIT_ACTOR_LABELS,
+  AUDIT_OBJECT_KIND_LABELS,
+} from '../../../../src/contract/audit-actions.ts';
+import { apiUrl } from '../../api/client.ts';
+import { formatNumber } from '../../format.ts';
+import { pathOfId } from '../../paths.ts';
+import { useOwnerOnlyReason } from '../../shell/session.ts';
+import type { Column } from '../../table/columns.ts';
+import { DataTable } from '../../table/data-table.tsx';
+import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { teamQuery } from '../settings/settings-queries.ts';
+import { type AuditEntry, auditObjectsQuery, auditQuery } from './audit-queries.ts';
+import { actorName, ChangeList } from './change-list.tsx';
+
+const FILTER_NAMES = ['actor', 'action', 'object_kind', 'object_id', 'from', 'to'];
+
+export function AuditPage() {
+  const state = useListState(FILTER_NAMES);
+  const { members } = useSuspenseQuery(teamQuery).data;
+  const query = listQueryOf(state);
+  const list = useQuery({ ...auditQuery(query), placeholderData: keepPreviousData });
+  const filters = useMemo(
+    () => [
+      {
+        name: 'actor',
+        label: 'Who',
+        options: [
+          ...members.map(({ id, name }) => ({ value: id, label: name })),
+          { value: 'command_line', label: AUDIT_ACTOR_LABELS.command_line },
+          { value: 'job', label: AUDIT_ACTOR_LABELS.job },
+        ],
+      },
+      { name: 'action', label: 'Action', options: optionsOf(AUDIT_ACTION_LABELS) },
+      { name: 'object_kind', label: 'Kind', options: optionsOf(AUDIT_OBJECT_KIND_LABELS) },
+    ],
+    [members],
+  );
+  return (
+    <Page
+      title="Audit"
+      action={<ExportButton filters={state.q === '' ? state.filters : { ...state.filters, object_id: state.q }} />}
+    >
+      <DataTable
+        name="Audit"
+        columns={COLUMNS}
+        filters={filters}
+        state={state}
+        list={list}
+        idOf={({ id }) => id}
+        searchLabel="Id of an object"
+        empty={<EmptyState title="Nothing has been changed yet.">Every change by a person appears here.</EmptyState>}
+      />
+    </Page>
+  );
+}
+
+const optionsOf = (labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
+
+function ExportButton({ filters }: { filters: Record<string, string> }) {
+  const reason = useOwnerOnlyReason();
+  return (
+    <Tooltip label={reason} disabled={reason === null}>
+      <Button
+        variant="default"
+        component="a"
+        href={reason === null ? apiUrl('GET /audit/export', { query: filters }) : undefined}
+        data-disabled={reason !== null || undefined}
+        download
+      >
+        Export CSV
+      </Button>
+    </Tooltip>
+  );
+}
+
+const COLUMNS: Column<AuditEntry>[] = [
+  { id: 'at', header: 'When', width: 130, cell: (entry) => <Time at={entry.at} /> },
+  { id: 'actor', header: 'Who', width: 160, cell: (entry) => <ActorCell entry={entry} /> },
+  { id: 'action', header: 'What', width: 200, cell: (entry) => AUDIT_ACTION_LABELS[entry.action] },
+  { id: 'object', header: 'Of', cell: (entry) => <ObjectCell entry={entry} /> },
+  { id: 'changes', header: 'Old → new', cell: (entry) => <ChangesCell entry={entry} /> },
+];
+
+function ActorCell({ entry }: { entry: AuditEntry }) {
+  const { role, address } = entry.actor;
+  const from = [role, address].filter((text) => text !== null).join(', ');
+  return (
+    <>
+      {actorName(entry)}
+      {from === '' ? null : (
+        <Text size="xs" c="dimmed">
+          {from}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function ObjectCell({ entry: { object, object_count: count } }: { entry: AuditEntry }) {
+  const kind = AUDIT_OBJECT_KIND_LABELS[object.kind];
+  if (object.id === null) return `${formatNumber(count)} ${kind.toLowerCase()}${count === 1 ? '' : 's'}`;
+  const path = pathOfId(object.id);
+  const name = object.name ?? object.id;
+  return (
+    <div className="item-name">
+      <Text size="sm" truncate>
+        {path === null ? name : <Link to={path}>{name}</Link>}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {kind}
+      </Text>
+    </div>
+  );
+}
+
+/** The changes of one object, or on demand those of each of many. */
+function ChangesCell({ entry }: { entry: AuditEntry }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div className="changes-cell">
+      <ChangeList changes={entry.changes} personalFields={entry.personal_fields} />
+      {entry.undoes === null ? null : <Text size="xs">Undoes an earlier change.</Text>}
+      {entry.undone_by === null ? null : <Text size="xs">Was undone.</Text>}
+      {entry.object.id === null && entry.object_count > 0 ? (
+        <>
+          <button type="button" className="text-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? 'Hide each' : 'Show each'}
+          </button>
+          <Collapse expanded={isOpen}>{isOpen ? <ManyObjects auditId={entry.id} /> : null}</Collapse>
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+function ManyObjects({ auditId }: { auditId: string }) {
+  const { data } = useQuery(auditObjectsQuery(auditId));
+  if (data === undefined) return <Text size="xs">Loading</Text>;
+  return (
+    <ul className="change-list">
+      {data.data.map((object) => (
+        <li key={object.id}>
+          {object.name ?? object.id}
+          <ChangeList changes={object.changes} />
+        </li>
+      ))}
+      {data.next_cursor === null ? null : <li>The first 100 are shown.</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,32 @@
+/** Local times in the time zone of the business, in which promotions begin and end and days of reports are counted. */
+
+/** `2026-11-16T09:00` in the zone, as an instant. A time that is skipped in spring is the one an hour later. */
+export function instantOf(localTime: string, timeZone: string): string {
+  const asUtc = Date.parse(`${localTime}Z`);
+  const first = asUtc - offsetMs(asUtc, timeZone);
+  // The offset of the instant itself, which differs from the first guess around a change of the clocks.
+  return new Date(asUtc - offsetMs(first, timeZone)).toISOString();
+}
+
+/** An instant as `2026-11-16T09:00` in the zone: what a field of type datetime-local shows. */
+export function localTimeOf(instant: string, timeZone: string): string {
+  const ms = Date.parse(instant);
+  return new Date(ms + offsetMs(ms, timeZone)).toISOString().slice(0, 16);
+}
+
+/** How far the zone is ahead of UTC at an instant. */
+function offsetMs(instantMs: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(new Date(instantMs));
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
+  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
+  return local - Math.floor(instantMs / 1_000) * 1_000;
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { COMMAND_LINE } from '../../src/audit/actor.ts';
+import { createItem, setHidden } from '../../src/inventory/items.ts';
+import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
+import {
+  assertAccessible,
+  type DashboardSite,
+  type Person,
+  PHONE_WIDTH,
+  settled,
+  startDashboard,
+} from '../harness/dashboard-browser.ts';
+import { watch } from '../harness/stock.ts';
+import type { Dealer } from '../harness/world.ts';
+
+describe('the settings and the audit log in the browser', () => {
+  let site: DashboardSite;
+  let dealer: Dealer;
+  let owner: Person;
+  let staff: Person;
+  before(async () => {
+    site = await startDashboard();
+    dealer = await site.world.dealer();
+    owner = await site.person(dealer);
+    staff = await site.person(dealer, 'staff');
+  });
+  after(() => site.stop());
+
+  it('save the business, and show two colleagues who edit it each other’s values', async (t) => {
+    const { page, context, complaints } = await site.openAs(owner, '/settings/business');
+    t.after(() => context.close());
+    const other = await site.openAs(owner, '/settings/business');
+    t.after(() => other.context.close());
+    await other.page.getByLabel('Name').fill('Theirs');
+    await page.getByLabel('Name').fill('Mine');
+    await page.getByLabel('City').fill('Geneva');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. Your sites').waitFor();
+    await other.page.getByRole('button', { name: 'Save' }).click();
+    await other.page.getByText('yours is “Theirs”, theirs is “Mine”').waitFor();
+    await assertAccessible(other.page, 'a conflict of settings');
+    await other.page.getByRole('button', { name: 'Save mine' }).click();
+    await other.page.getByText('Saved. Your sites').waitFor();
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.getByLabel('Name').inputValue(), 'Theirs');
+    assert.equal(await page.getByLabel('City').inputValue(), 'Geneva');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('refuse a currency without exchange rates beside its field', async (t) => {
+    const { page, context } = await site.openAs(owner, '/settings/business');
+    t.after(() => context.close());
+    await page.getByRole('combobox', { name: 'Currency' }).fill('KWD');
+    await page.getByRole('option', { name: /^KWD/ }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/no exchange rate for KWD\//).waitFor();
+  });
+
+  it('add, rename and delete locations, with the number of items that lose theirs', async (t) => {
+    const unitId = await createBusinessUnit(site.world.db, COMMAND_LINE, dealer.organizationId, 'Basel');
+    const locationId = await createLocation(site.world.db, COMMAND_LINE, dealer.organizationId, unitId, 'Window');
+    await createItem(site.world.channel, COMMAND_LINE, dealer.organizationId, watch({ locationId }));
+    const { page, context, complaints } = await site.openAs(staff, '/settings/locations');
+    t.after(() => context.close());
+    const basel = page.getByRole('region', { name: 'Basel' });
+    await basel.getByRole('button', { name: 'Add a location' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Safe');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await basel.getByText('Safe').waitFor();
+    await basel.getByRole('button', { name: 'Delete Window' }).click();
+    await page.getByText('1 item lies there and will have no location').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await basel.getByText('Window').waitFor({ state: 'detached' });
+    assert.deepEqual(complaints, []);
+  });
+
+  it('let staff read the business but not change it', async (t) => {
+    const { page, context } = await site.openAs(staff, '/settings/business');
+    t.after(() => context.close());
+    assert.equal(await page.getByLabel('Name').isDisabled(), true);
+    assert.equal(await page.getByLabel('Staff may see cost prices').isDisabled(), true);
+    assert.ok(await page.getByText('Only owners may do this.').first().isVisible());
+  });
+
+  it('list who changed what, each of many on demand', async (t) => {
+    const ids = [];
+    for (const title of ['First', 'Second']) {
+      ids.push(await createItem(site.world.channel, COMMAND_LINE, dealer.organizationId, watch({ title })));
+    }
+    await setHidden(site.world.channel, COMMAND_LINE, dealer.organizationId, ids, true);
+    const { page, context, complaints } = await site.openAs(owner, '/audit?action=item.visibility_changed');
+    t.after(() => context.close());
+    await page.getByText('2 items').waitFor();
+    await page.getByRole('button', { name: 'Show each' }).click();
+    await page.getByText(/^First \(/).waitFor();
+    await page.goto(`${site.url}/audit?object_id=${ids[0]}`);
+    await page.getByRole('cell', { name: 'Item created' }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('are accessible at both widths in both schemes', async () => {
+    for (const width of [undefined, PHONE_WIDTH]) {
+      for (const scheme of ['light', 'dark'] as const) {
+        for (const path of ['/settings/business', '/settings/locations', '/audit']) {
+          const look = width === undefined ? { scheme } : { width, scheme };
+          const { page, context } = await site.openAs(owner, path, look);
+          try {
+            await assertAccessible(page, `${path} ${width ?? ''} ${scheme}`);
+          } finally {
+            await context.close();
+          }
+        }
+      }
+    }
+  });
+});
