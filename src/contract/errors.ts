@@ -294,11 +294,12 @@ const entries = {
   overloaded: {
     status: 503,
     type: 'api_error',
-    message: 'Too many reads of this integration are under way. Retry after the time given in Retry-After.',
+    message:
+      'Too many reads or large bodies of this integration are under way. Retry after the time given in Retry-After.',
     cause:
-      'A read waited 5 seconds for other reads of the same integration to finish. The number of concurrent reads is limited, and large answers that you have not read yet count. Other integrations are not slowed.',
+      'A read waited 5 seconds for other reads of the same integration to finish. The number of concurrent reads is limited, and large answers that you have not read yet count. So is a body over 128 KiB that waited 5 seconds while 32 MiB of large bodies of the same integration were under way. Other integrations are not slowed.',
     recovery:
-      'Wait `Retry-After` seconds and retry with backoff. Send fewer reads at the same time, and read the answers that you asked for.',
+      'Wait `Retry-After` seconds and retry with backoff. Send fewer reads and large bodies at the same time, and read the answers that you asked for.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 

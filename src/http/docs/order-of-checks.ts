@@ -47,7 +47,7 @@ export const CHECKS: readonly Check[] = [
   },
   {
     title: 'Concurrent reads',
-    text: 'Not too many reads of the same integration run at the same time. A read whose answer is in memory is not limited.',
+    text: 'Not too many reads of the same integration run at the same time. A read whose answer is in memory is not limited. A body over 128 KiB waits for this before it is read.',
     codes: ['overloaded'],
   },
   { title: 'The operation', text: 'Only now does the endpoint itself begin.', codes: [] },

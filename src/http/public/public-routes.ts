@@ -13,6 +13,7 @@ import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
+import { limitBodies } from './body-limits.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
 import { createReadCache } from './read-cache.ts';
 import { createReadLimits } from './read-limits.ts';
@@ -85,6 +86,7 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
   const slices = createTimeSlices();
+  limitBodies(app);
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     context.rawBodies.set(request, body);

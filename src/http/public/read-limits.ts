@@ -49,24 +49,8 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
     ...waiting,
   });
 
-  async function wait(
-    semaphore: KeyedSemaphore,
-    integrationId: string,
-    reply: FastifyReply,
-    units: AcquireOptions,
-  ): Promise<Release> {
-    const gone = new AbortController();
-    const onClose = () => gone.abort();
-    reply.raw.once('close', onClose);
-    try {
-      const deadlineMs = performance.now() + waitLimitMs;
-      return await semaphore.acquire(integrationId, { ...units, deadlineMs, signal: gone.signal });
-    } catch (error) {
-      throw error instanceof SemaphoreError ? overloaded(error) : error;
-    } finally {
-      reply.raw.off('close', onClose);
-    }
-  }
+  const wait = (semaphore: KeyedSemaphore, integrationId: string, reply: FastifyReply, units: AcquireOptions) =>
+    waitUnlessOverloaded(semaphore, integrationId, reply, { ...units, deadlineMs: performance.now() + waitLimitMs });
 
   return {
     async read(integrationId, reply, task) {
@@ -87,6 +71,25 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
     },
     waitForBytes: (integrationId, reply, weight) => wait(bytesInFlight, integrationId, reply, { weight }),
   };
+}
+
+/** Waits for units of a semaphore until the deadline, then refuses. A client that has gone no longer waits. */
+export async function waitUnlessOverloaded(
+  semaphore: KeyedSemaphore,
+  integrationId: string,
+  reply: FastifyReply,
+  units: AcquireOptions,
+): Promise<Release> {
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  reply.raw.once('close', onClose);
+  try {
+    return await semaphore.acquire(integrationId, { ...units, signal: gone.signal });
+  } catch (error) {
+    throw error instanceof SemaphoreError ? overloaded(error) : error;
+  } finally {
+    reply.raw.off('close', onClose);
+  }
 }
 
 function overloaded(cause: SemaphoreError): ApiError {
