@@ -1,3 +1,5 @@
+import { exponentOf } from '../../src/contract/currencies.ts';
+
 /** Money, dates and numbers, in the locale of the person's browser. The one place that formats them. */
 const numbers = new Intl.NumberFormat();
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
@@ -14,10 +16,16 @@ export function formatCount({ value, is_capped: isCapped }: { value: number; is_
   return `${formatNumber(value)}${isCapped ? '+' : ''}`;
 }
 
-/** From minor units: 1250000 of CHF are CHF 12,500.00. */
+/** From minor units: 1250000 of CHF are CHF 12,500.00. Decimals are those of the service; a browser's own may differ. */
 export function formatMoney(minorUnits: number, currency: string): string {
-  const format = new Intl.NumberFormat(undefined, { style: 'currency', currency, currencyDisplay: 'code' });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  const digits = exponentOf(currency);
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const format = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'code',
+    ...fraction,
+  });
   return format.format(minorUnits / 10 ** digits);
 }
 
