@@ -9,6 +9,7 @@ export const paths = {
   parts: () => '/parts',
   /** A watch or a part. */
   item: (id: string) => (id.startsWith('prt_') ? `/parts/${id}` : `/watches/${id}`),
+  newItem: (kind: 'listing' | 'part') => (kind === 'part' ? '/parts/new' : '/watches/new'),
   orders: () => '/orders',
   order: (id: string) => `/orders/${id}`,
   sales: () => '/sales',

@@ -2,6 +2,7 @@ import { createRouter } from '@tanstack/react-router';
 import { BASE_PATH } from './api/client.ts';
 import { auditRoutes } from './pages/audit/audit-routes.ts';
 import { homeRoutes } from './pages/home/home-routes.ts';
+import { itemRoutes } from './pages/item/item-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
 import { stockRoutes } from './pages/stock/stock-routes.ts';
@@ -12,7 +13,7 @@ import { PageSkeleton } from './ui/states.tsx';
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
   // Pages of whoever is signed in: each room brings its routes in pages/<room>/<room>-routes.ts.
-  shellRoute.addChildren([...homeRoutes, ...stockRoutes, ...auditRoutes, ...settingsRoutes]),
+  shellRoute.addChildren([...homeRoutes, ...stockRoutes, ...itemRoutes, ...auditRoutes, ...settingsRoutes]),
 ]);
 
 export const router = createRouter({

@@ -1,7 +1,9 @@
-import { Group, Tabs, Text } from '@mantine/core';
+import { Button, Group, Tabs, Text } from '@mantine/core';
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { formatCount, formatMoney, formatNumber } from '../../format.ts';
+import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
@@ -22,8 +24,8 @@ export function PartsPage() {
 }
 
 const WORDS = {
-  listing: { title: 'Watches', search: 'Search watches', none: 'No watches yet.' },
-  part: { title: 'Parts', search: 'Search parts', none: 'No parts yet.' },
+  listing: { title: 'Watches', search: 'Search watches', none: 'No watches yet.', create: 'New watch' },
+  part: { title: 'Parts', search: 'Search parts', none: 'No parts yet.', create: 'New part' },
 } as const;
 
 /** What each tab narrows the list to. */
@@ -51,7 +53,10 @@ function StockPage({ kind }: { kind: Kind }) {
     state.setFilters(Object.fromEntries(TAB_FILTERS.map((name) => [name, wanted[name] ?? ''])));
   };
   return (
-    <Page title={words.title}>
+    <Page
+      title={words.title}
+      action={<Button renderRoot={(props) => <Link {...props} to={paths.newItem(kind)} />}>{words.create}</Button>}
+    >
       <Tabs value={tab?.id ?? null} onChange={openTab} mb="sm">
         <Tabs.List>
           {TABS.map(({ id, label }) => (
@@ -68,6 +73,7 @@ function StockPage({ kind }: { kind: Kind }) {
         state={state}
         list={list}
         idOf={({ id }) => id}
+        pathOf={({ id }) => paths.item(id)}
         searchLabel={words.search}
         empty={<EmptyState title={words.none}>What you enter or import appears here.</EmptyState>}
       />

@@ -1,0 +1,108 @@
+import { Code, Switch, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { useOperation } from '../../api/queries.ts';
+import { formatMoney } from '../../format.ts';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { ItemChannel } from './item-queries.ts';
+
+type ChannelsPanelProps = {
+  /** Null before the item is saved: then there is nothing to switch on yet. */
+  itemId: string | null;
+  channels: ItemChannel[];
+  isDraft: boolean;
+  onChanged: () => Promise<void>;
+};
+
+/** On which sites the item is, what it costs there and why, and what the site reads. */
+export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: ChannelsPanelProps) {
+  const toggle = useOperation('PUT /stock/{item_id}/channels/{integration_id}');
+  // Shown at once; a refusal falls back to what stands.
+  const [wanted, setWanted] = useState<{ id: string; isOn: boolean } | null>(null);
+  const change = (id: string, isOn: boolean) => {
+    setWanted({ id, isOn });
+    toggle.mutate(
+      { params: { item_id: itemId ?? '', integration_id: id }, body: { is_on: isOn } },
+      { onSettled: () => void onChanged().finally(() => setWanted(null)) },
+    );
+  };
+  return (
+    <section className="item-section" aria-label="Channels">
+      <Title order={2} size="h4">
+        Channels
+      </Title>
+      {channels.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No integration yet. Your sites appear here.
+        </Text>
+      ) : null}
+      {channels.map((channel) => (
+        <div key={channel.integration_id} className="item-channel">
+          <Switch
+            label={channel.is_test_mode ? `${channel.name} (test)` : channel.name}
+            checked={wanted?.id === channel.integration_id ? wanted.isOn : channel.is_on}
+            disabled={itemId === null}
+            onChange={(event) => change(channel.integration_id, event.currentTarget.checked)}
+          />
+          <PriceArithmetic label="Price" steps={channel.price} />
+          {channel.promotion_price === null ? null : (
+            <PriceArithmetic label="Promotion" steps={channel.promotion_price} />
+          )}
+          {channel.last_event === null ? null : (
+            <Text size="xs" c="dimmed">
+              {channel.last_event.type} <Time at={channel.last_event.created_at} />{' '}
+              <CopyId id={channel.last_event.id} label="event id" />
+            </Text>
+          )}
+          <details>
+            <summary>{channel.is_on && !isDraft ? 'What your site reads' : 'What your site would read'}</summary>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+            <section aria-label={`JSON on ${channel.name}`} className="item-json" tabIndex={0}>
+              <Code block>{JSON.stringify(channel.document, null, 2)}</Code>
+            </section>
+          </details>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+const BASIS_POINTS_PER_PERCENT = 100;
+
+function PriceArithmetic({ label, steps }: { label: string; steps: ItemChannel['price'] }) {
+  if (steps === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        {label}: on request
+      </Text>
+    );
+  }
+  if (steps.price === null) {
+    return (
+      <Text size="sm" c="var(--ruby)">
+        {label}: there is no exchange rate from {steps.from.currency} to {steps.currency}.
+      </Text>
+    );
+  }
+  const parts = [formatMoney(steps.from.amount, steps.from.currency)];
+  if (steps.rate !== null && steps.converted !== null) {
+    parts.push(`× ${steps.rate} = ${formatMoney(steps.converted, steps.currency)}`);
+  }
+  if (steps.markup_basis_points !== 0 && steps.marked_up !== null) {
+    const percent = steps.markup_basis_points / BASIS_POINTS_PER_PERCENT;
+    parts.push(`${percent > 0 ? '+' : '−'} ${Math.abs(percent)} % = ${formatMoney(steps.marked_up, steps.currency)}`);
+  }
+  if (steps.rounding !== 'none') parts.push(`rounded (${steps.rounding.replaceAll('_', ' ')})`);
+  return (
+    <div>
+      <Text size="sm">
+        {label}: <strong>{formatMoney(steps.price, steps.currency)}</strong>
+      </Text>
+      {parts.length > 1 ? (
+        <Text size="xs" c="dimmed">
+          {parts.join(' ')}
+        </Text>
+      ) : null}
+    </div>
+  );
+}

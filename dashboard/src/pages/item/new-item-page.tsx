@@ -1,0 +1,100 @@
+import { Button, Text } from '@mantine/core';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { ApiFailure, api } from '../../api/client.ts';
+import { paths } from '../../paths.ts';
+import { Page } from '../../ui/page.tsx';
+import { toastError, toastSuccess } from '../../ui/toasts.ts';
+import type { Kind } from '../stock/stock-queries.ts';
+import { ChannelsPanel } from './channels-panel.tsx';
+import './item.css';
+import { ItemFields } from './item-fields.tsx';
+import { changedFields, emptyValues, type ItemValues, valuesOf } from './item-form.ts';
+import { itemChoicesQuery, itemQuery } from './item-queries.ts';
+import { usePreview } from './preview.ts';
+import { useSaveKey } from './save-key.ts';
+
+export function NewWatchPage() {
+  return <NewItemPage kind="listing" />;
+}
+
+export function NewPartPage() {
+  return <NewItemPage kind="part" />;
+}
+
+/** A form for a new item; `?from=` an item begins as a copy of it. Nothing is stored before it is saved. */
+function NewItemPage({ kind }: { kind: Kind }) {
+  const { data: choices } = useSuspenseQuery(itemChoicesQuery(kind));
+  const { from = '' } = useSearch({ strict: false }) as { from?: string };
+  const source = useQuery({ ...itemQuery(from), enabled: from !== '' });
+  const [empty] = useState(() => emptyValues(kind));
+  const [values, setValues] = useState(empty);
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [isSaving, setSaving] = useState(false);
+  const [isDone, setDone] = useState(false);
+  const navigate = useNavigate();
+  const preview = usePreview(kind, null, values, true);
+  const isDirty = !isDone && Object.keys(changedFields(empty, values)).length > 0;
+  useEffect(() => {
+    // Each watch has its own numbers; the rest is copied.
+    if (source.data !== undefined)
+      setValues({ ...valuesOf(source.data), stock_number: '', serial_number: null, units: 1 });
+  }, [source.data]);
+  useBlocker({
+    shouldBlockFn: () => isDirty && !window.confirm('Leave without saving? Your changes would be lost.'),
+    enableBeforeUnload: () => isDirty,
+  });
+
+  async function save(): Promise<void> {
+    if (isSaving) return;
+    setSaving(true);
+    setErrors({});
+    const { cost_amount: cost, ...fields } = values;
+    try {
+      const body = { kind, ...fields, ...(choices.sees_cost ? { cost_amount: cost } : {}) };
+      const { id } = await api('POST /items', { body });
+      setDone(true);
+      toastSuccess('Saved. Now add photos.');
+      await navigate({ to: paths.item(id), ignoreBlocker: true });
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      if (error.field === undefined) toastError(error);
+      else setErrors({ [error.field]: error.message });
+    } finally {
+      setSaving(false);
+    }
+  }
+  useSaveKey(save);
+
+  return (
+    <Page
+      title={kind === 'part' ? 'New part' : 'New watch'}
+      action={
+        <Button loading={isSaving} onClick={() => void save()}>
+          Save
+        </Button>
+      }
+    >
+      <div className="item-page">
+        <div>
+          <ItemFields
+            kind={kind}
+            choices={choices}
+            values={values}
+            errors={errors}
+            onChange={(changes: Partial<ItemValues>) => setValues((before) => ({ ...before, ...changes }))}
+          />
+        </div>
+        <div>
+          <ChannelsPanel itemId={null} channels={preview.data?.channels ?? []} isDraft onChanged={async () => {}} />
+          {preview.data === undefined ? (
+            <Text size="sm" c="dimmed">
+              Prices and what your sites would read appear when the required fields are filled in.
+            </Text>
+          ) : null}
+        </div>
+      </div>
+    </Page>
+  );
+}
