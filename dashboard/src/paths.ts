@@ -16,6 +16,7 @@ export const paths = {
   customers: () => '/customers',
   customer: (id: string) => `/customers/${id}`,
   integrations: () => '/integrations',
+  newIntegration: () => '/integrations/new',
   integration: (id: string) => `/integrations/${id}`,
   deliveries: () => '/deliveries',
   delivery: (id: string) => `/deliveries/${id}`,

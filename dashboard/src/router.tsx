@@ -2,6 +2,7 @@ import { createRouter } from '@tanstack/react-router';
 import { BASE_PATH } from './api/client.ts';
 import { auditRoutes } from './pages/audit/audit-routes.ts';
 import { homeRoutes } from './pages/home/home-routes.ts';
+import { integrationsRoutes } from './pages/integrations/integrations-routes.ts';
 import { itemRoutes } from './pages/item/item-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
@@ -13,7 +14,14 @@ import { PageSkeleton } from './ui/states.tsx';
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
   // Pages of whoever is signed in: each room brings its routes in pages/<room>/<room>-routes.ts.
-  shellRoute.addChildren([...homeRoutes, ...stockRoutes, ...itemRoutes, ...auditRoutes, ...settingsRoutes]),
+  shellRoute.addChildren([
+    ...homeRoutes,
+    ...stockRoutes,
+    ...itemRoutes,
+    ...integrationsRoutes,
+    ...auditRoutes,
+    ...settingsRoutes,
+  ]),
 ]);
 
 export const router = createRouter({

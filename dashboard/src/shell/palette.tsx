@@ -7,6 +7,7 @@ import { NAVIGATION } from './navigation.ts';
 
 /** Actions that are no page of their own. Whoever brings one adds it here. */
 const ACTIONS: { id: string; label: string; path: string }[] = [
+  { id: 'new-integration', label: 'New integration', path: paths.newIntegration() },
   { id: 'account', label: 'My account', path: paths.account() },
   { id: 'team', label: 'Team', path: paths.team() },
 ];

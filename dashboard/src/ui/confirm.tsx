@@ -17,7 +17,9 @@ type ConfirmProps = {
 export function Confirm({ isOpen, title, verb, isDangerous, isBusy, onConfirm, onClose, children }: ConfirmProps) {
   return (
     <Modal opened={isOpen} onClose={onClose} title={title}>
-      <Text size="sm">{children}</Text>
+      <Text size="sm" component="div">
+        {children}
+      </Text>
       <Group justify="flex-end" mt="lg">
         <Button variant="default" onClick={onClose}>
           Cancel

@@ -1,0 +1,90 @@
+import { Anchor, Table, Text } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { paths } from '../../paths.ts';
+import { useOwnerOnlyReason } from '../../shell/session.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type IntegrationEntry, integrationsQuery } from './integration-queries.ts';
+import { ModeStatus, WebhookStatus } from './integration-status.tsx';
+import { ReasonButton } from './reason-button.tsx';
+
+export function IntegrationsPage() {
+  const { data } = useSuspenseQuery(integrationsQuery).data;
+  return (
+    <Page title="Integrations" action={data.length === 0 ? null : <NewButton />}>
+      {data.length === 0 ? (
+        <EmptyState title="No integrations yet." action={<NewButton />}>
+          An integration connects one website to your stock: it reads what you publish and reports its orders.
+        </EmptyState>
+      ) : (
+        <IntegrationTable integrations={data} />
+      )}
+    </Page>
+  );
+}
+
+function NewButton() {
+  const navigate = useNavigate();
+  const reason = useOwnerOnlyReason();
+  return (
+    <ReasonButton reason={reason} onClick={() => void navigate({ to: paths.newIntegration() })}>
+      New integration
+    </ReasonButton>
+  );
+}
+
+function IntegrationTable({ integrations }: { integrations: IntegrationEntry[] }) {
+  return (
+    <Table.ScrollContainer minWidth={720}>
+      <Table verticalSpacing="xs" highlightOnHover aria-label="Integrations">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Mode</Table.Th>
+            <Table.Th>Webhooks</Table.Th>
+            <Table.Th>Currency</Table.Th>
+            <Table.Th>Key last used</Table.Th>
+            <Table.Th>API version</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {integrations.map((integration) => (
+            <Table.Tr key={integration.id}>
+              <Table.Td>
+                <Anchor component={Link} to={paths.integration(integration.id)} fw={600}>
+                  {integration.name}
+                </Anchor>
+              </Table.Td>
+              <Table.Td>
+                <Status tone={integration.is_enabled ? 'good' : 'off'}>
+                  {integration.is_enabled ? 'Enabled' : 'Disabled'}
+                </Status>
+              </Table.Td>
+              <Table.Td>
+                <ModeStatus isTestMode={integration.is_test_mode} />
+              </Table.Td>
+              <Table.Td>
+                <WebhookStatus webhook={integration.webhook} />
+              </Table.Td>
+              <Table.Td>{integration.currency}</Table.Td>
+              <Table.Td>
+                {integration.last_used_at === null ? (
+                  <Text c="dimmed">never</Text>
+                ) : (
+                  <Time at={integration.last_used_at} />
+                )}
+              </Table.Td>
+              <Table.Td>
+                <code>{integration.api_version}</code>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

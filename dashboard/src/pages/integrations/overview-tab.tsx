@@ -1,0 +1,149 @@
+import { Button, Checkbox, Group, Progress, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { useOperation } from '../../api/queries.ts';
+import { formatNumber } from '../../format.ts';
+import { useOwnerOnlyReason } from '../../shell/session.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Facts, refreshIntegration } from './integration-parts.tsx';
+import type { Integration } from './integration-queries.ts';
+import { Jobs } from './jobs.tsx';
+import { ReasonButton } from './reason-button.tsx';
+import { Command, meCommand } from './shown-once.tsx';
+
+export function OverviewTab({ integration }: { integration: Integration }) {
+  const { id, rate } = integration;
+  return (
+    <Stack gap="xl" maw={760}>
+      <Name integration={integration} />
+      <Switches integration={integration} />
+      <Stack gap="xs">
+        <Title order={2} size="h4">
+          Details
+        </Title>
+        <Facts
+          facts={[
+            ['Id', <CopyId key="id" id={id} />],
+            ['API key', <code key="hint">{integration.key_hint}</code>],
+            [
+              'Key last used',
+              integration.last_used_at === null ? 'never' : <Time key="used" at={integration.last_used_at} />,
+            ],
+            ['API version', <code key="version">{integration.api_version}</code>],
+            ['Created', <Time key="created" at={integration.created_at} />],
+          ]}
+        />
+        <Text size="sm">
+          Rate limit: {formatNumber(rate.used)} of {formatNumber(rate.limit)} tokens used in the last 60 seconds
+        </Text>
+        <Progress
+          value={(100 * rate.used) / rate.limit}
+          color={rate.used / rate.limit > 0.9 ? 'ruby' : 'steel'}
+          aria-label="Rate limit used"
+        />
+      </Stack>
+      <Jobs jobs={integration.jobs} />
+      <Command label="Who am I, for this key" text={meCommand('$API_KEY')} />
+    </Stack>
+  );
+}
+
+function Name({ integration: { id, name } }: { integration: Integration }) {
+  const form = useForm({ initialValues: { name } });
+  const rename = useOperation('PATCH /integrations/{integration_id}', {
+    form,
+    success: 'Renamed.',
+    onSuccess(_, { body }) {
+      form.setInitialValues({ name: body?.name ?? name });
+      refreshIntegration(id);
+    },
+  });
+  return (
+    <form
+      onSubmit={form.onSubmit((values) =>
+        rename.mutate({ params: { integration_id: id }, body: { name: values.name } }),
+      )}
+    >
+      <Group align="flex-end" gap="xs">
+        <TextInput label="Name" maxLength={500} required flex={1} maw={360} {...form.getInputProps('name')} />
+        <Button type="submit" variant="default" disabled={form.values.name.trim() === name} loading={rename.isPending}>
+          Rename
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+function Switches({ integration }: { integration: Integration }) {
+  const { id, is_enabled: isEnabled } = integration;
+  const toggle = useOperation('PATCH /integrations/{integration_id}', { onSuccess: () => refreshIntegration(id) });
+  return (
+    <Stack gap="md">
+      <Switch
+        label="Enabled"
+        description="While it is off, every request of the website answers 403 and webhooks are held."
+        checked={isEnabled}
+        disabled={toggle.isPending}
+        onChange={(event) =>
+          toggle.mutate({ params: { integration_id: id }, body: { is_enabled: event.currentTarget.checked } })
+        }
+      />
+      <TestMode integration={integration} />
+    </Stack>
+  );
+}
+
+function TestMode({ integration }: { integration: Integration }) {
+  const { id, is_test_mode: isTestMode, test_data: testData } = integration;
+  const reason = useOwnerOnlyReason();
+  const [isAsking, setAsking] = useState(false);
+  const [isDeleting, setDeleting] = useState(true);
+  const change = useOperation('PUT /integrations/{integration_id}/test-mode', {
+    success: isTestMode ? 'This integration is live.' : 'This integration is in test mode.',
+    onSuccess() {
+      setAsking(false);
+      refreshIntegration(id);
+    },
+  });
+  const count = testData.orders + testData.customers;
+  const words = `${formatNumber(testData.orders)} test orders and ${formatNumber(testData.customers)} test customers`;
+  const confirm = () =>
+    change.mutate({
+      params: { integration_id: id },
+      body: { is_test_mode: !isTestMode, delete_test_data: isTestMode && isDeleting && count > 0 },
+    });
+  return (
+    <Stack gap={4} align="flex-start">
+      <ReasonButton variant="default" reason={reason} onClick={() => setAsking(true)}>
+        {isTestMode ? 'Go live' : 'Back to test mode'}
+      </ReasonButton>
+      <Text size="xs" c="dimmed">
+        {isTestMode
+          ? `In test mode orders touch no stock. There are ${words}.`
+          : 'Orders of this website take stock at once.'}
+      </Text>
+      <Confirm
+        isOpen={isAsking}
+        title={isTestMode ? 'Go live' : 'Back to test mode'}
+        verb={isTestMode ? 'Go live' : 'Switch to test mode'}
+        isBusy={change.isPending}
+        onConfirm={confirm}
+        onClose={() => setAsking(false)}
+      >
+        {isTestMode
+          ? 'From the next request on, orders are real and take stock. Events that were recorded before are sent as tests.'
+          : 'From the next request on, orders are tests and touch no stock. Your website is told by is_test.'}
+        {isTestMode && count > 0 ? (
+          <Checkbox
+            mt="md"
+            label={`Delete ${words} for ever`}
+            checked={isDeleting}
+            onChange={(event) => setDeleting(event.currentTarget.checked)}
+          />
+        ) : null}
+      </Confirm>
+    </Stack>
+  );
+}
