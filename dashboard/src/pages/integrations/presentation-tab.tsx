@@ -122,35 +122,33 @@ function sentence(preview: Preview, isDirty: boolean): string {
 
 function PreviewTable({ items }: { items: Preview['items'] }) {
   return (
-    <Table.ScrollContainer minWidth={480}>
-      <Table verticalSpacing="xs" aria-label="Preview">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Item</Table.Th>
-            <Table.Th ta="right">Now</Table.Th>
-            <Table.Th ta="right">Then</Table.Th>
-            <Table.Th>Photo</Table.Th>
+    <Table verticalSpacing="xs" aria-label="Preview">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Item</Table.Th>
+          <Table.Th ta="right">Now</Table.Th>
+          <Table.Th ta="right">Then</Table.Th>
+          <Table.Th>Photo</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((item) => (
+          <Table.Tr key={item.id}>
+            <Table.Td>
+              {item.title}
+              <Text size="xs" c="dimmed">
+                {item.stock_number}
+              </Text>
+            </Table.Td>
+            <Table.Td ta="right">{priceOf(item.before)}</Table.Td>
+            <Table.Td ta="right" fw={600}>
+              {priceOf(item.after)}
+            </Table.Td>
+            <Table.Td>{item.after.photo_url === null ? '–' : item.after.photo_url.split('.').at(-1)}</Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((item) => (
-            <Table.Tr key={item.id}>
-              <Table.Td>
-                {item.title}
-                <Text size="xs" c="dimmed">
-                  {item.stock_number}
-                </Text>
-              </Table.Td>
-              <Table.Td ta="right">{priceOf(item.before)}</Table.Td>
-              <Table.Td ta="right" fw={600}>
-                {priceOf(item.after)}
-              </Table.Td>
-              <Table.Td>{item.after.photo_url === null ? '–' : item.after.photo_url.split('.').at(-1)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }
 
