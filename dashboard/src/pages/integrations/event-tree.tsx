@@ -42,7 +42,7 @@ export function EventTree({ integration: { id, webhook } }: { integration: Integ
                 key={type}
                 ml="lg"
                 label={<code>{type}</code>}
-                description={EVENT_TYPES[type].when}
+                description={EVENT_TYPES[type].when.replaceAll('`', '')}
                 checked={chosen.has(type)}
                 onChange={(event) => set([type], event.currentTarget.checked)}
               />

@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Select, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import {
@@ -37,7 +37,7 @@ export function PresentationTab({ integration }: { integration: Integration }) {
     <Stack gap="xl" maw={860}>
       <form onSubmit={form.onSubmit((body) => save.mutate({ params: { integration_id: id }, body }))}>
         <Stack>
-          <Group grow align="flex-start" preventGrowOverflow={false}>
+          <SimpleGrid cols={{ base: 2, sm: 4 }}>
             <Select
               label="Currency"
               data={currencies.includes(presentation.currency) ? currencies : [...currencies, presentation.currency]}
@@ -67,7 +67,7 @@ export function PresentationTab({ integration }: { integration: Integration }) {
               allowDeselect={false}
               {...form.getInputProps('image_format')}
             />
-          </Group>
+          </SimpleGrid>
           <Group gap="xs">
             <Button type="submit" variant="default" disabled={!isDirty} loading={save.isPending}>
               Save prices and photos
