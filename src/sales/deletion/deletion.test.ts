@@ -255,6 +255,7 @@ describe('every table', () => {
   const SMALL = new Set([
     'channel_clocks',
     'channel_jobs',
+    'integration_usage',
     'integrations',
     'rate_windows',
     'replay_jobs',
