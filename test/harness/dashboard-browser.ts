@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
 import { createUser } from '../../src/dealers/users/users.ts';
@@ -87,10 +88,20 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
       return { email, name, userId };
     },
     async stop() {
-      await browser.close();
+      await closeBrowser(browser);
       await world.stop();
     },
   };
+}
+
+const CLOSE_LIMIT_MS = 20_000;
+
+/** A browser that does not close in time is left to the end of the run, which removes what it started. */
+async function closeBrowser(browser: Browser): Promise<void> {
+  const timer = new AbortController();
+  const late = sleep(CLOSE_LIMIT_MS, undefined, { signal: timer.signal, ref: false }).catch(() => {});
+  await Promise.race([browser.close(), late]);
+  timer.abort();
 }
 
 export async function signIn(page: Page, email: string, password = TEST_PASSWORD): Promise<void> {
