@@ -109,6 +109,17 @@ export async function listAuditObjects(
   return { objectKind: row.objectKind, objects };
 }
 
+/** How many objects a change of many had. */
+export async function countAuditObjects(
+  db: Queryable,
+  key: { organizationId: string; auditId: string },
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*)::integer as count from audit_log_objects
+    where organization_id = ${key.organizationId} and audit_id = ${key.auditId}`);
+  return row?.count ?? 0;
+}
+
 function conditionOf(filter: AuditFilter): Sql {
   const { organizationId, objectId } = filter;
   const conditions = [sql`a.organization_id = ${organizationId}`];

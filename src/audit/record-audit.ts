@@ -64,7 +64,10 @@ export async function recordAudit(tx: Transaction, actor: Actor, change: AuditCh
   return id;
 }
 
-/** Adds what a change of many did to some of them, in the transaction that did it. */
+/**
+ * Adds what a change of many did to some of them, in the transaction that did it. If it met one of them before, the first
+ * old values and the last new ones count.
+ */
 export async function addAuditObjects(
   tx: Transaction,
   organizationId: string,
@@ -80,8 +83,13 @@ export async function addAuditObjects(
   await tx.query(sql`
     insert into audit_log_objects (organization_id, audit_id, object_id, old_values, new_values)
     select ${organizationId}, ${auditId}, id, old_values::jsonb, new_values::jsonb
-    from ${unnestRows('rows', rows, { id: 'text', oldValues: 'text', newValues: 'text' })}`);
+    from ${unnestRows('rows', rows, OBJECT_COLUMNS)}
+    on conflict (organization_id, audit_id, object_id) do update set
+      old_values = excluded.old_values || audit_log_objects.old_values,
+      new_values = audit_log_objects.new_values || excluded.new_values`);
 }
+
+const OBJECT_COLUMNS = { id: 'text', oldValues: 'text', newValues: 'text' } as const;
 
 function actorId(actor: Actor): string | null {
   if (actor.kind === 'person') return actor.userId;

@@ -19,6 +19,8 @@ const statuses = {
   promotion_overlaps: 409,
   already_voided: 409,
   already_running: 409,
+  /** A dealer has as many unfinished jobs as are allowed. */
+  too_many_jobs: 409,
   too_many_secrets: 409,
   wrong_kind: 409,
   wrong_status: 409,

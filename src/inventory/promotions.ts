@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import type { Transaction } from '../db/database.ts';
+import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { newId } from '../ids/new-id.ts';
@@ -106,15 +106,26 @@ export async function assertAbovePromotions(
   itemId: string,
   priceAmount: number,
 ): Promise<void> {
-  const rows = await tx.query(sql`
-    select id from promotions
-    where item_id = ${itemId} and price_amount >= ${priceAmount}
-      and coalesce(ends_at, 'infinity') > ${clockTime(context.now())}
-    limit 1`);
-  if (rows.length > 0) {
-    const message = 'A promotion that runs or is planned costs as much or more. Change or end it first.';
-    throw new DomainError('invalid_input', message, 'priceAmount');
-  }
+  const highest = (await highestPromotions(tx, context, [itemId])).get(itemId);
+  if (highest !== undefined && highest >= priceAmount) throw belowPromotion();
+}
+
+export function belowPromotion(): DomainError {
+  const message = 'A promotion that runs or is planned costs as much or more. Change or end it first.';
+  return new DomainError('invalid_input', message, 'priceAmount');
+}
+
+/** The highest price of a promotion that runs or is planned, for those of the items that have one. */
+export async function highestPromotions(
+  db: Queryable,
+  context: ChannelContext,
+  itemIds: string[],
+): Promise<Map<string, number>> {
+  const rows = await db.query<{ itemId: string; highest: number }>(sql`
+    select item_id as "itemId", max(price_amount) as highest from promotions
+    where item_id = any(${itemIds}::text[]) and coalesce(ends_at, 'infinity') > ${clockTime(context.now())}
+    group by item_id`);
+  return new Map(rows.map(({ itemId, highest }) => [itemId, highest]));
 }
 
 async function itemOf(context: ChannelContext, organizationId: string, promotionId: string): Promise<string> {

@@ -53,7 +53,7 @@ async function lockChannel(tx: Transaction, organizationId: string, integrationI
  * Switching on again is a new publication; an item that is on already keeps its date. Stored times would be rounded,
  * and one must not lie after the document's stamp.
  */
-async function switchOn(
+export async function switchOn(
   tx: Transaction,
   context: ChannelContext,
   integrationId: string,
@@ -68,7 +68,7 @@ async function switchOn(
   return rows.map((row) => row.id);
 }
 
-async function switchOff(tx: Transaction, integrationId: string, itemIds: string[]): Promise<string[]> {
+export async function switchOff(tx: Transaction, integrationId: string, itemIds: string[]): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(sql`
     update publications set is_on = false
     where integration_id = ${integrationId} and item_id = any(${itemIds}::text[]) and is_on returning item_id as id`);

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { pruneAttempts } from '../dealers/users/sign-in-attempts.ts';
 import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
 import { pruneStorageUsage } from '../http/public/writes/storage-quota.ts';
+import { startStockJobWorker } from '../inventory/jobs/stock-job-worker.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import { announceOutcomes } from '../live/announce-integrations.ts';
@@ -15,6 +16,7 @@ import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.
 import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
 import { listenForWake } from '../webhooks/worker/wake-up.ts';
+import { STOCK_JOB_KINDS_RUN } from './stock-job-kinds.ts';
 
 /** Everything that the role `worker` does in the background. */
 export type Workers = {
@@ -33,10 +35,11 @@ export function startWorkers(
 ): Workers {
   const { db } = channel;
   const onFault = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const guard = createSsrfGuard(config.isPrivateWebhookAllowed);
   const worker = startDeliveryWorker({
     db,
     encryption: createSecretEncryption(config.secretKeys),
-    guard: createSsrfGuard(config.isPrivateWebhookAllowed),
+    guard,
     now: channel.now,
     onFault: onFault('the delivery worker met a fault'),
     ...(channel.announceChange === undefined ? {} : { onRecorded: announceOutcomes(db, channel.announceChange) }),
@@ -54,6 +57,7 @@ export function startWorkers(
   const running = [
     worker,
     startChannelWorker(channel, onFault('the channel worker met a fault')),
+    startStockJobWorker({ ...channel, photoFiles, guard }, STOCK_JOB_KINDS_RUN, onFault('a job on stock met a fault')),
     startDeletionWorker(channel, onFault('what was deleted could not be removed')),
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),

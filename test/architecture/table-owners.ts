@@ -34,6 +34,8 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'business_units',
     'locations',
     'installation',
+    'stock_jobs',
+    'stock_job_errors',
   ],
   customers: ['customers', 'customer_external_ids', 'test_customers'],
   sales: ['orders', 'order_lines', 'sales'],
@@ -152,6 +154,21 @@ export const EXCEPTIONS: readonly Exception[] = [
     file: 'inventory/movements.ts',
     reads: ['order_lines'],
     reason: 'What orders hold can’t be released by hand.',
+  },
+  {
+    file: 'inventory/edit-items.ts',
+    reads: ['integrations'],
+    reason: 'The channels that a job publishes items on must be the dealer’s.',
+  },
+  {
+    file: 'inventory/remove-untouched.ts',
+    reads: ['order_lines', 'sales'],
+    reason: 'What was ordered or sold since an import is not removed by its undo.',
+  },
+  {
+    file: 'inventory/jobs/run-stock-jobs.ts',
+    reads: ['organizations'],
+    reason: 'Jobs of a dealer that is being deleted are not run.',
   },
   { file: 'inventory/publications.ts', reads: ['integrations'], reason: 'The channel must be the dealer’s.' },
   {

@@ -7,6 +7,7 @@ import { listChannels } from '../../src/dealers/integrations/integrations.ts';
 import { inviteMember } from '../../src/dealers/users/sign-in-links.ts';
 import { newId } from '../../src/ids/new-id.ts';
 import { createItem } from '../../src/inventory/items.ts';
+import { startJob } from '../../src/inventory/jobs/job-queue.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import { startPromotion } from '../../src/inventory/promotions.ts';
 import { sellUnits } from '../../src/sales/sell.ts';
@@ -46,6 +47,14 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   },
   business_unit_id: async ({ organizationId }) =>
     await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit'),
+  job_id: async ({ organizationId }) =>
+    await startJob(world.db, COMMAND_LINE, {
+      organizationId,
+      kind: 'undo',
+      title: 'A job',
+      parameters: {},
+      isUndoable: false,
+    }),
   audit_id: async (stranger) => (await stranger.call('GET', '/audit?limit=1')).body.data[0].id,
 };
 /** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */

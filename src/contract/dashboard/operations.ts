@@ -1,6 +1,7 @@
 import { auditOperations } from './audit.ts';
 import { integrationOperations } from './integrations.ts';
 import { itemOperations } from './items.ts';
+import { jobOperations } from './jobs.ts';
 import { liveOperations } from './live.ts';
 import { locationOperations } from './locations.ts';
 import type { DashboardOperation } from './operation.ts';
@@ -23,6 +24,7 @@ export const DASHBOARD_OPERATIONS = {
   ...integrationOperations,
   ...itemOperations,
   ...liveOperations,
+  ...jobOperations,
 } satisfies Record<string, DashboardOperation>;
 
 export type DashboardOperations = typeof DASHBOARD_OPERATIONS;

@@ -3,6 +3,7 @@ import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
 import { integrationHandlers } from './routes/integrations.ts';
 import { itemHandlers } from './routes/items.ts';
+import { jobHandlers } from './routes/jobs.ts';
 import { liveHandlers } from './routes/live.ts';
 import { locationHandlers } from './routes/locations.ts';
 import { organizationHandlers } from './routes/organization.ts';
@@ -21,4 +22,5 @@ export const handlers: Handlers<DashboardOperations> = {
   ...integrationHandlers,
   ...itemHandlers,
   ...liveHandlers,
+  ...jobHandlers,
 };

@@ -44,6 +44,8 @@ export const INTEGRATION_STEPS: readonly DeletionStep[] = [
 
 /** What an organization owns beside its integrations; rows before those that they name. */
 export const ORGANIZATION_STEPS: readonly DeletionStep[] = [
+  rowsOf('organization_id', 'stock_job_errors', ROW_LIMIT),
+  rowsOf('organization_id', 'stock_jobs', ROW_LIMIT),
   rowsOf('organization_id', 'sales', ROW_LIMIT),
   rowsOf('organization_id', 'promotions', ROW_LIMIT),
   rowsOf('organization_id', 'photos', ROW_LIMIT),

@@ -1,0 +1,237 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Values } from '../audit/record-audit.ts';
+import { lockClocks } from '../channel/clock.ts';
+import type { ChannelContext } from '../channel/context.ts';
+import { integrationsOf, projectItems } from '../channel/projection/project-items.ts';
+import { DomainError } from '../contract/domain-error.ts';
+import type { Queryable, Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { transactionTime } from '../db/sql-time.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
+import { lockItems } from './change.ts';
+import { assertChanges, assertUnitsOwned, type ItemChanges } from './item-input.ts';
+import { belowPromotion, highestPromotions } from './promotions.ts';
+import { switchOff, switchOn } from './publications.ts';
+import { summarizeItems } from './stock-summary.ts';
+import { readStockValues, type StockValues } from './stock-values.ts';
+
+/** What a job can change of an item. The stock number is what files know it by, so it stays. */
+export type StockChanges = Omit<ItemChanges, 'stockNumber'> & {
+  isHidden?: boolean;
+  /** By the id of the integration: on or off. */
+  channels?: Record<string, boolean>;
+};
+
+/** What to change of an item, decided under its lock; null passes it over, an error refuses it. */
+export type Decide = (item: StockValues) => StockChanges | DomainError | null;
+
+export type EditResult = {
+  item: StockValues;
+  /** Null if it was passed over. */
+  changes: StockChanges | null;
+  error: DomainError | null;
+  /** The fields that differ, as they were and as they are; nothing if nothing does. */
+  old: Values;
+  new: Values;
+};
+
+/**
+ * Changes many items in the caller's transaction: few statements for all of them, where `editItem` takes some for each.
+ * What is refused does not keep the others from being changed.
+ */
+export async function editItems(
+  tx: Transaction,
+  context: ChannelContext,
+  organizationId: string,
+  itemIds: string[],
+  decide: Decide,
+): Promise<{ results: EditResult[]; touched: string[] }> {
+  const locked = await lockItems(tx, organizationId, itemIds);
+  const items = await readStockValues(
+    tx,
+    organizationId,
+    locked.map((item) => item.id),
+  );
+  const drafts = items.map((item) => draftOf(item, decide));
+  const differing = drafts.filter((draft) => Object.keys(draft.new).length > 0);
+  if (differing.length === 0) return { results: drafts, touched: [] };
+  const ids = differing.map(({ item }) => item.id);
+  const integrationIds = new Set([...(await integrationsOf(tx, ids)), ...differing.flatMap(channelsOf)]);
+  const clocks = await lockClocks(tx, [...integrationIds].sort());
+  // Under the clocks, so that a channel stays the dealer's and a location is not deleted meanwhile.
+  const facts = await readFacts(tx, context, organizationId, differing);
+  const results = drafts.map((draft) => check(draft, facts));
+  const changed = results.filter(isChanged);
+  await writeItems(tx, context, changed);
+  await writeChannels(tx, context, changed);
+  const changedIds = changed.map(({ item }) => item.id);
+  await summarizeItems(tx, changedIds);
+  const { stamps } = await projectItems(tx, context, {
+    itemIds: changedIds,
+    integrationIds: null,
+    clocks,
+    // Within one transaction under the items' locks, units differ by this edit alone.
+    isQuantityEdit: changed.some(({ new: values }) => values.units !== undefined),
+  });
+  return { results, touched: [...stamps.keys()] };
+}
+
+/** What `editItems` would do, without doing it: nothing is locked or written. */
+export async function previewEdits(
+  db: Queryable,
+  context: ChannelContext,
+  organizationId: string,
+  items: StockValues[],
+  decide: Decide,
+): Promise<EditResult[]> {
+  const drafts = items.map((item) => draftOf(item, decide));
+  const facts = await readFacts(db, context, organizationId, drafts);
+  return drafts.map((draft) => check(draft, facts));
+}
+
+export function isChanged(result: EditResult): boolean {
+  return result.error === null && Object.keys(result.new).length > 0;
+}
+
+function draftOf(item: StockValues, decide: Decide): EditResult {
+  const decided = decide(item);
+  const none = { item, old: {}, new: {} };
+  if (decided === null) return { ...none, changes: null, error: null };
+  if (decided instanceof DomainError) return { ...none, changes: null, error: decided };
+  return { item, changes: decided, error: null, ...differences(item, decided) };
+}
+
+/** Field by field; of attributes and channels only those that differ. */
+function differences(item: StockValues, { attributes = {}, channels = {}, ...fields }: StockChanges) {
+  const old: Values = {};
+  const now: Values = {};
+  for (const [name, value] of Object.entries(fields)) {
+    const before = item[name as keyof typeof fields];
+    if (value === undefined || isDeepStrictEqual(before, value)) continue;
+    old[name] = before;
+    now[name] = value;
+  }
+  addNested('attributes', item.attributes, attributes, null);
+  addNested('channels', item.channels, channels, false);
+  return { old, new: now };
+
+  function addNested(name: string, before: Values, after: Values, absent: unknown): void {
+    const names = Object.keys(after).filter((key) => !isDeepStrictEqual(before[key] ?? absent, after[key]));
+    if (names.length === 0) return;
+    old[name] = Object.fromEntries(names.map((key) => [key, before[key] ?? absent]));
+    now[name] = Object.fromEntries(names.map((key) => [key, after[key]]));
+  }
+}
+
+function channelsOf({ new: values }: EditResult): string[] {
+  return Object.keys((values.channels as Record<string, boolean> | undefined) ?? {});
+}
+
+/** What the checks need to know of other tables. */
+type Facts = { locations: Set<string>; channels: Set<string>; promotions: Map<string, number> };
+
+async function readFacts(
+  db: Queryable,
+  context: ChannelContext,
+  organizationId: string,
+  drafts: EditResult[],
+): Promise<Facts> {
+  const locationIds = drafts.map(({ new: values }) => values.locationId).filter((id) => typeof id === 'string');
+  const channelIds = drafts.flatMap(channelsOf);
+  const priced = drafts.filter(({ new: values }) => typeof values.priceAmount === 'number');
+  const rows = await db.query<{ id: string }>(sql`
+    select id from locations where organization_id = ${organizationId} and id = any(${locationIds}::text[])
+    union all
+    select id from integrations where organization_id = ${organizationId} and id = any(${channelIds}::text[])`);
+  const found = new Set(rows.map((row) => row.id));
+  return {
+    locations: found,
+    channels: found,
+    promotions: await highestPromotions(
+      db,
+      context,
+      priced.map(({ item }) => item.id),
+    ),
+  };
+}
+
+/** The rules of `editItem`, for one of many. */
+function check(draft: EditResult, facts: Facts): EditResult {
+  if (draft.changes === null || draft.error !== null || Object.keys(draft.new).length === 0) return draft;
+  try {
+    assertAllowed(draft, facts);
+    return draft;
+  } catch (error) {
+    if (error instanceof DomainError) return { ...draft, error, old: {}, new: {} };
+    throw error;
+  }
+}
+
+function assertAllowed(draft: EditResult, facts: Facts): void {
+  const { item, new: values } = draft;
+  const { isHidden: _, channels: __, ...fields } = values;
+  assertChanges(item.kind, fields as ItemChanges);
+  if (typeof values.units === 'number') assertUnitsOwned(values.units + item.reservedUnits);
+  if (typeof values.locationId === 'string' && !facts.locations.has(values.locationId)) {
+    throw new DomainError('not_found', 'There is no such location.', 'locationId');
+  }
+  if (channelsOf(draft).some((id) => !facts.channels.has(id))) {
+    throw new DomainError('not_found', 'There is no such integration.', 'channels');
+  }
+  const highest = facts.promotions.get(item.id);
+  if (typeof values.priceAmount === 'number' && highest !== undefined && highest >= values.priceAmount) {
+    throw belowPromotion();
+  }
+}
+
+const ITEM_COLUMNS = {
+  id: 'text',
+  title: 'text',
+  description: 'text',
+  priceAmount: 'bigint',
+  taxTreatment: 'text',
+  locationId: 'text',
+  serialNumber: 'text',
+  costAmount: 'bigint',
+  privateNotes: 'text',
+  attributes: 'text',
+  units: 'integer',
+  isHidden: 'boolean',
+  isEdited: 'boolean',
+} as const;
+
+async function writeItems(tx: Transaction, context: ChannelContext, changed: EditResult[]): Promise<void> {
+  const rows = changed.map(({ item, new: { attributes, channels: _, ...fields } }) => ({
+    ...item,
+    ...fields,
+    attributes: JSON.stringify({ ...item.attributes, ...(attributes as object | undefined) }),
+    // What orders hold stays held: the dealer counts what is free to sell.
+    units: Number(fields.units ?? item.units) + item.reservedUnits,
+    // Toggles don't make a colleague's form stale.
+    isEdited: attributes !== undefined || Object.keys(fields).some((name) => name !== 'isHidden'),
+  }));
+  await tx.query(sql`
+    update items i set title = rows.title, description = rows.description, price_amount = rows.price_amount,
+      tax_treatment = rows.tax_treatment, location_id = rows.location_id, serial_number = rows.serial_number,
+      cost_amount = rows.cost_amount, private_notes = rows.private_notes, attributes = rows.attributes::jsonb,
+      units = rows.units, is_hidden = rows.is_hidden,
+      revision = case when rows.is_edited then i.revision + 1 else i.revision end,
+      edited_at = case when rows.is_edited then ${transactionTime(context.now())} else i.edited_at end
+    from ${unnestRows('rows', rows, ITEM_COLUMNS)} where i.id = rows.id`);
+}
+
+async function writeChannels(tx: Transaction, context: ChannelContext, changed: EditResult[]): Promise<void> {
+  const wanted = changed.flatMap(({ item, new: values }) =>
+    Object.entries((values.channels as Record<string, boolean> | undefined) ?? {}).map(([integrationId, isOn]) => ({
+      itemId: item.id,
+      integrationId,
+      isOn,
+    })),
+  );
+  for (const integrationId of new Set(wanted.map((one) => one.integrationId))) {
+    const ids = (isOn: boolean) =>
+      wanted.filter((one) => one.integrationId === integrationId && one.isOn === isOn).map(({ itemId }) => itemId);
+    if (ids(true).length > 0) await switchOn(tx, context, integrationId, ids(true));
+    if (ids(false).length > 0) await switchOff(tx, integrationId, ids(false));
+  }
+}

@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addAuditObjects, recordAudit } from '../../audit/record-audit.ts';
+import { commitAndWake } from '../../channel/commit-and-wake.ts';
+import type { StockJobKindName } from '../../contract/dashboard/jobs.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
+import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind, StockJobKinds } from './job-kind.ts';
+
+/**
+ * Longer than a batch takes: what is read or downloaded before it is bounded at half of this. When a worker dies, its job
+ * rests for so long. A worker that is merely slow loses the job, and the fence keeps its batch from being committed.
+ */
+export const LEASE_SECONDS = 20;
+/** Between batches, so that a long job takes a share of the database and not all of it. */
+const PAUSE_MS = 5;
+/** A fault is tried again after so long, times the tries. */
+const FAULT_PAUSE_SECONDS = 2;
+/** Faults in a row that end a job. */
+const ATTEMPTS_LIMIT = 5;
+/** Of one job; the rest is counted in the result. */
+export const JOB_ERRORS_LIMIT = 20_000;
+
+const UNEXPECTED = 'Something went wrong on our side. What was done before stays; start it again to complete it.';
+
+export type RunOptions = {
+  signal?: AbortSignal;
+  pauseMs?: number;
+  /** Runs this job alone, as the command line does. */
+  jobId?: string;
+  onFault?: (error: unknown) => void;
+};
+
+/** Runs batches of all dealers in turn until no job is left or the signal ends it; returns how many batches ran. */
+export async function runStockJobs(
+  context: StockJobContext,
+  kinds: StockJobKinds,
+  options: RunOptions = {},
+): Promise<number> {
+  const { signal, pauseMs = PAUSE_MS, onFault = () => {} } = options;
+  let batches = 0;
+  while (!signal?.aborted) {
+    const claim = await claimJob(context.db, Object.keys(kinds), options.jobId ?? null);
+    if (claim === null) break;
+    batches += 1;
+    try {
+      await runBatch(context, kindOf(kinds, claim.job.kind), claim);
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) {
+        await recordFault(context.db, claim, error);
+        if (!(error instanceof DomainError)) onFault(error);
+      }
+    }
+    context.announceChange?.(claim.job.organizationId, 'job', [claim.job.id]);
+    if (pauseMs > 0) await sleep(pauseMs);
+  }
+  return batches;
+}
+
+/** The job was cancelled, or another worker has it: this batch must leave no trace. */
+class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
+
+type Claim = { job: RunningJob; fence: number };
+
+/**
+ * Of each dealer the oldest unfinished job, of these the one whose dealer has waited longest since a batch: a dealer with a
+ * thousand jobs gets as many batches as one with a single job. Each claim is for one batch.
+ */
+async function claimJob(db: Queryable, kinds: string[], jobId: string | null): Promise<Claim | null> {
+  const [row] = await db.query<RunningJob & { fence: number }>(sql`
+    update stock_jobs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, clock_timestamp()),
+      leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}), last_batch_at = clock_timestamp()
+    where id = (
+      select j.id from stock_jobs j
+      where j.status in ('queued', 'running') and (j.leased_until is null or j.leased_until < clock_timestamp())
+        and j.kind = any(${kinds}::text[]) and (${jobId}::text is null or j.id = ${jobId})
+        and not exists (select from stock_jobs e
+          where e.organization_id = j.organization_id and e.status in ('queued', 'running')
+            and (e.created_at, e.id) < (j.created_at, j.id))
+        and exists (select from organizations o where o.id = j.organization_id and o.deleted_at is null)
+      order by (select max(t.last_batch_at) from stock_jobs t where t.organization_id = j.organization_id) nulls first,
+        j.created_at, j.id
+      limit 1 for update skip locked)
+    returning id, organization_id as "organizationId", kind, actor, parameters, position, total, done,
+      audit_id as "auditId", undoes, fence`);
+  if (row === undefined) return null;
+  const { fence, ...job } = row;
+  return { job, fence };
+}
+
+function kindOf(kinds: StockJobKinds, name: StockJobKindName): StockJobKind {
+  const kind = kinds[name];
+  if (kind === undefined) throw new Error(`no worker for jobs of kind ${name}`);
+  return kind;
+}
+
+async function runBatch(context: StockJobContext, kind: StockJobKind, { job, fence }: Claim): Promise<void> {
+  if (job.total === null && job.position === '') {
+    job.total = await kind.count(context, job);
+    await context.db.query(sql`update stock_jobs set total = ${job.total} where id = ${job.id} and fence = ${fence}`);
+  }
+  const batch = await kind.nextBatch(context, job);
+  if (batch === null) return await finish(context.db, job, fence);
+  const { outcome } = await commitAndWake(context, async (tx) => {
+    const outcome = await kind.applyBatch(tx, context, job, batch.work);
+    const auditId = await recordChanges(tx, context, kind, job, outcome);
+    await recordErrors(tx, job, outcome.errors);
+    await recordProgress(tx, { job, fence }, batch.position, outcome, auditId);
+    return { outcome, touched: outcome.touched };
+  });
+  const { changed, removedPhotoIds = [] } = outcome;
+  if (removedPhotoIds.length > 0) context.onPhotosRemoved?.(removedPhotoIds);
+  if (changed.length > 0) {
+    context.announceChange?.(
+      job.organizationId,
+      'item',
+      changed.map(({ id }) => id),
+    );
+  }
+}
+
+/** One audit row for the job, made by the first batch that changes anything; each item beside it. */
+async function recordChanges(
+  tx: Transaction,
+  context: StockJobContext,
+  kind: StockJobKind,
+  job: RunningJob,
+  { changed }: BatchOutcome,
+): Promise<string | null> {
+  if (changed.length === 0) return job.auditId;
+  const id =
+    job.auditId ??
+    (await recordAudit(tx, job.actor, {
+      organizationId: job.organizationId,
+      action: kind.auditAction,
+      object: { kind: 'item', id: null },
+      new: { jobId: job.id },
+      undo: { operation: 'undo_job' },
+      ...(await undoneAudit(tx, job)),
+      at: context.now(),
+    }));
+  if (id !== null) await addAuditObjects(tx, job.organizationId, id, changed);
+  return id;
+}
+
+/** An undo names the audit row that it takes back, and can't be undone itself. */
+async function undoneAudit(tx: Transaction, job: RunningJob) {
+  if (job.undoes === null) return {};
+  const [row] = await tx.query<{ auditId: string | null }>(sql`
+    select audit_id as "auditId" from stock_jobs where id = ${job.undoes} and organization_id = ${job.organizationId}`);
+  const undoes = row?.auditId ?? null;
+  return { undo: undefined, ...(undoes === null ? {} : { undoes }) };
+}
+
+const ERROR_COLUMNS = {
+  number: 'integer',
+  line: 'integer',
+  itemId: 'text',
+  stockNumber: 'text',
+  field: 'text',
+  message: 'text',
+} as const;
+
+async function recordErrors(tx: Transaction, job: RunningJob, errors: JobError[]): Promise<void> {
+  if (errors.length === 0) return;
+  const [row] = await tx.query<{ last: number }>(sql`
+    select coalesce(max(number), 0) as last from stock_job_errors where job_id = ${job.id}`);
+  const last = row?.last ?? 0;
+  const rows = errors.slice(0, Math.max(JOB_ERRORS_LIMIT - last, 0)).map((error, index) => ({
+    number: last + index + 1,
+    line: error.line ?? null,
+    itemId: error.itemId ?? null,
+    stockNumber: error.stockNumber ?? null,
+    field: error.field ?? null,
+    message: error.message,
+  }));
+  await tx.query(sql`
+    insert into stock_job_errors (job_id, organization_id, number, line, item_id, stock_number, field, message)
+    select ${job.id}, ${job.organizationId}, number, line, item_id, stock_number, field, message
+    from ${unnestRows('rows', rows, ERROR_COLUMNS)}`);
+}
+
+/** The last statement of a batch: if the fence has moved, all of the batch is rolled back. */
+async function recordProgress(
+  tx: Transaction,
+  { job, fence }: Claim,
+  position: string,
+  { done, counts }: BatchOutcome,
+  auditId: string | null,
+): Promise<void> {
+  const rows = await tx.query(sql`
+    update stock_jobs set position = ${position}, done = done + ${done}, audit_id = ${auditId}, attempts = 0, error = null,
+      leased_until = null,
+      counts = counts || (
+        select coalesce(jsonb_object_agg(added.key, coalesce((counts ->> added.key)::integer, 0) + added.value::integer), '{}')
+        from jsonb_each_text(${JSON.stringify(counts)}::jsonb) added)
+    where id = ${job.id} and fence = ${fence} and status = 'running'
+    returning id`);
+  if (rows.length === 0) throw new LeaseLostError();
+}
+
+async function finish(db: Queryable, job: RunningJob, fence: number): Promise<void> {
+  await db.query(sql`
+    update stock_jobs set status = 'done', total = done, leased_until = null, finished_at = clock_timestamp(), error = null
+    where id = ${job.id} and fence = ${fence} and status = 'running'`);
+}
+
+/** What the job itself refuses ends it at once; a fault is tried again some times. */
+async function recordFault(db: Queryable, { job, fence }: Claim, error: unknown): Promise<void> {
+  const isRefusal = error instanceof DomainError;
+  const message = isRefusal ? error.message : UNEXPECTED;
+  const statement = sql`
+    update stock_jobs set attempts = attempts + 1, error = ${message},
+      status = case when ${isRefusal} or attempts + 1 >= ${ATTEMPTS_LIMIT} then 'failed' else status end,
+      finished_at = case when ${isRefusal} or attempts + 1 >= ${ATTEMPTS_LIMIT} then clock_timestamp() end,
+      leased_until = clock_timestamp() + make_interval(secs => ${FAULT_PAUSE_SECONDS} * (attempts + 1))
+    where id = ${job.id} and fence = ${fence} and status = 'running'`;
+  // If even this fails, the lease runs out by itself.
+  await db.query(statement).catch(() => {});
+}

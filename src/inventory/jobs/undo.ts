@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AuditObjectRow, countAuditObjects, listAuditObjects } from '../../audit/read-audit.ts';
+import type { Values } from '../../audit/record-audit.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { sql } from '../../db/sql.ts';
+import { editItems, type StockChanges } from '../edit-items.ts';
+import { removeUntouched } from '../remove-untouched.ts';
+import type { StockValues } from '../stock-values.ts';
+import { type EditsOutcome, outcomeOfEdits } from './batch-outcome.ts';
+import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind } from './job-kind.ts';
+
+/**
+ * Takes a job back: every field that still is as the job left it gets its old value, and what the job created and nobody
+ * touched since is removed. It is a change like any other, with its own events; nothing that was sent is recalled.
+ *
+ * First what was changed, then what was created: a batch takes its locks once and in order.
+ */
+const PHASES = ['changed', 'created'] as const;
+type Phase = (typeof PHASES)[number];
+type Work = { phase: Phase; objects: AuditObjectRow[] };
+
+const BATCH_LIMIT = 100;
+
+export const undoKind: StockJobKind<Work> = {
+  auditAction: 'stock.job_undone',
+
+  async count(context, job) {
+    return await countAuditObjects(context.db, await auditKeyOf(context, job));
+  },
+
+  async nextBatch(context, job) {
+    const key = await auditKeyOf(context, job);
+    let [phase, after] = positionOf(job.position);
+    for (;;) {
+      const found = await listAuditObjects(context.db, key, { after, limit: BATCH_LIMIT });
+      const last = found?.objects.at(-1);
+      if (found !== null && last !== undefined) {
+        const objects = found.objects.filter((object) => phaseOf(object) === phase);
+        if (objects.length > 0) return { work: { phase, objects }, position: `${phase}:${last.id}` };
+        after = last.id;
+      } else if (phase === 'changed') [phase, after] = ['created', ''];
+      else return null;
+    }
+  },
+
+  async applyBatch(tx, context, job, { phase, objects }) {
+    if (phase === 'changed') return await restore(...([tx, context, job, objects] as const));
+    const left = new Map(objects.map((object) => [object.id, object.newValues]));
+    const { removed, kept, touched, photoIds } = await removeUntouched(tx, context, job.organizationId, left);
+    return {
+      done: objects.length,
+      counts: { removed: removed.length, skipped: objects.length - removed.length },
+      changed: removed.map(({ id, stockNumber, title }) => ({ id, old: { stockNumber, title }, new: {} })),
+      errors: kept.map(({ id, stockNumber, reason }) => ({ itemId: id, stockNumber, message: reason })),
+      touched,
+      removedPhotoIds: photoIds,
+    };
+  },
+};
+
+async function restore(
+  tx: Parameters<typeof editItems>[0],
+  context: StockJobContext,
+  job: RunningJob,
+  objects: AuditObjectRow[],
+): Promise<BatchOutcome> {
+  const byId = new Map(objects.map((object) => [object.id, object]));
+  const skipped: JobError[] = [];
+  const edits = await editItems(tx, context, job.organizationId, [...byId.keys()], (item) => {
+    const object = byId.get(item.id);
+    if (object === undefined) return null;
+    const { changes, skippedFields } = takenBack(item, object);
+    for (const field of skippedFields) {
+      skipped.push({
+        itemId: item.id,
+        stockNumber: item.stockNumber,
+        field,
+        message: 'Changed since, and left as it is.',
+      });
+    }
+    return changes;
+  });
+  const outcome: EditsOutcome = outcomeOfEdits(edits);
+  const skippedItems = new Set(skipped.map((error) => error.itemId));
+  return {
+    ...outcome,
+    done: objects.length,
+    counts: {
+      changed: outcome.changed.length,
+      // What was deleted since is skipped as well.
+      skipped: skippedItems.size + outcome.errors.length + objects.length - edits.results.length,
+    },
+    errors: [...outcome.errors, ...skipped],
+  };
+}
+
+/** The old value of each field that still is as the job left it, and the names of the others. */
+function takenBack(item: StockValues, { oldValues, newValues }: AuditObjectRow) {
+  const changes: Record<string, unknown> = {};
+  const skippedFields: string[] = [];
+  for (const [name, left] of Object.entries(newValues)) {
+    const now = item[name as keyof StockValues];
+    if (name === 'attributes' || name === 'channels') {
+      const inner: Values = {};
+      for (const [key, value] of Object.entries(left as Values)) {
+        if (isDeepStrictEqual((now as Values)[key] ?? null, value)) inner[key] = (oldValues[name] as Values)[key];
+        else skippedFields.push(key);
+      }
+      changes[name] = inner;
+    } else if (!(name in item)) {
+      // Not a field of the item, such as its photos.
+    } else if (isDeepStrictEqual(now, left)) changes[name] = oldValues[name];
+    else skippedFields.push(name);
+  }
+  return { changes: changes as StockChanges, skippedFields };
+}
+
+function phaseOf({ newValues }: AuditObjectRow): Phase {
+  return newValues.isCreated === true ? 'created' : 'changed';
+}
+
+function positionOf(position: string): [Phase, string] {
+  const [phase = '', after = ''] = position.split(':');
+  return [PHASES.find((one) => one === phase) ?? 'changed', after];
+}
+
+async function auditKeyOf({ db }: StockJobContext, { organizationId, undoes }: RunningJob) {
+  const [row] = await db.query<{ auditId: string | null }>(sql`
+    select audit_id as "auditId" from stock_jobs where id = ${undoes} and organization_id = ${organizationId}`);
+  const auditId = row?.auditId ?? null;
+  if (auditId === null) throw new DomainError('not_found', 'There is nothing left to undo.');
+  return { organizationId, auditId };
+}

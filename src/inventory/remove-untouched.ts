@@ -1,0 +1,80 @@
+import type { Values } from '../audit/record-audit.ts';
+import { lockClocks } from '../channel/clock.ts';
+import type { ChannelContext } from '../channel/context.ts';
+import { integrationsOf, projectItems } from '../channel/projection/project-items.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { lockItems } from './change.ts';
+import { readStockValues, type StockValues } from './stock-values.ts';
+
+export type Removal = {
+  removed: StockValues[];
+  kept: { id: string; stockNumber: string; reason: string }[];
+  touched: string[];
+  photoIds: string[];
+};
+
+const CHANGED = 'Changed since it was created, and left as it is.';
+const ORDERED = 'Ordered or sold since it was created, and left as it is.';
+
+/**
+ * Removes items that are as they were created, given their values of then. What somebody edited, ordered or sold since is
+ * kept. No order waits for any of the others, so none has to be rewritten as for an item that the dealer deletes.
+ */
+export async function removeUntouched(
+  tx: Transaction,
+  context: ChannelContext,
+  organizationId: string,
+  created: Map<string, Values>,
+): Promise<Removal> {
+  // Under the lock no order can take one of them.
+  const locked = (await lockItems(tx, organizationId, [...created.keys()])).map((item) => item.id);
+  const items = await readStockValues(tx, organizationId, locked);
+  const ordered = await orderedOf(tx, locked);
+  const photos = await photosOf(tx, locked);
+  const reasonOf = (item: StockValues) => {
+    if (ordered.has(item.id)) return ORDERED;
+    return isAsCreated(item, photos.get(item.id) ?? [], created.get(item.id) ?? {}) ? null : CHANGED;
+  };
+  const kept = items.flatMap((item) => {
+    const reason = reasonOf(item);
+    return reason === null ? [] : [{ id: item.id, stockNumber: item.stockNumber, reason }];
+  });
+  const removed = items.filter((item) => reasonOf(item) === null);
+  const ids = removed.map((item) => item.id);
+  const clocks = await lockClocks(tx, (await integrationsOf(tx, ids)).sort());
+  await tx.query(sql`delete from items where id = any(${ids}::text[])`);
+  const { stamps } = await projectItems(tx, context, { itemIds: ids, integrationIds: null, clocks });
+  return { removed, kept, touched: [...stamps.keys()], photoIds: ids.flatMap((id) => photos.get(id) ?? []) };
+}
+
+function isAsCreated(item: StockValues, photoIds: string[], created: Values): boolean {
+  const on = (channels: unknown) =>
+    Object.entries((channels ?? {}) as Record<string, boolean>)
+      .filter(([, isOn]) => isOn)
+      .map(([id]) => id)
+      .sort()
+      .join();
+  const added = new Set((created.photoIds ?? []) as string[]);
+  return (
+    item.revision === 1 &&
+    item.reservedUnits === 0 &&
+    item.units === created.units &&
+    item.isHidden === (created.isHidden ?? false) &&
+    on(item.channels) === on(created.channels) &&
+    photoIds.every((id) => added.has(id))
+  );
+}
+
+async function orderedOf(tx: Transaction, itemIds: string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(sql`
+    select item_id as id from order_lines where item_id = any(${itemIds}::text[])
+    union select item_id from sales where item_id = any(${itemIds}::text[])`);
+  return new Set(rows.map((row) => row.id));
+}
+
+async function photosOf(tx: Transaction, itemIds: string[]): Promise<Map<string, string[]>> {
+  const rows = await tx.query<{ itemId: string; ids: string[] }>(sql`
+    select item_id as "itemId", array_agg(id) as ids from photos where item_id = any(${itemIds}::text[]) group by item_id`);
+  return new Map(rows.map(({ itemId, ids }) => [itemId, ids]));
+}
