@@ -180,6 +180,20 @@ describe('tenancy', () => {
     }
   });
 
+  it('reads the ids of somebody else as missing, exactly as ids that never were', async () => {
+    const lists = routes.filter(({ query }) => 'ids' in ((query as { properties?: object }).properties ?? {}));
+    assert.deepEqual(lists.map(({ id }) => id).sort(), ['listListings', 'listParts']);
+    for (const { path, id: operationId } of lists) {
+      for (const { name, tenant } of others) {
+        const asked = Object.values(tenant.ids).join(',');
+        const answer = await own.api.get(`${path}?ids=${asked}`);
+        assert.deepEqual([answer.status, answer.body.data, answer.body.missing.join()], [200, [], asked]);
+        assertSilent(answer, tenant, Object.values(tenant.ids), `${operationId} by ids of ${name}`);
+        assert.equal((await tenant.shop.api.get(`${path}?ids=${asked}`)).body.data.length, 1);
+      }
+    }
+  });
+
   it('lets a write change nothing of somebody else’s', async () => {
     const everything = async (shop: Shop) =>
       await world.db.query<Record<string, unknown>>(sql`

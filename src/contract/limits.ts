@@ -36,6 +36,8 @@ export const BULK_RECORDS_LIMIT = 1_000;
 
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 250;
+/** Of one read by `ids`. */
+export const READ_IDS_LIMIT = 250;
 
 /** How long a read waits for a slot among the reads of the same integration before it is `overloaded`. */
 export const READ_WAIT_LIMIT_MS = 5_000;

@@ -17,7 +17,9 @@ import { Health, healthExample } from './resources/health.ts';
 import { Integration, integrationExample } from './resources/integration.ts';
 import {
   afterParameter,
+  idsParameter,
   ListOf,
+  ListWithMissing,
   limitParameter,
   listExample,
   statusParameter,
@@ -188,18 +190,19 @@ export const OPERATIONS = {
     tag: 'Listings',
     summary: 'List listings',
     description:
-      'Newest change first (`updated_at`, then `id`, descending). A plain list holds what can be sold now. With `updated_after` it holds every status, so that a client that keeps the newest `updated_at` it saw never misses a change.',
+      'Newest change first (`updated_at`, then `id`, descending). A plain list holds what can be sold now. With `updated_after` it holds every status, so that a client that keeps the newest `updated_at` it saw never misses a change. With `ids` it holds these listings instead, in the order asked and in every status.',
     query: Type.Object({
       limit: limitParameter,
       after: afterParameter,
       updated_after: updatedAfterParameter,
       status: statusParameter(valuesOf('listing_status'), '`active`, or every status with `updated_after`'),
+      ids: idsParameter(listingExample.id),
     }),
     hasEtag: true,
     success: {
       status: 200,
       description: 'A page of listings.',
-      schema: ListOf(Listing, 'ListingList'),
+      schema: ListWithMissing(Listing, 'ListingList'),
       example: listExample(listingExample),
     },
     errors: ['invalid_cursor', 'query_failed'],
@@ -221,18 +224,19 @@ export const OPERATIONS = {
     tag: 'Parts',
     summary: 'List parts',
     description:
-      'Newest change first. A plain list holds what can be sold now; with `updated_after` it holds every status. A part that was taken off the channel is in no list: its removal is an event.',
+      'Newest change first. A plain list holds what can be sold now; with `updated_after` it holds every status. A part that was taken off the channel is in no list: its removal is an event. With `ids` the list holds these parts instead, in the order asked and in every status.',
     query: Type.Object({
       limit: limitParameter,
       after: afterParameter,
       updated_after: updatedAfterParameter,
       status: statusParameter(valuesOf('part_status'), '`active`, or every status with `updated_after`'),
+      ids: idsParameter(partExample.id),
     }),
     hasEtag: true,
     success: {
       status: 200,
       description: 'A page of parts.',
-      schema: ListOf(Part, 'PartList'),
+      schema: ListWithMissing(Part, 'PartList'),
       example: listExample(partExample),
     },
     errors: ['invalid_cursor', 'query_failed'],

@@ -35,6 +35,19 @@ describe('a filter is an index, whatever lies between the rows that it keeps', (
     { where: 'after a time and a cursor', since: new Date('2026-05-10T00:00:00Z'), before: cursor },
   ];
 
+  for (const kind of ['listing', 'part'] as const) {
+    it(`${kind}s by ids`, async () => {
+      const ids = Array.from({ length: 250 }, (_, index) => `${kind}${String(index * 7 + 1).padStart(9, '0')}`);
+      await assertFewPages(world, (db) =>
+        createDocumentReader({ ...world.channel, db: { ...world.db, ...db } }, 1_000_000).many(
+          { integrationId: shop.integrationId, kind },
+          ids,
+          now,
+        ),
+      );
+    });
+  }
+
   for (const { where, since, before } of positions) {
     for (const types of [null, ['order.cancelled'], ['order.cancelled', 'part.updated'], ['listing.updated']]) {
       it(`events of ${types ?? 'every type'} ${where}`, async () => {

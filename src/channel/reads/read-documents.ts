@@ -1,33 +1,36 @@
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { assertPiece, documentsWithin, firstPiece, type PageRest, PIECE_BYTES } from '../../db/page-bytes.ts';
+import { assertPiece, firstPiece, type PageRest } from '../../db/page-bytes.ts';
 import { sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
 import { refreshDueOf, refreshOne } from '../projection/due-promotions.ts';
 import { rendererKey } from '../projection/project-items.ts';
 import { type ByteCache, createByteCache } from './document-cache.ts';
+import {
+  type DocumentRow,
+  type PageRequest,
+  type PageRow,
+  type PieceRow,
+  pageRows,
+  pieceRows,
+  rowsOfIds,
+  type Scope,
+} from './document-rows.ts';
 
-/** Which documents are read: those of one integration, in the version that it is pinned to at that moment. */
-export type Scope = { integrationId: string; kind: 'listing' | 'part' };
-
-export type PageRequest = {
-  limit: number;
-  /** Null is every status. */
-  statuses: string[] | null;
-  updatedAfter: Date | null;
-  before: { id: string; at: Date } | null;
-};
-
-export type Page = {
+/** Several documents in their order, all of one moment. */
+export type Documents = {
   /** All of them; of a page that is larger than a piece only the first ones. */
   documents: Buffer[];
   /** How to read on, if these are not all. */
   rest: PageRest | null;
-  /** The row the next page begins after, if there is one. */
-  last: { id: string; atMs: number } | null;
   /** The version the documents are in; null if there are none. */
   version: string | null;
 } & Freshness;
+
+/** The row the next page begins after, if there is one. */
+export type Page = Documents & { last: { id: string; atMs: number } | null };
+/** The ids under which the client can read nothing, in the order asked. */
+export type Many = Documents & { missing: string[] };
 
 export type Found = { document: Buffer; version: string } & Freshness;
 
@@ -40,21 +43,13 @@ export type Freshness = {
 
 export type DocumentReader = {
   page(scope: Scope, request: PageRequest, now: Date): Promise<Page>;
+  /** In the order of the ids, each of which must be there once. */
+  many(scope: Scope, itemIds: string[], now: Date): Promise<Many>;
   /** Null if the client can read nothing under this id. */
   one(scope: Scope, itemId: string, now: Date): Promise<Found | null>;
 };
 
 type CachedDocument = { document: Buffer; size: number };
-type PageRow = {
-  api_version: string;
-  item_id: string;
-  updated_at: Date;
-  is_unpriceable: boolean;
-  valid_until: Date | null;
-};
-type DocumentRow = PageRow & { document: string; renderer: string };
-/** The document is null beyond the bytes of a piece. */
-type PieceRow = PageRow & { document: string | null; renderer: string };
 /** What a page consists of; the document is null beyond the bytes of a piece. */
 type PageDocument = { document: Buffer | null; isCurrent: boolean; renderer: string };
 
@@ -64,6 +59,17 @@ type PageDocument = { document: Buffer | null; isCurrent: boolean; renderer: str
  */
 const PAGE_ATTEMPTS = 100;
 const SINGLE_ATTEMPTS = 5;
+/** Of documents that were asked for by id, so many are projected in one transaction. */
+const REFRESH_LIMIT = 100;
+
+/** Where the rows of several documents come from. */
+type RowSource = {
+  find(isWhole: boolean): Promise<PageRow[]>;
+  /** How many of them are read. */
+  limit: number;
+  /** Projects some that are past their time. */
+  refresh(dueIds: string[]): Promise<void>;
+};
 
 export function createDocumentReader(context: ChannelContext, cacheBytes: number): DocumentReader {
   const cache: ByteCache<CachedDocument> = createByteCache(cacheBytes);
@@ -71,12 +77,34 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
   const refreshOnce = createSingleFlight<void>();
 
   async function page(scope: Scope, request: PageRequest, now: Date): Promise<Page> {
+    const { rows, ...documents } = await read(scope, now, {
+      find: (isWhole) => pageRows(context, scope, request, isWhole),
+      limit: request.limit,
+      refresh: () => refreshOnce(scope.integrationId, () => refreshDueOf(context, scope.integrationId)),
+    });
+    const last = rows.length > request.limit ? rows[request.limit - 1] : undefined;
+    return { ...documents, last: last === undefined ? null : { id: last.item_id, atMs: last.updated_at.getTime() } };
+  }
+
+  async function many(scope: Scope, itemIds: string[], now: Date): Promise<Many> {
+    const { rows, ...documents } = await read(scope, now, {
+      find: (isWhole) => rowsOfIds(context, scope, itemIds, isWhole),
+      limit: itemIds.length,
+      refresh: (due) => refreshOne(context, scope.integrationId, due.slice(0, REFRESH_LIMIT)),
+    });
+    const found = new Set(rows.map((row) => row.item_id));
+    return { ...documents, missing: itemIds.filter((id) => !found.has(id)) };
+  }
+
+  /** Reads rows and the documents of those within the limit, again until none of them is past its time. */
+  async function read(scope: Scope, now: Date, source: RowSource): Promise<Documents & { rows: PageRow[] }> {
     let isWhole = false;
     for (let attempt = 1; attempt <= PAGE_ATTEMPTS; attempt++) {
-      const rows = await pageRows(context, scope, request, isWhole);
-      const shown = rows.slice(0, request.limit);
-      if (shown.some((row) => isDue(row, now))) {
-        await refreshOnce(scope.integrationId, () => refreshDueOf(context, scope.integrationId));
+      const rows = await source.find(isWhole);
+      const shown = rows.slice(0, source.limit);
+      const due = shown.filter((row) => isDue(row, now));
+      if (due.length > 0) {
+        await source.refresh(due.map((row) => row.item_id));
         continue;
       }
       for (const row of shown) assertPriced(row);
@@ -88,10 +116,9 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
         isWhole = true;
         continue;
       }
-      const last = rows.length > shown.length ? shown.at(-1) : undefined;
       return {
+        rows,
         ...piecesOf(scope, shown, documents),
-        last: last === undefined ? null : { id: last.item_id, atMs: last.updated_at.getTime() },
         validUntilMs: earliest(shown),
         isCurrent: documents.every((found) => found.isCurrent),
         version: shown[0]?.api_version ?? null,
@@ -166,55 +193,7 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
     return { ...keep(scope, { ...row, document }), renderer: row.renderer };
   }
 
-  return { page, one };
-}
-
-/** The rows of a page and one more; with their documents, if all must be of one moment. */
-async function pageRows(
-  context: ChannelContext,
-  scope: Scope,
-  request: PageRequest,
-  isWhole: boolean,
-): Promise<PageRow[]> {
-  const { statuses, updatedAfter, before } = request;
-  const limit = request.limit + 1;
-  const since = updatedAfter === null ? sql`` : sql`and updated_at > ${updatedAfter}`;
-  const from = before === null ? sql`` : sql`and (updated_at, item_id) < (${before.at}, ${before.id})`;
-  const columns = sql`api_version, item_id, updated_at, is_unpriceable, valid_until ${isWhole ? sql`, document, renderer` : sql``}`;
-  const page = sql`
-    select ${columns} from channel_documents documents
-    where integration_id = ${scope.integrationId} and kind = ${scope.kind}
-      and api_version = (select api_version from integrations where id = ${scope.integrationId})
-      ${since} ${from}`;
-  const order = sql`updated_at desc, item_id desc`;
-  const [first, ...others] = statuses ?? [];
-  // Of several statuses one page each, from its own end of the index; then the newest of them all.
-  const rows =
-    first === undefined
-      ? sql`${page} order by ${order} limit ${limit}`
-      : others.length === 0
-        ? sql`${page} and status = ${first} order by ${order} limit ${limit}`
-        : sql`
-          select ${columns} from unnest(${statuses}::text[]) as wanted (status)
-          cross join lateral (${page} and documents.status = wanted.status order by ${order} limit ${limit}) page
-          order by ${order} limit ${limit}`;
-  if (!isWhole) return await context.db.query<PageRow>(rows);
-  return await context.db.query<PieceRow>(sql`
-    select api_version, item_id, updated_at, is_unpriceable, valid_until, renderer,
-      ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
-    from (${rows}) rows order by ${order}`);
-}
-
-/** These documents as they are now, newest first, as far as they make a piece. */
-async function pieceRows(context: ChannelContext, scope: Scope, rows: PageRow[]): Promise<PieceRow[]> {
-  const order = sql`updated_at desc, item_id desc`;
-  return await context.db.query<PieceRow>(sql`
-    select api_version, item_id, updated_at, is_unpriceable, valid_until, renderer,
-      ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
-    from channel_documents
-    where integration_id = ${scope.integrationId} and api_version = ${rows[0]?.api_version}
-      and item_id = any(${rows.map((row) => row.item_id)}::text[])
-    order by ${order}`);
+  return { page, many, one };
 }
 
 function cacheKey(scope: Scope, row: PageRow): string {

@@ -1,18 +1,35 @@
 import Type, { type TSchema } from 'typebox';
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../limits.ts';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, READ_IDS_LIMIT } from '../limits.ts';
 import { Nullable } from './common.ts';
 
 /** The envelope of every list. */
 export function ListOf<Item extends TSchema>(item: Item, name: string) {
+  return Type.Object(envelopeFields(item), { $id: name });
+}
+
+/** The envelope of a list that can also be read by `ids`. */
+export function ListWithMissing<Item extends TSchema>(item: Item, name: string) {
   return Type.Object(
     {
-      object: Type.Literal('list'),
-      data: Type.Array(item, { description: 'Up to `limit` objects.' }),
-      has_more: Type.Boolean({ description: 'True when more rows exist beyond this page.' }),
-      next_cursor: Nullable(Type.String(), 'Pass it as `after` for the next page; null on the last.'),
+      ...envelopeFields(item),
+      missing: Type.Optional(
+        Type.Array(Type.String(), {
+          maxItems: READ_IDS_LIMIT,
+          description: 'Only with `ids`: those under which you can read nothing, in the order asked.',
+        }),
+      ),
     },
     { $id: name },
   );
+}
+
+function envelopeFields<Item extends TSchema>(item: Item) {
+  return {
+    object: Type.Literal('list'),
+    data: Type.Array(item, { description: 'Up to `limit` objects.' }),
+    has_more: Type.Boolean({ description: 'True when more rows exist beyond this page.' }),
+    next_cursor: Nullable(Type.String(), 'Pass it as `after` for the next page; null on the last.'),
+  };
 }
 
 export function listExample(item: unknown) {
@@ -46,6 +63,15 @@ export function statusParameter(values: readonly string[], fallback: string) {
     Type.String({
       description: `A comma-separated list of ${values.map((value) => `\`${value}\``).join(', ')}, or \`any\`. Without it: ${fallback}.`,
       examples: [values.slice(0, 2).join(',')],
+    }),
+  );
+}
+
+export function idsParameter(example: string) {
+  return Type.Optional(
+    Type.String({
+      description: `1 to ${READ_IDS_LIMIT} ids, separated by commas that are not escaped: read these, whatever their status, for one token. Those that you can't read are in \`missing\`. Not together with \`limit\`, \`after\`, \`updated_after\` or \`status\`.`,
+      examples: [example],
     }),
   );
 }

@@ -23,11 +23,14 @@ export type ReadList = {
   documents: Buffer[];
   rest: PageRest | null;
   nextCursor: string | null;
+  /** Of a read by ids: those that are not there. */
+  missing?: string[];
 };
 
 /** The list envelope around documents that are JSON already. */
-export function listBody({ documents, rest, nextCursor }: ReadList, revision: string): ListBody {
-  const tail = Buffer.from(`],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`);
+export function listBody({ documents, rest, nextCursor, missing }: ReadList, revision: string): ListBody {
+  const absent = missing === undefined ? '' : `,"missing":${JSON.stringify(missing)}`;
+  const tail = Buffer.from(`],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}${absent}}`);
   if (rest === null) return { body: Buffer.concat([LIST_HEAD, ...joined(documents, false), tail]) };
   const pieceOf = (from: number, found: Buffer[]): ListPiece => {
     const next = from + found.length;
@@ -39,7 +42,7 @@ export function listBody({ documents, rest, nextCursor }: ReadList, revision: st
   };
   return {
     stream: {
-      etag: etagOf([revision, String(nextCursor), ...rest.identity].join('\n')),
+      etag: etagOf([revision, String(nextCursor), ...(missing ?? []), ...rest.identity].join('\n')),
       first: pieceOf(0, documents),
       count: rest.count,
       piece: async (from) => pieceOf(from, await rest.read(from)),

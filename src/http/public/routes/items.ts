@@ -1,11 +1,12 @@
-import type { Scope } from '../../../channel/reads/read-documents.ts';
+import type { Scope } from '../../../channel/reads/document-rows.ts';
 import { valuesOf } from '../../../contract/catalogue.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { isId } from '../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import { reading } from '../database-faults.ts';
-import type { Handler } from '../handler.ts';
+import type { Call, Handler } from '../handler.ts';
+import { readIdsQuery } from '../ids-query.ts';
 import { listBody } from '../list-body.ts';
 import { parseChoices, readListQuery } from '../list-query.ts';
 
@@ -21,7 +22,9 @@ const ON_SALE = ['active'];
 
 export function listItems(kind: Kind): Handler<typeof OPERATIONS.listListings> {
   const { list, statuses } = KINDS[kind];
-  return async ({ context, integration, query, request, reply }) => {
+  return async (call) => {
+    const { context, integration, query, request, reply } = call;
+    if (query.ids !== undefined) return await readMany(kind, call);
     const wanted = readListQuery({
       list,
       integrationId: integration.integrationId,
@@ -46,6 +49,23 @@ export function listItems(kind: Kind): Handler<typeof OPERATIONS.listListings> {
       return { ...listBody({ documents, rest, nextCursor }, String(version)), version, validUntilMs, isCurrent };
     });
   };
+}
+
+/** The items that were asked for by id, in that order, whatever their status. */
+async function readMany(kind: Kind, call: Call<typeof OPERATIONS.listListings>): Promise<unknown> {
+  const { context, integration, query, request, reply } = call;
+  const ids = readIdsQuery(query);
+  const key = `${kind} ids ${ids.join(',')}`;
+  return await context.readCache.serve({ request, reply, integration, key }, async () => {
+    const wellFormed = ids.filter((id) => isId(kind, id));
+    const { documents, rest, missing, version, validUntilMs, isCurrent } = await reading(() =>
+      context.reader.many(scopeOf(integration, kind), wellFormed, new Date(integration.nowMs)),
+    );
+    const unread = new Set(missing);
+    const unknown = ids.filter((id) => unread.has(id) || !isId(kind, id));
+    const body = listBody({ documents, rest, nextCursor: null, missing: unknown }, String(version));
+    return { ...body, version, validUntilMs, isCurrent };
+  });
 }
 
 export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {

@@ -1,0 +1,96 @@
+import { documentsWithin, PIECE_BYTES } from '../../db/page-bytes.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import type { ChannelContext } from '../context.ts';
+
+/** Which documents are read: those of one integration, in the version that it is pinned to at that moment. */
+export type Scope = { integrationId: string; kind: 'listing' | 'part' };
+
+export type PageRequest = {
+  limit: number;
+  /** Null is every status. */
+  statuses: string[] | null;
+  updatedAfter: Date | null;
+  before: { id: string; at: Date } | null;
+};
+
+export type PageRow = {
+  api_version: string;
+  item_id: string;
+  updated_at: Date;
+  is_unpriceable: boolean;
+  valid_until: Date | null;
+};
+export type DocumentRow = PageRow & { document: string; renderer: string };
+/** The document is null beyond the bytes of a piece. */
+export type PieceRow = PageRow & { document: string | null; renderer: string };
+
+const ROW_COLUMNS = sql`api_version, item_id, updated_at, is_unpriceable, valid_until`;
+/** Of documents that are all read in one statement; of those without, the index has every column. */
+const columnsOf = (isWhole: boolean) => sql`${ROW_COLUMNS} ${isWhole ? sql`, document, renderer` : sql``}`;
+
+/** The rows of a page and one more; with their documents, if all must be of one moment. */
+export async function pageRows(
+  context: ChannelContext,
+  scope: Scope,
+  request: PageRequest,
+  isWhole: boolean,
+): Promise<PageRow[]> {
+  const { statuses, updatedAfter, before } = request;
+  const limit = request.limit + 1;
+  const since = updatedAfter === null ? sql`` : sql`and updated_at > ${updatedAfter}`;
+  const from = before === null ? sql`` : sql`and (updated_at, item_id) < (${before.at}, ${before.id})`;
+  const columns = columnsOf(isWhole);
+  const page = sql`
+    select ${columns} from channel_documents documents
+    where integration_id = ${scope.integrationId} and kind = ${scope.kind}
+      and api_version = (select api_version from integrations where id = ${scope.integrationId})
+      ${since} ${from}`;
+  const order = sql`updated_at desc, item_id desc`;
+  const [first, ...others] = statuses ?? [];
+  // Of several statuses one page each, from its own end of the index; then the newest of them all.
+  const rows =
+    first === undefined
+      ? sql`${page} order by ${order} limit ${limit}`
+      : others.length === 0
+        ? sql`${page} and status = ${first} order by ${order} limit ${limit}`
+        : sql`
+          select ${columns} from unnest(${statuses}::text[]) as wanted (status)
+          cross join lateral (${page} and documents.status = wanted.status order by ${order} limit ${limit}) page
+          order by ${order} limit ${limit}`;
+  return await inOrder(context, rows, order, isWhole);
+}
+
+/** The rows that exist of some ids, in the order of the ids; with their documents, if all must be of one moment. */
+export async function rowsOfIds(
+  context: ChannelContext,
+  scope: Scope,
+  ids: string[],
+  isWhole: boolean,
+): Promise<PageRow[]> {
+  const rows = sql`
+    select ${columnsOf(isWhole)}, wanted.position
+    from unnest(${ids}::text[]) with ordinality as wanted (id, position)
+    join channel_documents on item_id = wanted.id
+    where integration_id = ${scope.integrationId} and kind = ${scope.kind}
+      and api_version = (select api_version from integrations where id = ${scope.integrationId})
+    order by wanted.position`;
+  return await inOrder(context, rows, sql`position`, isWhole);
+}
+
+async function inOrder(context: ChannelContext, rows: Sql, order: Sql, isWhole: boolean): Promise<PageRow[]> {
+  if (!isWhole) return await context.db.query<PageRow>(rows);
+  return await context.db.query<PieceRow>(sql`
+    select ${ROW_COLUMNS}, renderer, ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
+    from (${rows}) rows order by ${order}`);
+}
+
+/** These documents as they are now, in the order of the rows, as far as they make a piece. */
+export async function pieceRows(context: ChannelContext, scope: Scope, rows: PageRow[]): Promise<PieceRow[]> {
+  const order = sql`wanted.position`;
+  return await context.db.query<PieceRow>(sql`
+    select ${ROW_COLUMNS}, renderer, ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
+    from unnest(${rows.map((row) => row.item_id)}::text[]) with ordinality as wanted (id, position)
+    join channel_documents on item_id = wanted.id
+    where integration_id = ${scope.integrationId} and api_version = ${rows[0]?.api_version}
+    order by ${order}`);
+}

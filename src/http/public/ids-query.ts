@@ -1,0 +1,31 @@
+import { ApiError } from '../../contract/errors.ts';
+import { READ_IDS_LIMIT } from '../../contract/limits.ts';
+
+/** The query of a list that is read by `ids`. */
+export type IdsQuery = {
+  ids?: string;
+  limit?: number;
+  after?: string;
+  updated_after?: string;
+  status?: string;
+};
+
+const EXCLUDED = ['limit', 'after', 'updated_after', 'status'] as const;
+
+/** The ids of a query in the order asked, each once. What is no id at all stays among them: it will be missing. */
+export function readIdsQuery(query: IdsQuery): string[] {
+  const other = EXCLUDED.find((name) => query[name] !== undefined);
+  if (other !== undefined)
+    throw refused(`ids can't be combined with ${other}: it reads exactly the ids that it names.`);
+  const ids = new Set((query.ids ?? '').split(',').map((id) => id.trim()));
+  ids.delete('');
+  if (ids.size === 0) throw refused(`ids must name 1 to ${READ_IDS_LIMIT} ids, separated by commas; it names none.`);
+  if (ids.size > READ_IDS_LIMIT) {
+    throw refused(`ids must name at most ${READ_IDS_LIMIT} ids, separated by commas; it names ${ids.size}.`);
+  }
+  return [...ids];
+}
+
+function refused(message: string): ApiError {
+  return new ApiError('invalid_request', { param: 'ids', message });
+}
