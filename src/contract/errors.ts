@@ -134,7 +134,8 @@ const entries = {
     type: 'conflict_error',
     message: 'An order with this channel_order_id already exists.',
     cause: 'The integration has already reported an order with this `channel_order_id`.',
-    recovery: 'Give each order an id of its own. To retry safely, repeat the request with its Idempotency-Key.',
+    recovery:
+      'Give each order an id of its own. To retry safely, repeat the request with its Idempotency-Key. `existing_id` is the id of the order that is there: read it with `GET /v1/orders/{id}`.',
   },
   order_matched: {
     status: 409,
@@ -311,12 +312,20 @@ export const ERROR_CODES = Object.keys(entries) as readonly ErrorCode[];
 
 export const ERROR_TYPES = [...new Set(ERROR_CODES.map((code) => ERRORS[code].type))];
 
+/** What some codes say besides the message, by the code's own recovery. */
+export type ErrorFacts = {
+  /** Of `duplicate_channel_order_id`: the order that has it. */
+  existing_id?: string;
+};
+
 export type ErrorDetails = {
   /** Replaces the catalogue's message. Written for the client: it never carries internals. */
   message?: string;
   /** JSON path, query parameter or header name of the offending input. */
   param?: string;
   headers?: Record<string, string>;
+  /** Facts that a program can act on; each stands in the envelope under its name. */
+  facts?: ErrorFacts;
   /** What really happened; it goes to the log and never to the client. */
   cause?: unknown;
 };
@@ -326,6 +335,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
   readonly headers: Record<string, string>;
+  readonly facts: ErrorFacts;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     super(details.message ?? ERRORS[code].message, { cause: details.cause });
@@ -333,6 +343,7 @@ export class ApiError extends Error {
     this.code = code;
     this.param = details.param;
     this.headers = details.headers ?? {};
+    this.facts = details.facts ?? {};
   }
 
   get status(): number {
@@ -348,7 +359,7 @@ export type ErrorEnvelope = {
     doc_url: string;
     request_id: string;
     param?: string;
-  };
+  } & ErrorFacts;
 };
 
 export function errorEnvelope(error: ApiError, requestId: string, publicUrl: string): ErrorEnvelope {
@@ -360,6 +371,7 @@ export function errorEnvelope(error: ApiError, requestId: string, publicUrl: str
       doc_url: `${publicUrl}/docs/api/errors#${error.code}`,
       request_id: requestId,
       ...(error.param === undefined ? {} : { param: error.param }),
+      ...error.facts,
     },
   };
 }

@@ -1,8 +1,17 @@
-import { ApiError, ERROR_CODES, ERROR_TYPES, ERRORS, type ErrorCode, errorEnvelope } from './errors.ts';
+import {
+  ApiError,
+  ERROR_CODES,
+  ERROR_TYPES,
+  ERRORS,
+  type ErrorCode,
+  type ErrorFacts,
+  errorEnvelope,
+} from './errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from './limits.ts';
 import { webhookDescriptions } from './openapi-webhooks.ts';
 import { errorsOf, OPERATIONS, type Operation, TAGS } from './operations.ts';
 import { Event } from './resources/event.ts';
+import { orderExample } from './resources/order.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
 type Json = Record<string, unknown>;
@@ -14,6 +23,12 @@ const EXAMPLE_ETAG = 'W/"0Zk3o5p2m1nq8r7s6t5u4v3w2x1"';
 const PARAMS: { [Code in ErrorCode]?: string } = {
   missing_idempotency_key: 'Idempotency-Key',
   invalid_cursor: 'after',
+  duplicate_channel_order_id: 'channel_order_id',
+};
+
+/** The codes that say more than a message. */
+const FACTS: { [Code in ErrorCode]?: ErrorFacts } = {
+  duplicate_channel_order_id: { existing_id: orderExample.id },
 };
 
 /** Builds the OpenAPI 3.1 description from the operations table; nothing in it is written twice. */
@@ -135,7 +150,8 @@ function errorResponses(operation: Operation, publicUrl: string): Json {
 
 function exampleError(code: ErrorCode): ApiError {
   const param = PARAMS[code];
-  return new ApiError(code, param === undefined ? {} : { param });
+  const facts = FACTS[code];
+  return new ApiError(code, { ...(param === undefined ? {} : { param }), ...(facts === undefined ? {} : { facts }) });
 }
 
 /** The codes whose answers say when to retry. */
@@ -262,6 +278,10 @@ function errorSchema(): Json {
           param: {
             type: 'string',
             description: 'On validation errors: JSON path, query parameter or header name of the offending input.',
+          },
+          existing_id: {
+            type: 'string',
+            description: 'On `duplicate_channel_order_id`: the id of the order that has it.',
           },
         },
       },

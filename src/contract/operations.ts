@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { valuesOf } from './catalogue.ts';
 import type { ErrorCode } from './errors.ts';
 import { EVENT_TYPES } from './event-types.ts';
-import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES } from './limits.ts';
+import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES, CHANNEL_ORDER_ID_LENGTH_LIMIT } from './limits.ts';
 import {
   BulkInput,
   BulkResult,
@@ -302,12 +302,21 @@ export const OPERATIONS = {
     path: '/v1/orders',
     tag: 'Orders',
     summary: 'List orders',
-    description: 'Newest change first, of every status unless `status` says otherwise.',
+    description:
+      'Newest change first, of every status unless `status` says otherwise. With `channel_order_id` it holds the order that you reported under this id, or nothing.',
     query: Type.Object({
       limit: limitParameter,
       after: afterParameter,
       updated_after: updatedAfterParameter,
       status: statusParameter(valuesOf('order_status'), 'every status'),
+      channel_order_id: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: CHANNEL_ORDER_ID_LENGTH_LIMIT,
+          description: 'Your own id of an order: the list holds that order, or nothing. Not together with `after`.',
+          examples: [orderExample.channel_order_id],
+        }),
+      ),
     }),
     hasEtag: true,
     success: {

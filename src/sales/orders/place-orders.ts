@@ -14,6 +14,8 @@ import { lockOrderStock, type OrderStock } from './order-stock.ts';
 export type Placed = {
   /** Each order as JSON text; null where nothing was stored, because the channel_order_id is taken. */
   documents: (string | null)[];
+  /** The id of the order that has each channel_order_id now. */
+  orderIds: ReadonlyMap<string, string>;
   touched: string[];
 };
 
@@ -38,13 +40,13 @@ export async function placeOrders(
   const taken = await takenOrderIds(tx, scope, drafts);
   const fresh = drafts.filter((draft) => {
     if (taken.has(draft.channelOrderId)) return false;
-    taken.add(draft.channelOrderId);
+    taken.set(draft.channelOrderId, newId('order'));
     return true;
   });
-  if (fresh.length === 0) return { documents: drafts.map(() => null), touched: [] };
+  if (fresh.length === 0) return { documents: drafts.map(() => null), orderIds: taken, touched: [] };
   const orders = fresh.map((draft) => {
     stock.startOrder();
-    return { draft, id: newId('order'), lines: draft.lines.map((line) => matched(stock, line)) };
+    return { draft, id: taken.get(draft.channelOrderId) ?? newId('order'), lines: draft.lines.map((line) => matched(stock, line)) };
   });
   await stock.write();
   const { stamps } = await projectItems(tx, context, {
@@ -61,7 +63,8 @@ export async function placeOrders(
   const rows = orders.map(({ draft, id, lines }) => orderRow(draft, id, lines, customers.get(draft), scope, stamp));
   await insertOrders(tx, scope, rows, stamp);
   const byDraft = new Map(rows.map((row) => [row.draft, row.document]));
-  return { documents: drafts.map((draft) => byDraft.get(draft) ?? null), touched: [...stamps.keys()] };
+  const documents = drafts.map((draft) => byDraft.get(draft) ?? null);
+  return { documents, orderIds: taken, touched: [...stamps.keys()] };
 }
 
 type MatchedLine = { id: string; draft: OrderLineDraft; match: Order['lines'][number]['match'] };
@@ -80,12 +83,12 @@ function matched(stock: OrderStock, draft: OrderLineDraft): MatchedLine {
 }
 
 /** Safe without a second look: every order of the integration is inserted under its clock's lock, which is held. */
-async function takenOrderIds(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<Set<string>> {
-  const rows = await tx.query<{ channel_order_id: string }>(sql`
-    select channel_order_id from orders
+async function takenOrderIds(tx: Transaction, scope: OrderScope, drafts: OrderDraft[]): Promise<Map<string, string>> {
+  const rows = await tx.query<{ id: string; channel_order_id: string }>(sql`
+    select id, channel_order_id from orders
     where integration_id = ${scope.integrationId}
       and channel_order_id = any(${drafts.map((draft) => draft.channelOrderId)}::text[])`);
-  return new Set(rows.map((row) => row.channel_order_id));
+  return new Map(rows.map((row) => [row.channel_order_id, row.id]));
 }
 
 /** A customer that would conflict is left to the dealer; the order is stored all the same. */

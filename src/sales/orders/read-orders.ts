@@ -64,3 +64,18 @@ export async function findOrder(db: Queryable, reader: OrderReader, orderId: str
     where integration_id = ${reader.integrationId} and id = ${orderId} and organization_id = ${reader.organizationId}`);
   return row?.document ?? null;
 }
+
+/** The order that the client reported under its own id, with its document, if it passes the other filters. */
+export async function findOrderOfChannel(
+  db: Queryable,
+  query: OrderReader & Pick<OrderQuery, 'statuses' | 'updatedAfter'> & { channelOrderId: string },
+): Promise<string | null> {
+  const { statuses, updatedAfter } = query;
+  const [row] = await db.query<{ document: string }>(sql`
+    select document from orders
+    where integration_id = ${query.integrationId} and channel_order_id = ${query.channelOrderId}
+      and organization_id = ${query.organizationId}
+      ${statuses === null ? sql`` : sql`and status = any(${statuses}::text[])`}
+      ${updatedAfter === null ? sql`` : sql`and updated_at > ${updatedAfter}`}`);
+  return row?.document ?? null;
+}

@@ -17,9 +17,9 @@ const orderReport: WriteKind<OrderDraft> = {
     const { integrationId, organizationId, isTestMode: isTest } = first.integration;
     const drafts = items.map(({ input }) => input);
     const placed = await placeOrders(tx, channel, { integrationId, organizationId, isTest }, drafts);
-    const results = items.map(({ integration }, index) => {
+    const results = items.map(({ integration, input }, index) => {
       const document = placed.documents[index] ?? null;
-      if (document === null) return new ApiError('duplicate_channel_order_id', { param: 'channel_order_id' });
+      if (document === null) return duplicate(placed.orderIds.get(input.channelOrderId));
       return { status: 201, body: presentOrder(channel, integration.apiVersion, document), isTest };
     });
     return { results, touched: placed.touched };
@@ -28,3 +28,11 @@ const orderReport: WriteKind<OrderDraft> = {
 
 export const createOrder: Handler<typeof OPERATIONS.createOrder> = async (call) =>
   await answerWrite(call, orderReport, draftOrder(call.body, call.integration));
+
+/** Names the order that is there already: a client that lost its id has it again. */
+function duplicate(existingId: string | undefined): ApiError {
+  return new ApiError('duplicate_channel_order_id', {
+    param: 'channel_order_id',
+    ...(existingId === undefined ? {} : { facts: { existing_id: existingId } }),
+  });
+}

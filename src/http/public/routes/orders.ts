@@ -8,27 +8,26 @@ import { assertPiece, firstPiece, type PageRest } from '../../../db/page-bytes.t
 import { presentOrder } from '../../../sales/orders/change-order.ts';
 import {
   findOrder,
+  findOrderOfChannel,
   listOrders as findOrders,
   type OrderReader,
   type ReadOrder,
   readOrderPiece,
 } from '../../../sales/orders/read-orders.ts';
 import { reading } from '../database-faults.ts';
-import type { Handler } from '../handler.ts';
+import { isStorable } from '../../json/unstorable.ts';
+import type { Call, Handler } from '../handler.ts';
 import { listBody } from '../list-body.ts';
-import { parseChoices, readListQuery } from '../list-query.ts';
+import { type ListQuery, parseChoices, readListQuery } from '../list-query.ts';
+
+type ListCall = Call<typeof OPERATIONS.listOrders>;
 
 const STATUSES = valuesOf('order_status');
 /** Orders change only with the clock. */
 const UNTIL_THE_CLOCK_MOVES = { validUntilMs: null, isCurrent: true };
 
-export const listOrders: Handler<typeof OPERATIONS.listOrders> = async ({
-  context,
-  integration,
-  query,
-  request,
-  reply,
-}) => {
+export const listOrders: Handler<typeof OPERATIONS.listOrders> = async (call) => {
+  const { context, integration, query, request, reply } = call;
   const { integrationId, organizationId, apiVersion } = integration;
   const wanted = readListQuery({
     list: 'orders',
@@ -39,6 +38,7 @@ export const listOrders: Handler<typeof OPERATIONS.listOrders> = async ({
     since: { name: 'updated_after', text: query.updated_after },
     filter: { name: 'status', text: query.status, parse: (text) => parseChoices('status', STATUSES, text) },
   });
+  if (query.channel_order_id !== undefined) return await findByChannelOrderId(call, query.channel_order_id, wanted);
   const { limit, filter: statuses, since: updatedAfter, before, key } = wanted;
   return await context.readCache.serve({ request, reply, integration, key }, async () => {
     const orders = await reading(() =>
@@ -56,6 +56,28 @@ export const listOrders: Handler<typeof OPERATIONS.listOrders> = async ({
     return { ...body, ...UNTIL_THE_CLOCK_MOVES };
   });
 };
+
+/** A list of none or one. */
+async function findByChannelOrderId(call: ListCall, channelOrderId: string, wanted: ListQuery): Promise<unknown> {
+  const { context, integration, request, reply } = call;
+  const { filter: statuses, since: updatedAfter, before } = wanted;
+  if (before !== null) {
+    throw new ApiError('invalid_request', {
+      param: 'channel_order_id',
+      message: `channel_order_id can't be combined with after: it names one order, so there is no next page.`,
+    });
+  }
+  const key = `${wanted.key} ${JSON.stringify(channelOrderId)}`;
+  return await context.readCache.serve({ request, reply, integration, key }, async () => {
+    // No order can have an id that the database can't hold.
+    const document = isStorable(channelOrderId)
+      ? await reading(() => findOrderOfChannel(context.db, { ...integration, channelOrderId, statuses, updatedAfter }))
+      : null;
+    const present = (text: string) => Buffer.from(presentOrder(context.channel, integration.apiVersion, text));
+    const documents = document === null ? [] : [present(document)];
+    return { ...listBody({ documents, rest: null, nextCursor: null }, ''), ...UNTIL_THE_CLOCK_MOVES };
+  });
+}
 
 function restOf(
   db: Queryable,
