@@ -39,6 +39,10 @@ export const PAGE_LIMIT_MAX = 250;
 /** Of one read by `ids`. */
 export const READ_IDS_LIMIT = 250;
 
+/** Of the header that names ignored fields: how many it names, and its bytes without the sign that there are more. */
+export const IGNORED_NAMES_LIMIT = 20;
+export const IGNORED_BYTES_LIMIT = 1_000;
+
 /** How long a read waits for a slot among the reads of the same integration before it is `overloaded`. */
 export const READ_WAIT_LIMIT_MS = 5_000;
 export const OVERLOADED_RETRY_SECONDS = 1;

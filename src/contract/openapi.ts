@@ -171,6 +171,7 @@ function headersOf(operation: Operation, codes: ErrorCode[]): Json {
   // HTTP that can't be parsed is refused before the key is looked at, a wrong field after it.
   const isPerhapsBefore = statuses.has(400) || statuses.has(408);
   if (!isBeforeAdmission && !isPerhapsBefore) names.push(...RATE_HEADERS);
+  if (!isBeforeAdmission) names.push('X-Ignored-Fields');
   if (codes.some((code) => RETRY_AFTER_CODES.includes(code))) names.push('Retry-After');
   if (operation.isIdempotent && codes.length === 0) names.push('Idempotent-Replay', 'Original-Request-Id');
   if (operation.hasEtag && codes.length === 0) names.push('ETag');
@@ -202,6 +203,12 @@ function sharedHeaders(): Record<string, Json> {
       'Unix time in seconds at which the window is empty again, if nothing more is sent.',
       { type: 'integer' },
       1778230860,
+    ),
+    'X-Ignored-Fields': header(
+      'The fields of the body and the query parameters that nobody knows and that were ignored, such as typos. At most 20 names and 1,000 bytes, then `%E2%80%A6` (an ellipsis). A comma, a percent sign and what is not printable ASCII are percent-encoded.',
+      { type: 'string', pattern: '^[\\x20-\\x7e]+$' },
+      'line_items, lines[0].listingId, updated_afer',
+      false,
     ),
     ETag: header('Changes with the answer; send it in `If-None-Match`.', { type: 'string' }, EXAMPLE_ETAG),
     'Retry-After': header('Whole seconds to wait before the same request fits.', { type: 'integer' }, 1, false),

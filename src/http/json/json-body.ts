@@ -3,6 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { JSON_DEPTH_LIMIT } from '../../contract/limits.ts';
 import { readKnownFields } from './known-fields.ts';
 import type { Shape } from './shape.ts';
+import { findUnknownNames, UnknownNames } from './unknown-names.ts';
 import { assertStorable } from './unstorable.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -28,24 +29,32 @@ export type ReadOptions = {
   /** Whose body it is: large bodies of different keys take turns. */
   key: string;
   shape: Shape;
+  /** Collects the names that the shape does not know. */
+  unknown?: UnknownNames;
 };
 
 /** Parses a body at once, or a large one in slices. */
 export function readJsonBody(bytes: Buffer, contentType: string | undefined, options: ReadOptions): unknown {
-  const { slices, key, shape } = options;
-  if (bytes.length <= LARGE_BODY_BYTES) return parseJsonBody(bytes, contentType, shape);
-  return slices.run(key, parseJsonBodySteps(bytes, contentType, shape));
+  const { slices, key, shape, unknown } = options;
+  if (bytes.length <= LARGE_BODY_BYTES) return parseJsonBody(bytes, contentType, shape, unknown);
+  return slices.run(key, parseJsonBodySteps(bytes, contentType, shape, unknown));
 }
 
 /**
  * Parses a body that must be JSON. An empty one counts as {}: the schema then says which field is missing. What could
  * not be stored is refused here, unless it is in a field that the shape does not know, which nobody reads.
  */
-export function parseJsonBody(bytes: Buffer, contentType: string | undefined, shape: Shape = {}): unknown {
+export function parseJsonBody(
+  bytes: Buffer,
+  contentType: string | undefined,
+  shape: Shape = {},
+  unknown?: UnknownNames,
+): unknown {
   if (bytes.length === 0) return {};
   assertJsonType(contentType);
   const { mayBeUnstorable } = scan(bytes, bytes.length);
   const value = parse(decode(bytes));
+  if (unknown !== undefined) findUnknownNames(value, shape, unknown);
   if (mayBeUnstorable) assertStorable(value, shape);
   return value;
 }
@@ -58,6 +67,7 @@ export function* parseJsonBodySteps(
   bytes: Buffer,
   contentType: string | undefined,
   shape: Shape = {},
+  unknown = new UnknownNames(),
 ): Generator<void, unknown> {
   assertJsonType(contentType);
   let scanned: Scan | undefined;
@@ -68,7 +78,7 @@ export function* parseJsonBodySteps(
   }
   const text = decode(bytes);
   yield;
-  const value = yield* refusingSyntax(readKnownFields(text, shape));
+  const value = yield* refusingSyntax(readKnownFields(text, shape, unknown));
   if (scanned?.mayBeUnstorable) assertStorable(value, shape);
   return value;
 }

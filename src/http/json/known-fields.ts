@@ -1,35 +1,39 @@
 import { ARRAY_CLOSE, ARRAY_OPEN, COMMA, JsonCursor, OBJECT_CLOSE, OBJECT_OPEN, QUOTE } from './json-cursor.ts';
 import { readOpenValue } from './open-value.ts';
 import { isOpen, partOf, type Shape } from './shape.ts';
+import type { Place, UnknownNames } from './unknown-names.ts';
 
 /**
- * Parses a text as JSON.parse does, but builds only what the shape knows: members of other names are passed over, of a
- * list only one item more than it may have, and where a field has a container that it may not have, an empty one of its
+ * Parses a text as JSON.parse does, but builds only what the shape knows: members of other names are passed over and noted, of
+ * a list only one item more than it may have, and where a field has a container that it may not have, an empty one of its
  * kind. The validation says the same about it.
  */
-export function* readKnownFields(text: string, shape: Shape): Generator<void, unknown> {
+export function* readKnownFields(text: string, shape: Shape, unknown: UnknownNames): Generator<void, unknown> {
   const cursor = new JsonCursor(text);
-  const value = yield* readValue(cursor, shape);
+  const value = yield* readValue({ cursor, unknown }, shape, null);
   cursor.expectEnd();
   return value;
 }
 
+type Reading = { cursor: JsonCursor; unknown: UnknownNames };
+
 /** Goes only as deep as the shape. */
-function* readValue(cursor: JsonCursor, shape: Shape): Generator<void, unknown> {
+function* readValue(reading: Reading, shape: Shape, place: Place): Generator<void, unknown> {
+  const { cursor } = reading;
   if (cursor.isPauseDue()) yield;
   switch (cursor.peek()) {
     case QUOTE:
       return yield* cursor.string();
     case OBJECT_OPEN: {
       const properties = partOf(shape, 'properties');
-      if (properties !== undefined) return yield* readObject(cursor, properties);
+      if (properties !== undefined) return yield* readObject(reading, properties, place);
       if (isOpen(shape, 'object')) return yield* readOpenValue(cursor);
       yield* cursor.skipValue();
       return {};
     }
     case ARRAY_OPEN: {
       const items = partOf(shape, 'items');
-      if (items !== undefined) return yield* readArray(cursor, items, partOf(shape, 'maxItems'));
+      if (items !== undefined) return yield* readArray(reading, items, partOf(shape, 'maxItems'), place);
       if (isOpen(shape, 'array')) return yield* readOpenValue(cursor);
       yield* cursor.skipValue();
       return [];
@@ -39,28 +43,42 @@ function* readValue(cursor: JsonCursor, shape: Shape): Generator<void, unknown> 
   }
 }
 
-function* readObject(cursor: JsonCursor, properties: Record<string, Shape>): Generator<void, unknown> {
+function* readObject(
+  reading: Reading,
+  properties: Record<string, Shape>,
+  place: Place,
+): Generator<void, Record<string, unknown>> {
+  const { cursor, unknown } = reading;
   const object: Record<string, unknown> = {};
   cursor.expect(OBJECT_OPEN);
   if (cursor.take(OBJECT_CLOSE)) return object;
   do {
     const key = yield* cursor.key();
     const shape = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (shape === undefined) yield* cursor.skipValue();
+    if (shape === undefined) {
+      unknown.add(place, key, properties);
+      yield* cursor.skipValue();
+    }
     // Of two members of one name the last counts.
-    else object[key] = yield* readValue(cursor, shape);
+    else object[key] = yield* readValue(reading, shape, { parent: place, name: key });
   } while (cursor.take(COMMA));
   cursor.expect(OBJECT_CLOSE);
   return object;
 }
 
-function* readArray(cursor: JsonCursor, items: Shape, maxItems = Number.POSITIVE_INFINITY): Generator<void, unknown> {
+function* readArray(
+  reading: Reading,
+  items: Shape,
+  maxItems = Number.POSITIVE_INFINITY,
+  place: Place,
+): Generator<void, unknown[]> {
+  const { cursor } = reading;
   const array: unknown[] = [];
   cursor.expect(ARRAY_OPEN);
   if (cursor.take(ARRAY_CLOSE)) return array;
   do {
     if (array.length > maxItems) yield* cursor.skipValue();
-    else array.push(yield* readValue(cursor, items));
+    else array.push(yield* readValue(reading, items, { parent: place, name: array.length }));
   } while (cursor.take(COMMA));
   cursor.expect(ARRAY_CLOSE);
   return array;

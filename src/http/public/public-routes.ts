@@ -11,10 +11,12 @@ import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
+import { UnknownNames } from '../json/unknown-names.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
 import { limitBodies } from './body-limits.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
+import { nameIgnoredFields } from './ignored-fields.ts';
 import { createReadCache } from './read-cache.ts';
 import { createReadLimits } from './read-limits.ts';
 import { cancelOrder } from './routes/cancel-order.ts';
@@ -92,13 +94,25 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
     context.rawBodies.set(request, body);
     const shape = request.routeOptions.config.operation?.body as Shape | null | undefined;
     const key = request.integrationId ?? '';
-    return await readJsonBody(body, request.headers['content-type'], { slices, key, shape: shape ?? {} });
+    const unknown = new UnknownNames();
+    const options = { slices, key, shape: shape ?? {}, unknown };
+    try {
+      const value = await readJsonBody(body, request.headers['content-type'], options);
+      request.unknownNames = unknown;
+      return value;
+    } catch (error) {
+      // What is JSON, but can't be stored, was parsed all the same.
+      if (error instanceof ApiError && error.code === 'invalid_request') request.unknownNames = unknown;
+      throw error;
+    }
   });
   // A body that was not sent at all is the same as an empty one.
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.body === undefined) request.body = {};
     done();
   });
+
+  nameIgnoredFields(app);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-api-version', CURRENT_VERSION);

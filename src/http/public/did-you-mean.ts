@@ -1,0 +1,76 @@
+/** A longer name is no typo of a field. */
+const NAME_LENGTH_LIMIT = 64;
+/** Of the words of both names together, so many must be the same. */
+const SHARED_WORDS_MIN = 0.5;
+
+/**
+ * The known name that an unknown one was probably meant to be, or null: the same letters written in another way
+ * (`listingId`), a typo (`updated_afer`), or some of the same words (`line_items` for `lines`).
+ */
+export function didYouMean(name: string, known: readonly string[]): string | null {
+  if (name.length > NAME_LENGTH_LIMIT) return null;
+  return (
+    only(known.filter((one) => lettersOf(one) === lettersOf(name))) ??
+    nearest(known, (one) => {
+      const distance = editDistance(lettersOf(name), lettersOf(one));
+      return distance <= Math.floor(Math.max(name.length, one.length) / 4) ? -distance : null;
+    }) ??
+    nearest(known, (one) => {
+      const share = sharedWords(wordsOf(name), wordsOf(one));
+      return share >= SHARED_WORDS_MIN ? share : null;
+    })
+  );
+}
+
+/** The one with the highest score; null if there is none, or if two are as good. */
+function nearest(names: readonly string[], scoreOf: (name: string) => number | null): string | null {
+  const scored = names.flatMap((name) => {
+    const score = scoreOf(name);
+    return score === null ? [] : [{ name, score }];
+  });
+  const best = Math.max(...scored.map(({ score }) => score));
+  return only(scored.filter(({ score }) => score === best).map(({ name }) => name));
+}
+
+function only(names: string[]): string | null {
+  return names.length === 1 ? (names[0] ?? null) : null;
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** `lineItems` and `line_items` are the words "line" and "item". */
+function wordsOf(name: string): Set<string> {
+  const words = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return new Set(words.filter((word) => word !== '').map((word) => word.replace(/(?<=..)s$/, '')));
+}
+
+function sharedWords(one: Set<string>, other: Set<string>): number {
+  const all = one.union(other).size;
+  return all === 0 ? 0 : one.intersection(other).size / all;
+}
+
+/** How many letters are to be added, removed, replaced or swapped with their neighbour to make one of the other. */
+function editDistance(one: string, other: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      current[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (beforeLast[column - 2] ?? Number.POSITIVE_INFINITY) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return last[other.length] ?? 0;
+}
