@@ -46,7 +46,11 @@ export async function placeOrders(
   if (fresh.length === 0) return { documents: drafts.map(() => null), orderIds: taken, touched: [] };
   const orders = fresh.map((draft) => {
     stock.startOrder();
-    return { draft, id: taken.get(draft.channelOrderId) ?? newId('order'), lines: draft.lines.map((line) => matched(stock, line)) };
+    return {
+      draft,
+      id: taken.get(draft.channelOrderId) ?? newId('order'),
+      lines: draft.lines.map((line) => matched(stock, line)),
+    };
   });
   await stock.write();
   const { stamps } = await projectItems(tx, context, {

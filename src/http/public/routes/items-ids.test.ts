@@ -102,8 +102,8 @@ describe('a read by ids', () => {
     const answer = await read(shop, [...missing.slice(0, 4).map(encodeURIComponent), listing, ...missing.slice(4)]);
     assert.equal(answer.status, 200);
     assert.deepEqual([idsOf(answer), answer.body.missing], [[listing], missing]);
-    const parts = await read(shop, [off, listing, spare, '%00', '%ff'], 'parts');
-    assert.deepEqual([idsOf(parts), parts.body.missing], [[spare], [off, listing, '\0', '%ff']]);
+    const parts = await read(shop, [off, listing, spare, '%00'], 'parts');
+    assert.deepEqual([idsOf(parts), parts.body.missing], [[spare], [off, listing, '\0']]);
     const none = await read(shop, ['x']);
     assert.deepEqual([none.status, none.body.data, none.body.missing], [200, [], ['x']]);
   });
@@ -122,7 +122,7 @@ describe('a read by ids', () => {
     assert.deepEqual(idsOf(await shop.api.get(`/v1/listings?ids=${ids.join('%2C%20')},`)), ids);
     assert.deepEqual(idsOf(await read(shop, Array(400).fill(ids[0]))), [ids[0]]);
     const refused = { status: 400, code: 'invalid_request', param: 'ids' };
-    for (const wrong of [[...many, newId('listing')], [''], [',', ' ']]) {
+    for (const wrong of [[...many, newId('listing')], [''], [',', '%20']]) {
       assert.deepEqual(faultOf(await read(shop, wrong)), refused, wrong.join().slice(0, 20));
       assert.deepEqual(faultOf(await read(shop, wrong, 'parts')), refused);
     }
@@ -212,7 +212,7 @@ describe('a read by ids', () => {
     world.setTime(new Date(now));
     for (const id of ids) {
       await startPromotion(world.channel, TESTER, shop.organizationId, id, {
-        amount: 1_000_000,
+        priceAmount: 1_000_000,
         startsAt: new Date(now),
         endsAt: new Date(now + HOUR_MS),
       });

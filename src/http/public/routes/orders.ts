@@ -14,8 +14,8 @@ import {
   type ReadOrder,
   readOrderPiece,
 } from '../../../sales/orders/read-orders.ts';
-import { reading } from '../database-faults.ts';
 import { isStorable } from '../../json/unstorable.ts';
+import { reading } from '../database-faults.ts';
 import type { Call, Handler } from '../handler.ts';
 import { listBody } from '../list-body.ts';
 import { type ListQuery, parseChoices, readListQuery } from '../list-query.ts';
