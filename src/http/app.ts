@@ -5,6 +5,7 @@ import { newRequestId } from '../ids/new-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { limitBodyTime } from './body-timeout.ts';
 import { type ClientFaults, clientFaults } from './client-faults.ts';
+import { followClient } from './client-signal.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import { servePages } from './dashboard/page-routes.ts';
@@ -76,6 +77,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, reply, done) => {
     faults.follow(reply.raw);
+    followClient(request, reply);
     reply.raw.on('close', () => logRequest(request, reply));
     reply.header('x-request-id', request.id);
     reply.headers(securityHeaders);

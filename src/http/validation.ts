@@ -1,7 +1,9 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
-import type { FastifySchemaCompiler } from 'fastify';
+import type { FastifySchemaCompiler, SafePromiseLike } from 'fastify';
+import { eventLoopSlices, type Steps } from '../concurrency/time-slices.ts';
 import { ApiError } from '../contract/errors.ts';
+import { keyOfLargeBody } from './json/json-body.ts';
 
 // What comes is taken as it is: no coercion, no defaults, nothing stripped.
 const ajv = new Ajv({ strict: true, allErrors: false });
@@ -11,12 +13,44 @@ addFormats.default(ajv);
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   const validate = ajv.compile(withoutIds(schema) as object);
   const isText = httpPart !== 'body';
+  const validateInSteps = isText ? null : listValidation(schema);
   return (input: unknown) => {
+    const key = keyOfLargeBody(input);
+    // Fastify waits for it, and takes what it throws for the fault.
+    if (key !== undefined && validateInSteps !== null) {
+      return eventLoopSlices.run(key, validateInSteps(input)) as unknown as SafePromiseLike<boolean>;
+    }
     const data = isText ? withNumbers(schema, input) : input;
     if (validate(data)) return { value: data };
     return { error: toApiError(mainFault(validate.errors ?? []), data) };
   };
 };
+
+type ObjectSchema = { properties?: Record<string, { items?: object }> };
+
+/**
+ * The same validation in steps, for a schema whose only field is a list: first all but the items, then one after the other.
+ * A thousand customers of the largest size take 40 ms. Null for any other schema.
+ */
+function listValidation(schema: object): ((data: unknown) => Steps<boolean>) | null {
+  const { properties = {} } = schema as ObjectSchema;
+  const [[name, list] = ['', {}], ...others] = Object.entries(properties);
+  if (list.items === undefined || others.length > 0) return null;
+  const validateRest = ajv.compile(withoutIds({ ...schema, properties: { [name]: { ...list, items: {} } } }) as object);
+  const validateItem = ajv.compile(withoutIds(list.items) as object);
+  return function* validateSteps(data) {
+    if (!validateRest(data)) throw toApiError(mainFault(validateRest.errors ?? []), data);
+    for (const [index, item] of ((data as Record<string, unknown[]>)[name] ?? []).entries()) {
+      if (!validateItem(item)) {
+        const fault = mainFault(validateItem.errors ?? []);
+        const path = `/${name}/${index}${fault?.instancePath ?? ''}`;
+        throw toApiError(fault === undefined ? undefined : { ...fault, instancePath: path }, data);
+      }
+      yield;
+    }
+    return true;
+  };
+}
 
 const INTEGER = /^-?\d+$/;
 

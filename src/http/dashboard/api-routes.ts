@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { createTimeSlices } from '../../concurrency/time-slices.ts';
 import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
 import { clientAddress } from '../client-address.ts';
+import { clientSignal } from '../client-signal.ts';
 import { readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
@@ -27,10 +27,13 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.setNotFoundHandler(() => {
     throw new DashboardError('route_not_found', 'There is no such address.');
   });
-  const slices = createTimeSlices();
+  /** Who asks, known before the body is read. */
+  const callers = new WeakMap<FastifyRequest, Caller>();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const shape = (request.routeOptions.schema?.body ?? {}) as Shape;
-    return await readJsonBody(body, 'application/json', { slices, key: request.ip, shape });
+    const caller = callers.get(request);
+    const key = caller === undefined ? request.ip : dealerKey(caller);
+    return await readJsonBody(body, 'application/json', { key, shape, signal: clientSignal(request) });
   });
   // A file is handed on as it comes; whoever wants JSON refuses it in the validation.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -43,7 +46,6 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   for (const [id, operation] of Object.entries(DASHBOARD_OPERATIONS) as [DashboardOperationId, DashboardOperation][]) {
     // The table's own type holds each handler to its operation; here all are one.
     const handle = handlers[id] as unknown as (call: Call) => Promise<unknown>;
-    const users = new WeakMap<FastifyRequest, { user: SignedIn | null; address: string }>();
     app.route({
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -58,24 +60,31 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const address = clientAddress(request, dashboard.trustedProxies);
         const user = operation.who === 'public' ? null : await sessions.find(request, reply, address);
         if (operation.who !== 'public') assertMay(operation, user);
-        users.set(request, { user, address });
+        callers.set(request, { user, address });
       },
       handler: async (request, reply) => {
         const { params, query, body } = request;
-        const { user = null, address = '' } = users.get(request) ?? {};
+        const { user = null, address = '' } = callers.get(request) ?? {};
         const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
         const call = { context, user, actor, address, params, query, body, request, reply } as unknown as Call;
         // A stream stays open and a file comes slowly: neither may hold a slot for that long.
         const isLong = operation.isUpload || typeof operation.response === 'string';
         const answer = isLong
           ? await handle(call)
-          : await runLimited(user?.organizationId ?? address, reply, () => handle(call));
+          : await runLimited(dealerKey({ user, address }), reply, () => handle(call));
         if (answer === reply || reply.sent) return reply;
         if (answer === null) return reply.code(204).send();
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
       },
     });
   }
+}
+
+type Caller = { user: SignedIn | null; address: string };
+
+/** Whose share of the process a call takes: the dealer's, or the address's before anybody has signed in. */
+function dealerKey({ user, address }: Caller): string {
+  return user?.organizationId ?? address;
 }
 
 function assertMay(operation: DashboardOperation, user: SignedIn | null): void {

@@ -1,4 +1,6 @@
-import type { TimeSlices } from '../../concurrency/time-slices.ts';
+import { isUtf8 } from 'node:buffer';
+import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import { eventLoopSlices, type Steps } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { JSON_DEPTH_LIMIT } from '../../contract/limits.ts';
 import { readKnownFields } from './known-fields.ts';
@@ -19,25 +21,50 @@ const DIGIT_9 = 0x39;
 const LOWER_E = 0x65;
 const UPPER_E = 0x45;
 const LOWER_U = 0x75;
+const SPACE = 0x20;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const TAB = 0x09;
 
 /** A larger body is parsed in slices: 128 KiB of the worst JSON take JSON.parse about 25 ms. */
 export const LARGE_BODY_BYTES = 131_072;
-const SCAN_STEP_BYTES = 131_072;
+/** About 0.3 ms. */
+const SCAN_STEP_BYTES = 65_536;
+/** Of more blanks in a row the rest is left out, since whatever passes blanks passes them in one step. */
+const BLANKS_KEPT = 4_096;
 
 export type ReadOptions = {
-  slices: TimeSlices;
   /** Whose body it is: large bodies of different keys take turns. */
   key: string;
   shape: Shape;
   /** Collects the names that the shape does not know. */
   unknown?: UnknownNames;
+  /** Aborted when the client has gone, for whom nothing more is parsed. */
+  signal: AbortSignal;
 };
 
 /** Parses a body at once, or a large one in slices. */
-export function readJsonBody(bytes: Buffer, contentType: string | undefined, options: ReadOptions): unknown {
-  const { slices, key, shape, unknown } = options;
+export async function readJsonBody(
+  bytes: Buffer,
+  contentType: string | undefined,
+  { key, shape, unknown, signal }: ReadOptions,
+): Promise<unknown> {
   if (bytes.length <= LARGE_BODY_BYTES) return parseJsonBody(bytes, contentType, shape, unknown);
-  return slices.run(key, parseJsonBodySteps(bytes, contentType, shape, unknown));
+  try {
+    const value = await eventLoopSlices.run(key, parseJsonBodySteps(bytes, contentType, shape, unknown), { signal });
+    if (typeof value === 'object' && value !== null) largeBodies.set(value, key);
+    return value;
+  } catch (error) {
+    // Nobody reads the answer, but the log does.
+    throw error instanceof SemaphoreError ? new ApiError('request_timeout', { cause: error }) : error;
+  }
+}
+
+const largeBodies = new WeakMap<object, string>();
+
+/** Whose body it is, if it is a large one: whatever walks through it should do so in slices, too. */
+export function keyOfLargeBody(body: unknown): string | undefined {
+  return typeof body === 'object' && body !== null ? largeBodies.get(body) : undefined;
 }
 
 /**
@@ -68,7 +95,7 @@ export function* parseJsonBodySteps(
   contentType: string | undefined,
   shape: Shape = {},
   unknown = new UnknownNames(),
-): Generator<void, unknown> {
+): Steps<unknown> {
   assertJsonType(contentType);
   let scanned: Scan | undefined;
   for (let until = 0; until < bytes.length; ) {
@@ -76,9 +103,10 @@ export function* parseJsonBodySteps(
     scanned = scan(bytes, until, scanned);
     yield;
   }
-  const text = decode(bytes);
+  const text = yield* decodeSteps(bytes, scanned?.cuts ?? []);
   yield;
   const value = yield* refusingSyntax(readKnownFields(text, shape, unknown));
+  yield;
   if (scanned?.mayBeUnstorable) assertStorable(value, shape);
   return value;
 }
@@ -99,9 +127,20 @@ export function isJsonType(contentType: string | undefined): boolean {
 }
 
 /** How far a scan has come. */
-type Scan = { index: number; depth: number; digits: number; isInString: boolean; mayBeUnstorable: boolean };
+type Scan = {
+  index: number;
+  depth: number;
+  digits: number;
+  /** Blanks in a row. */
+  blanks: number;
+  isInString: boolean;
+  mayBeUnstorable: boolean;
+  /** Where each run of more blanks than are kept goes on, and where it ends. */
+  cuts: Cut[];
+};
+type Cut = { from: number; to: number };
 
-const NOTHING_SCANNED: Scan = { index: 0, depth: 0, digits: 0, isInString: false, mayBeUnstorable: false };
+const NOTHING_SCANNED = { index: 0, depth: 0, digits: 0, blanks: 0, isInString: false, mayBeUnstorable: false };
 
 /**
  * One pass over the bytes, each looked at once: a pattern such as \d{300} would look at a digit 300 times. Counts the
@@ -109,10 +148,18 @@ const NOTHING_SCANNED: Scan = { index: 0, depth: 0, digits: 0, isInString: false
  * may hold what can't be stored: in valid UTF-8 and valid JSON only an escape can spell such a character, and only an
  * exponent or very many digits a number without end. A large body is scanned in parts, each from where the last ended.
  */
-function scan(bytes: Buffer, until: number, from: Scan = NOTHING_SCANNED): Scan {
-  let { index, depth, digits, isInString, mayBeUnstorable } = from;
+function scan(bytes: Buffer, until: number, from: Scan = { ...NOTHING_SCANNED, cuts: [] }): Scan {
+  let { index, depth, digits, blanks, isInString, mayBeUnstorable } = from;
+  const { cuts } = from;
   for (; index < until; index++) {
     const byte = bytes[index];
+    if (!isInString && (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB)) {
+      blanks += 1;
+      digits = 0;
+      continue;
+    }
+    if (blanks > BLANKS_KEPT) cuts.push({ from: index - blanks + BLANKS_KEPT, to: index });
+    blanks = 0;
     if (isInString) {
       if (byte === QUOTE) isInString = false;
       else if (byte === BACKSLASH) {
@@ -136,18 +183,40 @@ function scan(bytes: Buffer, until: number, from: Scan = NOTHING_SCANNED): Scan 
       }
     } else if (byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) depth -= 1;
   }
-  return { index, depth, digits, isInString, mayBeUnstorable };
+  if (index >= bytes.length && blanks > BLANKS_KEPT) cuts.push({ from: index - blanks + BLANKS_KEPT, to: index });
+  return { index, depth, digits, blanks, isInString, mayBeUnstorable, cuts };
 }
 
 function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.', cause });
+    throw notUtf8({ cause });
   }
 }
 
-function* refusingSyntax<Result>(steps: Generator<void, Result>): Generator<void, Result> {
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** The text without the cuts. The native functions take 10 MiB in a few milliseconds; a TextDecoder that refuses takes 20. */
+function* decodeSteps(bytes: Buffer, cuts: Cut[]): Steps<string> {
+  if (!isUtf8(bytes)) throw notUtf8();
+  yield;
+  const kept = cuts.length === 0 ? bytes : Buffer.concat(withoutCuts(bytes, cuts));
+  yield;
+  const text = kept.toString('utf8');
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+}
+
+function withoutCuts(bytes: Buffer, cuts: Cut[]): Buffer[] {
+  const starts = [0, ...cuts.map(({ to }) => to)];
+  return starts.map((start, index) => bytes.subarray(start, cuts[index]?.from ?? bytes.length));
+}
+
+function notUtf8(options: ErrorOptions = {}): ApiError {
+  return new ApiError('invalid_json', { message: 'The body is not valid UTF-8.', ...options });
+}
+
+function* refusingSyntax<Result>(steps: Steps<Result>): Steps<Result> {
   try {
     return yield* steps;
   } catch (cause) {

@@ -1,11 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
-import {
-  type FoundPhoto,
-  type OpenedPhoto,
-  type PhotoGallery,
-  parsePhotoName,
-} from '../../inventory/photos/photo-gallery.ts';
+import { type FoundPhoto, type PhotoGallery, parsePhotoName } from '../../inventory/photos/photo-gallery.ts';
+import { clientSignal } from '../client-signal.ts';
 import { isMatch } from '../etag.ts';
 import { reading } from '../public/database-faults.ts';
 
@@ -27,7 +23,8 @@ export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: 
 
   // Two routes: Fastify's own HEAD would run the GET and read its stream to the end.
   app.head('/:name', async (request, reply) => {
-    const photo = await findPhoto(gallery, request);
+    const photo = await findPhoto(gallery, request, clientSignal(request));
+    if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
     const found = await gallery.stat(photo);
@@ -37,20 +34,26 @@ export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: 
     return reply.type(`image/${photo.format}`).send();
   });
   app.get('/:name', { exposeHeadRoute: false }, async (request, reply) => {
-    const photo = await findPhoto(gallery, request);
+    const gone = clientSignal(request);
+    const photo = await findPhoto(gallery, request, gone);
+    if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
-    const opened = await openUnlessBusy(gallery, photo, clientSignal(reply));
-    if (opened === 'busy') return plain(reply.header('Retry-After', BUSY_RETRY_SECONDS), 503, 'Try again in a moment.');
+    const opened = await unlessBusy(gone, () => gallery.open(photo, gone));
+    if (opened === 'busy') return busy(reply);
     if (opened === null) return missing(reply);
     if (opened.size !== null) reply.header('Content-Length', opened.size);
     return reply.type(`image/${photo.format}`).send(opened.body);
   });
 }
 
-async function findPhoto(gallery: PhotoGallery, request: FastifyRequest): Promise<FoundPhoto | null> {
+async function findPhoto(
+  gallery: PhotoGallery,
+  request: FastifyRequest,
+  signal: AbortSignal,
+): Promise<FoundPhoto | null | 'busy'> {
   const wanted = parsePhotoName(nameOf(request));
-  return wanted === null ? null : await reading(() => gallery.find(wanted));
+  return wanted === null ? null : await reading(() => unlessBusy(signal, () => gallery.find(wanted, signal)));
 }
 
 /** Sets what every answer about a photo carries, and returns its ETag. */
@@ -68,29 +71,19 @@ function nameOf(request: FastifyRequest): string {
   return (request.params as { name: string }).name;
 }
 
-/** Aborted when the client has gone before its answer was complete. */
-function clientSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  // It may have gone while the photo was looked for.
-  if (reply.raw.destroyed) gone.abort();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
-  });
-  return gone.signal;
-}
-
-async function openUnlessBusy(
-  gallery: PhotoGallery,
-  photo: FoundPhoto,
-  signal: AbortSignal,
-): Promise<OpenedPhoto | null | 'busy'> {
+/** What a task gives, or that it could not begin in time. */
+async function unlessBusy<Result>(signal: AbortSignal, task: () => Promise<Result>): Promise<Result | 'busy'> {
   try {
-    return await gallery.open(photo, signal);
+    return await task();
   } catch (error) {
     // Nobody reads the answer to a client that has gone.
     if (error instanceof SemaphoreError || signal.aborted) return 'busy';
     throw error;
   }
+}
+
+function busy(reply: FastifyReply): FastifyReply {
+  return plain(reply.header('Retry-After', BUSY_RETRY_SECONDS), 503, 'Try again in a moment.');
 }
 
 function missing(reply: FastifyReply): FastifyReply {

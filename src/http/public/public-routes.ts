@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ChannelContext } from '../../channel/context.ts';
 import { createCursors } from '../../channel/reads/cursors.ts';
 import { createDocumentReader } from '../../channel/reads/read-documents.ts';
-import { createTimeSlices } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS } from '../../contract/limits.ts';
 import { OPERATIONS, type Operation, type OperationId } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
+import { clientSignal } from '../client-signal.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import { UnknownNames } from '../json/unknown-names.ts';
@@ -87,15 +87,14 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
   const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
-  const slices = createTimeSlices();
   limitBodies(app);
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     context.rawBodies.set(request, body);
-    const shape = request.routeOptions.config.operation?.body as Shape | null | undefined;
+    const shape = (request.routeOptions.config.operation?.body ?? {}) as Shape;
     const key = request.integrationId ?? '';
     const unknown = new UnknownNames();
-    const options = { slices, key, shape: shape ?? {}, unknown };
+    const options = { key, shape, unknown, signal: clientSignal(request) };
     try {
       const value = await readJsonBody(body, request.headers['content-type'], options);
       request.unknownNames = unknown;

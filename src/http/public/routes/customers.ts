@@ -1,4 +1,5 @@
 import type { ChannelContext } from '../../../channel/context.ts';
+import { eventLoopSlices, mapSteps, type Steps } from '../../../concurrency/time-slices.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { BulkResult, Customer, CustomerInput } from '../../../contract/resources/customer.ts';
@@ -48,16 +49,22 @@ const bulkUpsert: WriteKind<CustomerInput[]> = {
   batchLimit: 1,
   async work(tx, channel, items) {
     const [{ input, integration }] = items;
-    const drafts = input.map((customer, index) => draftCustomer(customer, integration.country, `customers[${index}].`));
     const scope = scopeOf(integration);
+    const inSlices = <Result>(steps: Steps<Result>) => eventLoopSlices.run(scope.integrationId, steps);
+    const { country } = integration;
+    const drafts = await inSlices(
+      mapSteps(input, (customer, index) => draftCustomer(customer, country, `customers[${index}].`)),
+    );
     await lockCustomers(tx, scope.organizationId);
     await lockAttachment(tx, scope.integrationId, scope.organizationId);
     const book = await openCustomerBook(tx, scope, drafts, timeOf(channel, items));
-    const outcomes = drafts.map((draft, index) => {
-      const outcome = book.upsert(draft);
-      if (outcome.result === 'conflict') throw contactConflict(outcome, `customers[${index}]`);
-      return outcome;
-    });
+    const outcomes = await inSlices(
+      mapSteps(drafts, (draft, index) => {
+        const outcome = book.upsert(draft);
+        if (outcome.result === 'conflict') throw contactConflict(outcome, `customers[${index}]`);
+        return outcome;
+      }),
+    );
     await book.write();
     const body = JSON.stringify(presentBulk(outcomes));
     return { results: [{ status: 200, body, isTest: scope.isTest }], touched: [] };

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify';
+import { eventLoopSlices, runAtOnce } from '../../../concurrency/time-slices.ts';
+import { LARGE_BODY_BYTES } from '../../json/json-body.ts';
 import type { Call } from '../handler.ts';
-import { fingerprintOf, type WriteRequest } from './idempotency-records.ts';
+import { fingerprintSteps, type WriteRequest } from './idempotency-records.ts';
 import type { WriteKind } from './write-kind.ts';
 import { apiErrorOf } from './write-outcome.ts';
 
@@ -9,20 +11,22 @@ type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
 /** Runs a write whose request has passed validation and sends its answer: the edge where outcomes become HTTP. */
 export async function answerWrite<Input>(call: WriteCall, kind: WriteKind<Input>, input: Input): Promise<FastifyReply> {
   const { context, integration, reply } = call;
-  const outcome = await context.writes.run(kind, writeRequest(call), { integration, input });
+  const outcome = await context.writes.run(kind, await writeRequest(call), { integration, input });
   if (outcome.kind !== 'answered') throw apiErrorOf(outcome, kind.failureCode);
   const { answer, isReplay } = outcome;
   if (isReplay) reply.headers({ 'Idempotent-Replay': 'true', 'Original-Request-Id': answer.requestId });
   return await reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
 }
 
-function writeRequest({ integration, request, context }: WriteCall): WriteRequest {
+async function writeRequest({ integration, request, context }: WriteCall): Promise<WriteRequest> {
   const path = request.url.split('?', 1)[0] ?? '';
   const body = context.rawBodies.get(request) ?? Buffer.alloc(0);
+  const { integrationId } = integration;
+  const steps = fingerprintSteps(request.method, path, body);
   return {
-    integrationId: integration.integrationId,
+    integrationId,
     key: String(request.headers['idempotency-key']),
-    fingerprint: fingerprintOf(request.method, path, body),
+    fingerprint: body.length > LARGE_BODY_BYTES ? await eventLoopSlices.run(integrationId, steps) : runAtOnce(steps),
     requestId: request.id,
     bodyBytes: body.length,
   };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Steps } from '../../../concurrency/time-slices.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_RETENTION_HOURS } from '../../../contract/limits.ts';
 import type { Queryable, Transaction } from '../../../db/database.ts';
@@ -25,8 +26,16 @@ export type WriteRequest = {
 /** An answer to be recorded; what is about test data is deleted with it. */
 export type NewRecord = { request: WriteRequest; answer: WriteAnswer; isTest: boolean };
 
-export function fingerprintOf(method: string, path: string, body: Buffer): Buffer {
-  return createHash('sha256').update(`${method} ${path}\n`).update(body).digest();
+/** About 0.2 ms. */
+const FINGERPRINT_STEP_BYTES = 131_072;
+
+export function* fingerprintSteps(method: string, path: string, body: Buffer): Steps<Buffer> {
+  const hash = createHash('sha256').update(`${method} ${path}\n`);
+  for (let from = 0; from < body.length; from += FINGERPRINT_STEP_BYTES) {
+    if (from > 0) yield;
+    hash.update(body.subarray(from, from + FINGERPRINT_STEP_BYTES));
+  }
+  return hash.digest();
 }
 
 /** Takes the keys that are free; answers which. It never waits: a connection that did would be missed by others. */
