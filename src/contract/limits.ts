@@ -28,6 +28,8 @@ export const DESCRIPTION_LENGTH_LIMIT = 20_000;
 export const UNITS_LIMIT = 1_000_000;
 export const PHOTOS_PER_ITEM_LIMIT = 50;
 export const PHOTO_LIMIT_BYTES = 25 * 1_048_576;
+/** Of an upload. As AVIF, the largest photo takes 1.9 GB while it is encoded. */
+export const PHOTO_PIXELS_LIMIT = 50_000_000;
 export const ORDER_LINES_LIMIT = 200;
 export const LINE_QUANTITY_LIMIT = 10_000;
 /** Of the compact JSON. */

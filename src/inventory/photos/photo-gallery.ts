@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
@@ -13,25 +14,27 @@ import {
   type PhotoFormat,
   readOriginal,
 } from './photo-files.ts';
-import { FORMAT_OF, inTurn, renderPhoto } from './photo-variants.ts';
+import { FORMAT_OF, renderPhoto } from './photo-variants.ts';
+import { type PictureSize, withPictureMemory } from './picture-memory.ts';
 
 /** What a photo's public address names: `pho_….webp` or `pho_…-square.webp`. */
 export type PhotoName = { photoId: string; isSquare: boolean; extension: PhotoExtension };
 
 export type PhotoGallery = {
-  /** Null if there is no such photo, or none in such a format. */
-  find(name: PhotoName): Promise<FoundPhoto | null>;
+  /** Null if there is no such photo, or none in such a format. The signal ends the wait for a connection. */
+  find(name: PhotoName, signal?: AbortSignal): Promise<FoundPhoto | null>;
   /** Null if its file is lost. The signal ends the wait for a variant that is not made yet. */
   open(photo: FoundPhoto, signal?: AbortSignal): Promise<OpenedPhoto | null>;
   /** What `open` would give, without reading or making anything. */
   stat(photo: FoundPhoto): Promise<FileStat | null>;
 };
 
-export type FoundPhoto = PhotoName & {
-  /** In which the photo was stored, and in which it is asked for. */
-  storedFormat: PhotoFormat;
-  format: PhotoFormat;
-};
+export type FoundPhoto = PhotoName &
+  PictureSize & {
+    /** In which the photo was stored, and in which it is asked for. */
+    storedFormat: PhotoFormat;
+    format: PhotoFormat;
+  };
 export type OpenedPhoto = FileStat & { body: Readable | Buffer };
 
 const NAME = new RegExp(`^(pho_\\w{26})(-square)?\\.(${PHOTO_EXTENSIONS.join('|')})$`);
@@ -44,7 +47,11 @@ export function parsePhotoName(text: string): PhotoName | null {
 }
 
 /** A visitor's browser has given up long before. */
-const TURN_WAIT_MS = 20_000;
+const MEMORY_WAIT_MS = 20_000;
+/** Of the connections that the clients of the API use as well, photos take no more than these. */
+const LOOKUPS_AT_ONCE = 2;
+const LOOKUPS_WAITING_MAX = 1_000;
+const LOOKUP_WAIT_MS = 5_000;
 
 /**
  * The photos as clients see them. Formats other than the stored one, and thumbnails, are made when somebody first asks
@@ -56,6 +63,7 @@ export function createPhotoGallery(
   onFault: (error: unknown, message: string) => void,
 ): PhotoGallery {
   const makeOnce = createSingleFlight<Made | null>();
+  const lookups = createSemaphore({ limit: LOOKUPS_AT_ONCE, waitingLimit: LOOKUPS_WAITING_MAX });
 
   async function make(photo: FoundPhoto, file: PhotoFileName, signal: AbortSignal): Promise<Made | null> {
     const { photoId } = photo;
@@ -83,21 +91,32 @@ export function createPhotoGallery(
   }
 
   return {
-    async find(name) {
-      const [row] = await db.query<{ format: PhotoFormat }>(sql`
-        select format from photos where id = ${name.photoId}`);
+    async find(name, signal) {
+      const deadlineMs = performance.now() + LOOKUP_WAIT_MS;
+      const [row] = await lookups.run(
+        () =>
+          db.query<{ format: PhotoFormat } & PictureSize>(sql`
+            select format, width, height from photos where id = ${name.photoId}`),
+        { deadlineMs, signal },
+      );
       // PNG is only ever an original: no channel can ask for it otherwise.
       if (row === undefined || (name.extension === 'png' && row.format !== 'png')) return null;
-      return { ...name, storedFormat: row.format, format: FORMAT_OF[name.extension] };
+      const { format: storedFormat, width, height } = row;
+      return { ...name, storedFormat, format: FORMAT_OF[name.extension], width, height };
     },
     async open(photo, signal) {
       const file = fileOf(photo);
       const opened = await openFile(photo, file);
       if (opened !== null) return opened;
-      const deadlineMs = performance.now() + TURN_WAIT_MS;
+      const deadlineMs = performance.now() + MEMORY_WAIT_MS;
+      // Everything that it needs is read when it has its memory, so that what waits holds none.
       const made = await makeOnce(
         `${photo.photoId}/${file}`,
-        (ended) => inTurn(() => make(photo, file, ended), { deadlineMs, signal: ended }),
+        (ended) =>
+          withPictureMemory('variants', photo, formatsOf(photo), () => make(photo, file, ended), {
+            deadlineMs,
+            signal: ended,
+          }),
         { signal },
       );
       if (made === null) return null;
@@ -113,6 +132,11 @@ export function createPhotoGallery(
       return isThere ? { size: null } : null;
     },
   };
+}
+
+/** A thumbnail is small, so it costs what decoding costs. */
+function formatsOf({ storedFormat, format, isSquare }: FoundPhoto): PhotoFormat[] {
+  return isSquare ? [storedFormat] : [storedFormat, format];
 }
 
 /** The variant is in its file now; or it could not be kept there, and these are its bytes. */

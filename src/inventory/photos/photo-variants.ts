@@ -1,13 +1,14 @@
-import { availableParallelism } from 'node:os';
 import sharp, { type Sharp } from 'sharp';
-import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
+import { PHOTO_LIMIT_BYTES, PHOTO_PIXELS_LIMIT } from '../../contract/limits.ts';
 import { FILE_BYTES_MAX, type PhotoExtension, type PhotoFormat } from './photo-files.ts';
+import { type PictureSize, UPLOADS_AT_ONCE, withPictureMemory } from './picture-memory.ts';
 
 export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
-export const PHOTO_PIXELS_MAX = 100_000_000;
+/** Photos of this size were taken once; they are still shown. */
+const STORED_PIXELS_MAX = 100_000_000;
 /** WebP can't hold more on a side. */
 export const PHOTO_SIDE_MAX_PX = 16_383;
 export const SQUARE_SIDE_PX = 480;
@@ -16,25 +17,9 @@ export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; he
 
 export const FORMAT_OF: Record<PhotoExtension, PhotoFormat> = { jpg: 'jpeg', png: 'png', webp: 'webp', avif: 'avif' };
 
-/**
- * One thread for each picture, and half of the cores at most: requests go before pictures. Never more than two, because
- * memory has to be bounded too: for 24 megapixels, WebP and JPEG took 0.3 GB beside the service, and AVIF 0.9 GB.
- */
-const PICTURES_AT_ONCE = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
-/** What waits for its turn has read nothing yet, and costs a connection. */
-const VARIANTS_WAITING_MAX = 100;
-/** Uploads are in memory while they wait, at most 25 MB each. */
-const UPLOADS_AT_ONCE = 16;
-/** Longer than an AVIF of 100 megapixels takes. Nobody waits for it by then. */
+/** Longer than the largest AVIF takes. Nobody waits for it by then. */
 const PICTURE_SECONDS_MAX = 120;
 
-/** Uploads and variants take turns, so that a dealer need not wait behind a hundred visitors. */
-const pictures = createKeyedSemaphore({
-  total: PICTURES_AT_ONCE,
-  perKey: PICTURES_AT_ONCE,
-  waitingTotal: VARIANTS_WAITING_MAX + UPLOADS_AT_ONCE,
-  waitingPerKey: VARIANTS_WAITING_MAX,
-});
 const uploads = createSemaphore({ limit: UPLOADS_AT_ONCE, waitingLimit: 0 });
 sharp.concurrency(1);
 // Its cache is for one picture worked on again and again; each of ours is worked on once.
@@ -48,7 +33,10 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');
   if (bytes.length > PHOTO_BYTES_MAX) throw refused('A photo may have at most 25 MB.');
   const format = sniff(bytes);
-  return await asUpload(() => pictures.run('uploads', () => encodeUpload(bytes, format)));
+  return await asUpload(async () => {
+    const size = await uploadSize(bytes);
+    return await withPictureMemory('uploads', size, [format], () => encodeUpload(bytes, format));
+  });
 }
 
 async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -58,14 +46,21 @@ async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
   });
 }
 
-async function encodeUpload(bytes: Buffer, format: PhotoFormat): Promise<ReadyPhoto> {
+/** From the head of the file, before anything is decoded. */
+async function uploadSize(bytes: Buffer): Promise<PictureSize> {
   const { width, height } = await sharp(bytes).metadata().catch(unreadable);
-  if (width * height > PHOTO_PIXELS_MAX) throw refused('A photo may have at most 100 megapixels.');
+  if (width * height > PHOTO_PIXELS_LIMIT) {
+    throw refused(`A photo may have at most ${PHOTO_PIXELS_LIMIT / 1_000_000} megapixels.`);
+  }
   if (Math.max(width, height) > PHOTO_SIDE_MAX_PX) {
     throw refused(`A photo may have at most ${PHOTO_SIDE_MAX_PX} pixels on a side.`);
   }
+  return { width, height };
+}
+
+async function encodeUpload(bytes: Buffer, format: PhotoFormat): Promise<ReadyPhoto> {
   // What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
-  const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: PHOTO_PIXELS_MAX });
+  const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: PHOTO_PIXELS_LIMIT });
   const { data, info } = await encodeOriginal(picture, format)
     .timeout({ seconds: PICTURE_SECONDS_MAX })
     .toBuffer({ resolveWithObject: true })
@@ -74,20 +69,9 @@ async function encodeUpload(bytes: Buffer, format: PhotoFormat): Promise<ReadyPh
   return { bytes: data, format, width: info.width, height: info.height };
 }
 
-/**
- * Runs the making of one variant when it is its turn. Everything that it needs is read inside, so that what waits holds
- * no memory. Throws a SemaphoreError if there is no room, its time is up, or whoever asked has gone.
- */
-export async function inTurn<Result>(
-  make: () => Promise<Result>,
-  options: { deadlineMs: number; signal: AbortSignal },
-): Promise<Result> {
-  return await pictures.run('variants', make, options);
-}
-
 /** Another format of a stored picture, or its square thumbnail. */
 export async function renderPhoto(source: Buffer, wanted: { format: PhotoFormat; isSquare: boolean }): Promise<Buffer> {
-  const picture = sharp(source, { limitInputPixels: PHOTO_PIXELS_MAX });
+  const picture = sharp(source, { limitInputPixels: STORED_PIXELS_MAX });
   if (wanted.isSquare) {
     picture.resize(SQUARE_SIDE_PX, SQUARE_SIDE_PX, { fit: 'cover', position: sharp.strategy.attention });
   }
@@ -95,12 +79,12 @@ export async function renderPhoto(source: Buffer, wanted: { format: PhotoFormat;
 }
 
 /** A stored picture, turned by a quarter to the right. */
-export async function rotateQuarter(bytes: Buffer, format: PhotoFormat): Promise<ReadyPhoto> {
+export async function rotateQuarter(bytes: Buffer, format: PhotoFormat, size: PictureSize): Promise<ReadyPhoto> {
   const turn = () =>
-    encodeOriginal(sharp(bytes, { limitInputPixels: PHOTO_PIXELS_MAX }).rotate(90), format)
+    encodeOriginal(sharp(bytes, { limitInputPixels: STORED_PIXELS_MAX }).rotate(90), format)
       .timeout({ seconds: PICTURE_SECONDS_MAX })
       .toBuffer({ resolveWithObject: true });
-  const { data, info } = await asUpload(() => pictures.run('uploads', turn));
+  const { data, info } = await asUpload(() => withPictureMemory('uploads', size, [format], turn));
   return { bytes: data, format, width: info.width, height: info.height };
 }
 

@@ -131,13 +131,13 @@ export async function rotatePhoto(
   itemId: string,
   photoId: string,
 ): Promise<string> {
-  const [photo] = await context.db.query<{ format: PhotoFormat }>(sql`
-    select format from photos
+  const [photo] = await context.db.query<{ format: PhotoFormat; width: number; height: number }>(sql`
+    select format, width, height from photos
     where id = ${photoId} and item_id = ${itemId} and organization_id = ${organizationId}`);
   if (photo === undefined) throw missingPhoto(photoId);
   const original = await readOriginal(context.photoFiles, photoId, photo.format);
   if (original === null) throw new DomainError('not_found', 'The file of this photo is lost.', 'photo');
-  const { bytes, width, height } = await rotateQuarter(original, photo.format);
+  const { bytes, width, height } = await rotateQuarter(original, photo.format, photo);
   const id = newId('photo');
   await context.photoFiles.write(id, `original.${EXTENSION_OF[photo.format]}`, bytes);
   await changeItem(context, { organizationId, itemId }, async (tx) => {

@@ -147,7 +147,7 @@ export function PhotoPanel({ item, onChanged }: { item: Item; onChanged: () => v
         {ids.length === 0 && uploads.length === 0 ? (
           <li className="photo-empty">
             <Icon name={item.kind === 'part' ? 'part' : 'watch'} size={40} />
-            <Text size="sm">Drop photos here: JPEG, PNG, WebP or AVIF, at most 25 MB each.</Text>
+            <Text size="sm">Drop photos here: JPEG, PNG, WebP or AVIF, at most 25 MB and 50 megapixels each.</Text>
           </li>
         ) : null}
       </ul>

@@ -1,0 +1,52 @@
+import { availableParallelism } from 'node:os';
+import { type AcquireOptions, createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
+import type { PhotoFormat } from './photo-files.ts';
+
+/** One thread for each picture, and half of the cores at most, never more than two: requests go before pictures. */
+const PICTURES_AT_ONCE = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
+/**
+ * How much memory pictures take together. One that needs more runs alone, so the largest that is accepted is what a node
+ * has to have room for.
+ */
+const MEMORY_BYTES = 1_073_741_824;
+/** What was seen beside the service itself, for the decoded picture and the encoder: 24 megapixels took 0.3 and 0.9 GB. */
+const BYTES_PER_PIXEL: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 13, avif: 38 };
+
+/** What waits has read nothing yet, and costs a connection. */
+const VARIANTS_WAITING_MAX = 100;
+/** Uploads are in memory while they wait, at most 25 MB each. */
+export const UPLOADS_AT_ONCE = 16;
+
+/** Uploads and variants take turns, so that a dealer need not wait behind a hundred visitors. */
+const memory = createKeyedSemaphore({
+  total: MEMORY_BYTES,
+  perKey: MEMORY_BYTES,
+  waitingTotal: VARIANTS_WAITING_MAX + UPLOADS_AT_ONCE,
+  waitingPerKey: VARIANTS_WAITING_MAX,
+});
+
+export type PictureSize = { width: number; height: number };
+
+/**
+ * Runs work on a picture while there is memory for it. `formats` are those that it is decoded from and encoded to. Throws
+ * a SemaphoreError if there is no room to wait, its time is up, or whoever asked has gone.
+ */
+export async function withPictureMemory<Result>(
+  key: 'uploads' | 'variants',
+  size: PictureSize,
+  formats: PhotoFormat[],
+  work: () => Promise<Result>,
+  options: Omit<AcquireOptions, 'weight'> = {},
+): Promise<Result> {
+  return await memory.run(key, work, { ...options, weight: pictureWeight(size, formats) });
+}
+
+/** Bytes, but no less than the share of one of those that may run at once. */
+export function pictureWeight(
+  { width, height }: PictureSize,
+  formats: PhotoFormat[],
+  atOnce = PICTURES_AT_ONCE,
+): number {
+  const bytesPerPixel = Math.max(...formats.map((format) => BYTES_PER_PIXEL[format]));
+  return Math.min(MEMORY_BYTES, Math.max(width * height * bytesPerPixel, MEMORY_BYTES / atOnce));
+}
