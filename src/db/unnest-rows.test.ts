@@ -33,4 +33,16 @@ describe('rows in SQL', () => {
     const expected = ROWS.map(({ unused: _, ...row }, index) => ({ ...row, number: index + 1, other: 'x' }));
     assert.deepEqual(found, expected.reverse());
   });
+
+  it('of which there is one with a long text are not escaped as arrays are, and come back the same', async () => {
+    const types = { id: 'text', reservedUnits: 'integer', at: 'timestamptz', isOn: 'boolean', bytes: 'bytea' } as const;
+    const id = '"\\'.repeat(20_000);
+    const row = { id, reservedUnits: null, at: new Date(0), isOn: true, bytes: Buffer.from([0, 255]) };
+    const rows = unnestRows('rows', [row], types, 'number');
+    assert.match(rows.text, /^\(values \(\$1::text, /);
+    const found = await database.db.query(sql`
+      select id, reserved_units as "reservedUnits", at, is_on as "isOn", bytes, number from ${rows}
+      where id <> ${'c'}`);
+    assert.deepEqual(found, [{ ...row, number: 1 }]);
+  });
 });

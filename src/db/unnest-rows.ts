@@ -27,10 +27,38 @@ export function unnestRows<Row extends object>(
   /** Adds the number of the row, from 1 on, as a column of this name. */
   ordinality?: string,
 ): Sql {
+  const [first] = rows;
+  if (first !== undefined && rows.length === 1 && hasLongText(first)) return oneRow(alias, first, types, ordinality);
   const { names, text } = knownText(alias, types, ordinality);
   return new Sql(
     text,
     names.map((name) => rows.map((row) => row[name as keyof Row])),
+    undefined,
+  );
+}
+
+const LONG_TEXT_CHARACTERS = 16_384;
+
+function hasLongText(row: object): boolean {
+  return Object.values(row).some((value) => typeof value === 'string' && value.length > LONG_TEXT_CHARACTERS);
+}
+
+/**
+ * The same for a single row with a long text, whose values are parameters of their own. The driver escapes each quote of a
+ * text in an array, one after the other: for an order of 0.8 MB that took 25 ms in one go.
+ */
+function oneRow<Row extends object>(alias: string, row: Row, types: ColumnTypes<Row>, ordinality?: string): Sql {
+  const columnTypes = Object.entries(types) as [string, ColumnType][];
+  const values = columnTypes.map(([, type], index) => `$${index + 1}::${type}`);
+  const columns = columnTypes.map(([name]) => columnName(name));
+  if (ordinality !== undefined) {
+    values.push('1::bigint');
+    columns.push(ordinality);
+  }
+  const text = `(values (${values.join(', ')})) as ${alias} (${columns.join(', ')})`;
+  return new Sql(
+    text,
+    columnTypes.map(([name]) => row[name as keyof Row]),
     undefined,
   );
 }
