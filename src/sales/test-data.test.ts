@@ -6,6 +6,7 @@ import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
+import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { mergeCustomers } from './merge-customers.ts';
 import { cancelSale, confirmOrder } from './orders/order-operations.ts';
@@ -134,6 +135,52 @@ describe('deleting test data', () => {
     await late.takeClock(shop.integrationId);
     await late.end();
     assert.deepEqual(await deleted, { orders: 2, customers: 0 });
+  });
+
+  it('of many thousand rows takes them in batches, and records the whole once', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const count = 450;
+    await world.db.query(sql`
+      insert into customers (id, organization_id, is_test, email, email_key, created_at, updated_at)
+      select 'cus_' || ${shop.integrationId} || i, ${shop.organizationId}, true, i || '@b.ch', i || '@b.ch', now(), now()
+      from generate_series(1, ${count}::integer) i`);
+    await world.db.query(sql`
+      insert into test_customers (customer_id, integration_id)
+      select id, ${shop.integrationId} from customers where organization_id = ${shop.organizationId}`);
+    await world.db.query(sql`
+      insert into orders (integration_id, id, organization_id, channel_order_id, status, is_test, document, customer_id,
+        created_at, updated_at)
+      select ${shop.integrationId}, 'ord_' || i, ${shop.organizationId}, 'SO-' || i, 'received', true, '{}',
+        'cus_' || ${shop.integrationId} || i, now(), now()
+      from generate_series(1, ${count}::integer) i`);
+    let most = 0;
+    const watched = {
+      ...world.channel,
+      db: {
+        ...world.db,
+        transaction: (work: (tx: Transaction) => Promise<unknown>) =>
+          world.db.transaction(async (tx) => {
+            let rows = 0;
+            const result = await work({
+              ...tx,
+              async query(statement) {
+                const found = await tx.query(statement);
+                if (statement.text.includes('delete from')) rows += found.length;
+                return found as never[];
+              },
+            });
+            most = Math.max(most, rows);
+            return result;
+          }),
+      } as typeof world.db,
+    };
+    const deleted = await deleteTestData(watched, TESTER, shop.organizationId, shop.integrationId);
+    assert.deepEqual(deleted, { orders: count, customers: count });
+    assert.ok(most <= 400, `${most} rows in one transaction`);
+    const recorded = await world.db.query<{ new: unknown }>(sql`
+      select new_values as new from audit_log
+      where organization_id = ${shop.organizationId} and action = 'integration.test_data_deleted'`);
+    assert.deepEqual(recorded, [{ new: deleted }]);
   });
 
   it('goes well beside reports that are still coming in', async () => {

@@ -3,12 +3,12 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { projectItems } from '../channel/projection/project-items.ts';
-import { DomainError } from '../contract/domain-error.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { cancelTestDeliveries } from '../webhooks/delivery-queue/cancel-test-deliveries.ts';
 import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
+import { assertOwner, deleteMostTestData } from './test-data-batches.ts';
 
 export type DeletedTestData = { orders: number; customers: number };
 
@@ -22,22 +22,23 @@ export async function deleteTestData(
   organizationId: string,
   integrationId: string,
 ): Promise<DeletedTestData> {
+  const before = await deleteMostTestData(context, organizationId, integrationId);
   return await context.db.transaction(
-    async (tx) => await deleteTestDataIn(tx, context, actor, organizationId, integrationId),
+    async (tx) => await deleteRestOfTestData(tx, context, actor, { organizationId, integrationId, before }),
   );
 }
 
-/** The same within a transaction, which has locked nothing yet. */
-export async function deleteTestDataIn(
+/**
+ * Deletes what is left after `deleteMostTestData`, and records all of it, in a transaction that has locked nothing yet. It
+ * holds the customers' lock and the clock until its end, for which the dealer's other writes wait.
+ */
+export async function deleteRestOfTestData(
   tx: Transaction,
   context: ChannelContext,
   actor: Actor,
-  organizationId: string,
-  integrationId: string,
+  { organizationId, integrationId, before }: { organizationId: string; integrationId: string; before: DeletedTestData },
 ): Promise<DeletedTestData> {
-  const rows = await tx.query(sql`
-      select id from integrations where id = ${integrationId} and organization_id = ${organizationId}`);
-  if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
+  await assertOwner(tx, { organizationId, integrationId });
   // In the one order that holds everywhere: customers, orders, clocks.
   await lockCustomers(tx, organizationId);
   const clocks = await lockTestOrders(tx, integrationId);
@@ -64,7 +65,7 @@ export async function deleteTestDataIn(
         and not exists (select from orders o where o.customer_id = c.id)
       returning c.id`);
   await tx.query(sql`delete from customer_external_ids where integration_id = ${integrationId} and is_test`);
-  const deleted = { orders: orders.length, customers: customers.length };
+  const deleted = { orders: before.orders + orders.length, customers: before.customers + customers.length };
   await recordAudit(tx, actor, {
     organizationId,
     action: 'integration.test_data_deleted',
