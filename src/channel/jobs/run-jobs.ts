@@ -5,7 +5,7 @@ import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
 import { projectItems } from '../projection/project-items.ts';
-import { finishRoll } from '../roll.ts';
+import { finishRoll, isRolling, removeOldVersion } from '../roll.ts';
 import type { JobKind } from './job-queue.ts';
 
 /** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
@@ -88,6 +88,12 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
       return NOTHING_DONE;
     }
 
+    if (job.kind === 'roll' && !(await isRolling(tx, integrationId))) {
+      const isFinished = await removeOldVersion(tx, integrationId);
+      await recordProgress(tx, job, { position: row.position, done: 0, isFinished });
+      return { projected: 0, isFinished, touched: [], organizationId };
+    }
+
     const itemIds = await nextItems(tx, integrationId, row.position);
     const { stamps } = await projectItems(tx, context, {
       itemIds,
@@ -95,20 +101,30 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
       clocks,
       mode: job.kind === 'refresh' ? 'announce' : 'rerender',
     });
-    const isFinished = itemIds.length < BATCH_LIMIT;
-    if (isFinished && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
-    await tx.query(sql`
-      update channel_jobs set
-        position = ${itemIds.at(-1) ?? row.position}, done = done + ${itemIds.length},
-        status = case when ${isFinished} then 'done' else 'running' end,
-        finished_at = case when ${isFinished} then now() end,
-        leased_until = case when ${isFinished} then null else now() + make_interval(secs => ${LEASE_SECONDS}) end,
-        error = null
-      where id = ${job.id}`);
+    const isProjected = itemIds.length < BATCH_LIMIT;
+    if (isProjected && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
+    // A roll still has to remove the documents of the old version.
+    const isFinished = isProjected && job.kind !== 'roll';
+    await recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
     return { projected: itemIds.length, isFinished, touched: [...stamps.keys()], organizationId };
   });
   if (organizationId !== null) context.announceChange?.(organizationId, 'job', [job.id]);
   return batch;
+}
+
+async function recordProgress(
+  tx: Transaction,
+  job: ClaimedJob,
+  { position, done, isFinished }: { position: string; done: number; isFinished: boolean },
+): Promise<void> {
+  await tx.query(sql`
+    update channel_jobs set
+      position = ${position}, done = done + ${done},
+      status = case when ${isFinished} then 'done' else 'running' end,
+      finished_at = case when ${isFinished} then now() end,
+      leased_until = case when ${isFinished} then null else now() + make_interval(secs => ${LEASE_SECONDS}) end,
+      error = null
+    where id = ${job.id}`);
 }
 
 const NOTHING_DONE = { projected: 0, isFinished: true, touched: [], organizationId: null };
