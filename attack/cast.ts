@@ -16,9 +16,10 @@ import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import type { Attack } from './attacks/attack.ts';
 import { idempotent } from './attacks/attack.ts';
 import { largeOrder } from './attacks/writes.ts';
+import type { AttackOptions } from './run.ts';
 import type { AttackedService } from './service.ts';
 
-/** Whom the attacks meet: a neighbour with a stock, and for each attack an attacker with a key and a rate limit of its own. */
+/** Whom the attacks meet: a neighbour with a stock, and for each attack an attacker with a key of its own. */
 export type Cast = {
   neighbourKey: string;
   /** A new attacker who has what the attack needs. */
@@ -33,7 +34,10 @@ const LARGE_ORDERS = 260;
 const PHOTOS = 24;
 const PHOTO_SIDE_PX = 3_500;
 
-export async function openCast(service: AttackedService, scale: number): Promise<Cast> {
+export async function openCast(
+  service: AttackedService,
+  { scale, roundsLimit }: Pick<AttackOptions, 'scale' | 'roundsLimit'>,
+): Promise<Cast> {
   const { link, context } = await openBackDoor(service);
   const config = readConfig(service.env);
   const photoFiles = await openPhotoFiles(config);
@@ -92,7 +96,8 @@ export async function openCast(service: AttackedService, scale: number): Promise
       if (needs === 'large orders') await addLargeOrders(apiKey);
       if (needs === 'hanging receiver') await hang(integrationId);
       const photos = needs === 'photos' ? await addPhotos(organizationId, listingIds[0] ?? '') : [];
-      await setRateLimit(context.db, COMMAND_LINE, integrationId, RATE_LIMIT_DEFAULT);
+      // A round stays within the limit of one key. The next round stands for the next client, with the same data.
+      await setRateLimit(context.db, COMMAND_LINE, integrationId, RATE_LIMIT_DEFAULT * roundsLimit);
       return { key: apiKey, photos };
     },
     async close() {

@@ -14,8 +14,12 @@ export type Client = {
   signal: AbortSignal;
   /** How many answers came with each status. */
   statuses: Map<number, number>;
+  /** What an answer took and had, on average. */
+  answers(): MeanAnswer;
   end(): void;
 };
+
+export type MeanAnswer = { delayMs: number; bytes: number };
 
 export type AttackRequest = {
   method?: string;
@@ -35,6 +39,7 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
   const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
   const sockets = new Set<Socket>();
   const statuses = new Map<number, number>();
+  const sum = { answers: 0, delayMs: 0, bytes: 0 };
   const count = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1);
 
   function send({
@@ -46,8 +51,11 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
     abortAfterMs,
   }: AttackRequest): Promise<number> {
     return new Promise((resolve) => {
+      const sentAt = performance.now();
       const end = (status: number) => {
         count(status);
+        sum.answers += 1;
+        sum.delayMs += performance.now() - sentAt;
         resolve(status);
       };
       const request = httpRequest({
@@ -66,7 +74,9 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
         signal: AbortSignal.any([signal, AbortSignal.timeout(abortAfterMs ?? REQUEST_LIMIT_MS)]),
       });
       request.once('response', (response) => {
-        response.resume();
+        response.on('data', (chunk: Buffer) => {
+          sum.bytes += chunk.length;
+        });
         response.once('close', () => end(response.statusCode ?? 0));
       });
       request.once('error', () => end(0));
@@ -98,6 +108,10 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
     },
     signal,
     statuses,
+    answers() {
+      const divisor = Math.max(1, sum.answers);
+      return { delayMs: sum.delayMs / divisor, bytes: Math.round(sum.bytes / divisor) };
+    },
     end() {
       for (const socket of sockets) socket.destroy();
       agent.destroy();

@@ -27,8 +27,11 @@ const options = {
   attacks,
   seed: Number(values.seed),
   scale,
-  attackMs: values.short ? 4_000 : 12_000,
-  quietMs: values.short ? 1_000 : 4_000,
+  samples: values.short ? 60 : 500,
+  roundsLimit: values.short ? 2 : 40,
+  attackMs: values.short ? 4_000 : 15_000,
+  restMs: values.short ? 500 : 2_000,
+  hasComparison: true,
   onResult: (result: AttackResult) => console.error(rowOf(result).join(' | ')),
 };
 
@@ -38,8 +41,9 @@ async function run() {
   const { url, key, 'neighbour-key': neighbourKey } = values;
   if (url === undefined) return await attackOwnService(options);
   if (key === undefined || neighbourKey === undefined) return fail('--url needs --key and --neighbour-key');
-  // What an attack needs has to be there already; photos are not, since their addresses are the dealer's.
-  const withKeys = { ...options, attacks: attacks.filter(({ needs }) => needs !== 'photos') };
+  // What an attack needs has to be there already; photos are not, since their addresses are the dealer's. One round is
+  // what the key's rate limit lets through.
+  const withKeys = { ...options, roundsLimit: 1, attacks: attacks.filter(({ needs }) => needs !== 'photos') };
   const cast = { neighbourKey, attacker: async () => ({ key, photos: [] }) };
   return await attackAll(withKeys, new URL(url), cast, null);
 }

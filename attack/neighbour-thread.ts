@@ -1,18 +1,17 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Served } from './neighbour.ts';
+import type { Samples } from './neighbour.ts';
 
 /** Reads and writes at an even pace, two requests at a time, and remembers how long each took. */
-const { origin, key } = workerData as { origin: string; key: string };
+const { origin, key, counter } = workerData as { origin: string; key: string; counter: Int32Array };
 const url = new URL(origin);
 const AT_ONCE = 2;
 const PAUSE_MS = 10;
 const REQUEST_LIMIT_MS = 30_000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-let times: number[] = [];
-let failures = 0;
+let samples: Samples = { timesMs: [], failures: 0 };
 let writes = 0;
 
 function send(method: string, path: string, body?: string): Promise<boolean> {
@@ -52,22 +51,16 @@ async function live(first: number): Promise<never> {
   for (let turn = first; ; turn++) {
     const sentAt = performance.now();
     const isServed = await (wishes[turn % wishes.length] as () => Promise<boolean>)();
-    times.push(performance.now() - sentAt);
-    if (!isServed) failures += 1;
+    samples.timesMs.push(performance.now() - sentAt);
+    if (!isServed) samples.failures += 1;
+    Atomics.add(counter, 0, 1);
     await sleep(PAUSE_MS);
   }
 }
 
 parentPort?.on('message', (message) => {
-  if (message === 'end') parentPort?.postMessage(summary());
-  times = [];
-  failures = 0;
+  if (message === 'end') parentPort?.postMessage(samples);
+  samples = { timesMs: [], failures: 0 };
 });
-
-function summary(): Served {
-  const sorted = times.toSorted((a, b) => a - b);
-  const quantile = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { requests: sorted.length, failures, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
-}
 
 await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => live(index)));

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from './attacks/attack.ts';
+import { type BareServer, startBareServer } from './bare.ts';
 import { type Cast, openCast } from './cast.ts';
-import { createClient } from './client.ts';
-import { type Neighbour, type Served, startNeighbour } from './neighbour.ts';
+import { type Client, createClient } from './client.ts';
+import { isSlow } from './harm.ts';
+import { type Neighbour, type Samples, type Served, servedIn, startNeighbour } from './neighbour.ts';
 import { seededRandom } from './random.ts';
 import { type AttackedService, startAttackedService } from './service.ts';
 
@@ -11,17 +13,26 @@ export type AttackOptions = {
   seed: number;
   /** 1 is the full run. */
   scale: number;
-  /** How long each attack lasts at most, and how long the neighbour is measured in peace before it. */
+  /** How many requests of the neighbour are measured under each attack, and as many in peace: half before it, half after. */
+  samples: number;
+  /** How often an attack is repeated until the neighbour has been measured that often, and how long it lasts at most. */
+  roundsLimit: number;
   attackMs: number;
-  quietMs: number;
+  /** What was begun under attack comes to its end before anything else is measured. */
+  restMs: number;
+  /** Whether an attack under which the neighbour is slow is also sent to a bare server, to tell whose doing it is. */
+  hasComparison: boolean;
   onResult(result: AttackResult): void;
 };
 
 export type AttackResult = {
   name: string;
+  rounds: number;
   statuses: Map<number, number>;
   quiet: Served;
   attacked: Served;
+  /** The neighbour while the same requests went to a bare server; null if it was not measured. */
+  bare: Served | null;
   /** Null if the service runs elsewhere. */
   pauseMs: number | null;
   busyMs: number | null;
@@ -29,14 +40,15 @@ export type AttackResult = {
   cpuMs: number | null;
 };
 
-/** What was begun under attack comes to its end before the next one is measured. */
-const REST_MS = 2_000;
+/** In peace the neighbour has a hundred answers a second; a service that gives less is measured with what there is. */
+const QUIET_LIMIT_MS = 30_000;
+const POLL_MS = 20;
 
 /** Starts a service on a fresh data folder and attacks it. */
 export async function attackOwnService(options: AttackOptions): Promise<AttackResult[]> {
   const service = await startAttackedService();
   try {
-    const cast = await openCast(service, options.scale);
+    const cast = await openCast(service, options);
     try {
       return await attackAll(options, new URL(`http://127.0.0.1:${service.port}`), cast, service);
     } finally {
@@ -53,49 +65,90 @@ export async function attackAll(
   cast: Pick<Cast, 'neighbourKey' | 'attacker'>,
   service: AttackedService | null,
 ): Promise<AttackResult[]> {
+  const bareServer = options.hasComparison ? await startBareServer() : null;
   const neighbour = startNeighbour(origin, cast.neighbourKey);
   const results: AttackResult[] = [];
   try {
     for (const attack of options.attacks) {
       const { key, photos } = await cast.attacker(attack.needs);
-      const result = await attackOnce(options, attack, { origin, key, photos, neighbour, service });
+      const result = await attackOnce(options, attack, { origin, key, photos, neighbour, service, bareServer });
       results.push(result);
       options.onResult(result);
     }
   } finally {
     await neighbour.stop();
+    bareServer?.stop();
   }
   return results;
 }
 
-type Stage = { origin: URL; key: string; photos: string[]; neighbour: Neighbour; service: AttackedService | null };
+type Stage = {
+  origin: URL;
+  key: string;
+  photos: string[];
+  neighbour: Neighbour;
+  service: AttackedService | null;
+  bareServer: BareServer | null;
+};
 
 async function attackOnce(options: AttackOptions, attack: Attack, stage: Stage): Promise<AttackResult> {
-  const { neighbour, service } = stage;
-  await sleep(Math.min(REST_MS, options.quietMs));
-  neighbour.begin();
-  await sleep(options.quietMs);
-  const quiet = await neighbour.end();
-
-  const client = createClient(stage.origin, stage.key, AbortSignal.timeout(options.attackMs));
+  const { service } = stage;
+  attack.prepare?.();
+  const quietBefore = await measureQuiet(options, stage);
   const before = (await service?.sample()) ?? null;
-  neighbour.begin();
-  try {
-    const { key, photos } = stage;
-    await attack.run({ client, key, photos, random: seededRandom(options.seed), scale: options.scale });
-  } finally {
-    client.end();
-  }
-  const attacked = await neighbour.end();
+  const { samples, client, rounds } = await measureAttack(options, attack, stage);
   const after = (await service?.sample()) ?? null;
+  const quiet = servedIn(quietBefore, await measureQuiet(options, stage));
+  const attacked = servedIn(samples);
   return {
     name: attack.name,
+    rounds,
     statuses: client.statuses,
     quiet,
     attacked,
+    bare: isSlow(attacked, quiet) ? await compare(options, attack, stage, client) : null,
     pauseMs: after === null ? null : after.pauseMs,
     busyMs: after === null ? null : after.busyMs,
     grownBytes: before === null || after === null ? null : Math.max(0, after.peakRssBytes - before.rssBytes),
     cpuMs: before === null || after === null ? null : after.cpuMs - before.cpuMs,
   };
+}
+
+async function measureQuiet({ samples, restMs }: AttackOptions, { neighbour }: Stage): Promise<Samples> {
+  await sleep(restMs);
+  neighbour.begin();
+  const giveUpAt = performance.now() + QUIET_LIMIT_MS;
+  while (neighbour.count() < samples / 2 && performance.now() < giveUpAt) await sleep(POLL_MS);
+  return await neighbour.end();
+}
+
+/** Repeats the attack, as one client after another could, until the neighbour has enough samples or the time is up. */
+async function measureAttack(
+  options: AttackOptions,
+  attack: Attack,
+  { origin, key, photos, neighbour }: Stage,
+): Promise<{ samples: Samples; client: Client; rounds: number }> {
+  const client = createClient(origin, key, AbortSignal.timeout(options.attackMs));
+  const random = seededRandom(options.seed);
+  let rounds = 0;
+  neighbour.begin();
+  try {
+    do {
+      rounds += 1;
+      await attack.run({ client, key, photos, random, round: rounds, scale: options.scale });
+    } while (neighbour.count() < options.samples && rounds < options.roundsLimit && !client.signal.aborted);
+    return { samples: await neighbour.end(), client, rounds };
+  } finally {
+    client.end();
+  }
+}
+
+/** The neighbour beside the same requests, sent to a server that does nothing with them at the same pace. */
+async function compare(options: AttackOptions, attack: Attack, stage: Stage, client: Client): Promise<Served | null> {
+  const { bareServer } = stage;
+  if (bareServer === null) return null;
+  await sleep(options.restMs);
+  await bareServer.answerLike(client.answers());
+  const { samples } = await measureAttack(options, attack, { ...stage, origin: bareServer.origin });
+  return servedIn(samples);
 }

@@ -6,6 +6,9 @@ export type Attack = {
   name: string;
   /** Data that the attacker has brought in before, in the usual ways. */
   needs?: 'events' | 'large orders' | 'photos' | 'hanging receiver';
+  /** Makes what the rounds send, before anything is measured. */
+  prepare?(): void;
+  /** One round: what one client may do in a minute. It is repeated until the neighbour has been measured often enough. */
   run(scene: Scene): Promise<void>;
 };
 
@@ -13,6 +16,8 @@ export type Scene = {
   client: Client;
   key: string;
   random: Random;
+  /** The number of this round, from 1 on. */
+  round: number;
   /** 1 is the full attack; the short run of the tests takes a part of it. */
   scale: number;
   /** Names under /photos of photos with their original format. */
@@ -21,6 +26,15 @@ export type Scene = {
 
 export function scaled(scene: Scene, count: number): number {
   return Math.max(1, Math.round(count * scene.scale));
+}
+
+/** A body that is made once, when it is first needed: the attacker's own work is no part of what is measured. */
+export function madeOnce<Body>(make: () => Body): () => Body {
+  let made: { body: Body } | null = null;
+  return () => {
+    made ??= { body: make() };
+    return made.body;
+  };
 }
 
 let keys = 0;

@@ -57,7 +57,7 @@ export const CONNECTION_ATTACKS: Attack[] = [
       for (let round = 0; round < scaled(scene, 6) && !client.signal.aborted; round++) {
         const sockets = Array.from({ length: 8 }, (_, index) => {
           const socket = client.open();
-          socket.write(`${head}broken-${round}-${index}\r\n\r\n`);
+          socket.write(`${head}broken-${scene.round}-${round}-${index}\r\n\r\n`);
           socket.write(half);
           return socket;
         });

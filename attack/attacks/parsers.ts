@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES, BULK_RECORDS_LIMIT } from '../../src/contract/limits.ts';
-import { type Attack, idempotent, type Scene, scaled } from './attack.ts';
+import { type Attack, idempotent, madeOnce, type Scene, scaled } from './attack.ts';
 
 const PING = '/v1/test/webhook_ping';
+const BULK = '/v1/customers/bulk';
 const HEADER_BYTES = 15_500;
 const SPARE_BYTES = 1_000;
 
@@ -13,7 +14,9 @@ function filled(limitBytes: number, unit: string): string {
   return unit.repeat(Math.floor((limitBytes - SPARE_BYTES) / unit.length));
 }
 
-function posts(scene: Scene, count: number, atOnce: number, path: string, body: string | Buffer, headers = {}) {
+type Body = string | Buffer;
+
+function posts(scene: Scene, count: number, atOnce: number, path: string, body: Body, headers = {}) {
   return scene.client.flood({ count: scaled(scene, count), atOnce }, () => ({
     method: 'POST',
     path,
@@ -22,38 +25,64 @@ function posts(scene: Scene, count: number, atOnce: number, path: string, body: 
   }));
 }
 
+/** An attack by one body, sent again and again. */
+function bodyAttack(
+  name: string,
+  { count, atOnce, path = PING }: { count: number; atOnce: number; path?: string },
+  make: () => Body,
+): Attack {
+  const body = madeOnce(make);
+  return {
+    name,
+    prepare: () => void body(),
+    run: (scene) => posts(scene, count, atOnce, path, body()),
+  };
+}
+
+const bomb = madeOnce(() => gzipSync(Buffer.alloc(50_000_000)));
+const surrogates = madeOnce(() => filled(BODY_LIMIT_BYTES, '\ud800'));
+
 /** The worst input for each parser, at its size limit. */
 export const PARSER_ATTACKS: Attack[] = [
-  {
-    name: 'digits in a body of 1 MiB',
-    run: (scene) => posts(scene, 60, 4, PING, `{"a":"${filled(BODY_LIMIT_BYTES, DIGITS)}"}`),
-  },
-  {
-    name: 'digits in a bulk of 10 MiB',
-    run: (scene) => posts(scene, 8, 2, '/v1/customers/bulk', `{"a":"${filled(BULK_BODY_LIMIT_BYTES, DIGITS)}"}`),
-  },
-  {
-    name: 'JSON a million levels deep',
-    run: (scene) => posts(scene, 60, 4, PING, filled(BODY_LIMIT_BYTES, '[')),
-  },
-  {
-    name: 'JSON of many small values',
-    run: (scene) => posts(scene, 60, 4, PING, `{"a":[${filled(BODY_LIMIT_BYTES, '1e1,')}0]}`),
-  },
-  {
-    name: 'JSON of many keys',
-    run: (scene) => {
-      const members = Array.from({ length: 80_000 }, (_, index) => `"k${index}":0`);
-      return posts(scene, 40, 4, PING, `{${members.join(',')}}`);
-    },
-  },
+  bodyAttack(
+    'digits in a body of 1 MiB',
+    { count: 60, atOnce: 4 },
+    () => `{"a":"${filled(BODY_LIMIT_BYTES, DIGITS)}"}`,
+  ),
+  bodyAttack(
+    'digits in a bulk of 10 MiB',
+    { count: 8, atOnce: 2, path: BULK },
+    () => `{"a":"${filled(BULK_BODY_LIMIT_BYTES, DIGITS)}"}`,
+  ),
+  bodyAttack('JSON a million levels deep', { count: 60, atOnce: 4 }, () => filled(BODY_LIMIT_BYTES, '[')),
+  bodyAttack(
+    'JSON of many small values',
+    { count: 60, atOnce: 4 },
+    () => `{"a":[${filled(BODY_LIMIT_BYTES, '1e1,')}0]}`,
+  ),
+  bodyAttack('JSON of many keys', { count: 40, atOnce: 4 }, () => {
+    const members = Array.from({ length: 80_000 }, (_, index) => `"k${index}":0`);
+    return `{${members.join(',')}}`;
+  }),
+  bodyAttack(
+    'JSON of blanks in a bulk',
+    { count: 8, atOnce: 3, path: BULK },
+    () => `{"a":${filled(BULK_BODY_LIMIT_BYTES, ' ')}1}`,
+  ),
+  bodyAttack('JSON of deep arrays in a bulk', { count: 8, atOnce: 3, path: BULK }, () => {
+    const deep = `${'['.repeat(50)}${']'.repeat(50)},`;
+    return `{"customers":[{"email":"a@b.ch","metadata":{"a":[${filled(BULK_BODY_LIMIT_BYTES, deep)}0]}}]}`;
+  }),
   {
     name: 'compressed and odd bodies',
+    prepare() {
+      bomb();
+      surrogates();
+    },
     async run(scene) {
-      const bomb = gzipSync(Buffer.alloc(50_000_000));
-      await posts(scene, 40, 4, PING, bomb, { 'content-encoding': 'gzip' });
+      await posts(scene, 40, 4, PING, bomb(), { 'content-encoding': 'gzip' });
       await posts(scene, 40, 4, PING, '\u0000'.repeat(100_000), { 'content-type': 'text/plain' });
-      await posts(scene, 40, 4, PING, filled(BODY_LIMIT_BYTES, '\ud800'), {});
+      await posts(scene, 40, 4, PING, surrogates(), {});
     },
   },
   {
@@ -90,15 +119,13 @@ export const PARSER_ATTACKS: Attack[] = [
         return { path: `/v1/listings?${long}=${value}` };
       }),
   },
-  {
-    name: 'phones and emails in bulks',
-    run(scene) {
-      const customers = Array.from({ length: BULK_RECORDS_LIMIT }, (_, index) => ({
-        external_id: `p-${index}`,
-        phone: index % 2 === 0 ? `+${'('.repeat(498)}` : `+41${' 2'.repeat(240)}`,
-        email: index % 2 === 0 ? `${'a.'.repeat(120)}@${'a-'.repeat(120)}` : `a@${'b.'.repeat(120)}c`,
-      }));
-      return posts(scene, 40, 4, '/v1/customers/bulk', JSON.stringify({ customers }));
-    },
-  },
+  bodyAttack('phones and emails in bulks', { count: 40, atOnce: 4, path: BULK }, () => {
+    const customers = Array.from({ length: BULK_RECORDS_LIMIT }, (_, index) => ({
+      external_id: `p-${index}`,
+      // The last one alone is refused, after all others have been read.
+      phone: index === BULK_RECORDS_LIMIT - 1 ? `+${'('.repeat(498)}` : `+41${'-'.repeat(230)}446681800`,
+      email: index % 2 === 0 ? `${'a.'.repeat(120)}@${'a-'.repeat(120)}` : `a@${'b.'.repeat(120)}c`,
+    }));
+    return JSON.stringify({ customers });
+  }),
 ];

@@ -6,25 +6,34 @@ import { type Attack, type Scene, scaled } from './attack.ts';
 const UNKNOWN_PARAMETER_BYTES = 15_000;
 const NEVER_READING = 12;
 
-/** Every list with every filter. An unknown parameter makes each request another one. */
+/** Every list with every filter, with and without a time. */
 function filteredPaths(): string[] {
-  const long = '2020-01-01T00:00:00Z';
   const statuses = (path: string, values: readonly string[]) =>
-    values.flatMap((status) => [`${path}?status=${status}`, `${path}?status=${status}&updated_after=${long}`]);
+    values.flatMap((status) => [`${path}?status=${status}`, `${path}?status=${status}&updated_after=`]);
   return [
     ...statuses('/v1/listings', valuesOf('listing_status')),
     ...statuses('/v1/parts', valuesOf('part_status')),
     ...statuses('/v1/orders', valuesOf('order_status')),
     ...Object.keys(EVENT_TYPES).flatMap((type) => [
       `/v1/events?type=${type}`,
-      `/v1/events?type=${type}&created_after=${long}`,
+      `/v1/events?type=${type}&created_after=`,
     ]),
-  ].map((path) => `${path}&limit=250`);
+  ].map((path) => path.replace('?', '?limit=250&'));
 }
 
+/** A time, or an unknown parameter, makes each request another question; the time also for the cache. */
 function readEach(scene: Scene, paths: string[], atOnce: number): Promise<void> {
   const count = scaled(scene, 550);
-  return scene.client.flood({ count, atOnce }, (index) => ({ path: `${paths[index % paths.length]}&x=${index}` }));
+  return scene.client.flood({ count, atOnce }, (index) => {
+    const path = paths[index % paths.length] as string;
+    const question = scene.round * count + index;
+    return { path: path.endsWith('=') ? path + timeOf(question) : `${path}&x=${question}` };
+  });
+}
+
+/** Long ago, and another one for each number. */
+function timeOf(question: number): string {
+  return new Date(Date.UTC(2020, 0, 1) + question).toISOString();
 }
 
 export const READ_ATTACKS: Attack[] = [
@@ -36,7 +45,7 @@ export const READ_ATTACKS: Attack[] = [
   {
     name: 'events of a type that hardly occurs',
     needs: 'events',
-    run: (scene) => readEach(scene, ['/v1/events?type=order.cancelled&limit=250'], 40),
+    run: (scene) => readEach(scene, ['/v1/events?limit=250&type=order.cancelled&created_after='], 40),
   },
   {
     name: 'huge pages, read at once',

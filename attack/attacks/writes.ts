@@ -1,14 +1,17 @@
 import { BULK_RECORDS_LIMIT, ORDER_LINES_LIMIT, STRING_LENGTH_LIMIT } from '../../src/contract/limits.ts';
-import { type Attack, idempotent, scaled } from './attack.ts';
+import { type Attack, idempotent, madeOnce, scaled } from './attack.ts';
+
+const largeLines = madeOnce(() => {
+  const title = '\u0001'.repeat(STRING_LENGTH_LIMIT);
+  return JSON.stringify(Array.from({ length: ORDER_LINES_LIMIT }, () => ({ title, unit_amount: 1 })));
+});
 
 /** A legal order of 0.6 MB: each control character takes six bytes of JSON. */
 export function largeOrder(channelOrderId: string): string {
-  const title = '\u0001'.repeat(STRING_LENGTH_LIMIT);
-  const lines = Array.from({ length: ORDER_LINES_LIMIT }, () => ({ title, unit_amount: 1 }));
-  return JSON.stringify({ channel_order_id: channelOrderId, lines });
+  return `{"channel_order_id":"${channelOrderId}","lines":${largeLines()}}`;
 }
 
-function largeBulk(): string {
+const largeBulk = madeOnce(() => {
   const text = 'x'.repeat(STRING_LENGTH_LIMIT);
   const address = { name: text, line1: text, line2: text, city: text, state: text, postal_code: text };
   const customers = Array.from({ length: BULK_RECORDS_LIMIT }, (_, index) => ({
@@ -19,7 +22,7 @@ function largeBulk(): string {
     address,
   }));
   return JSON.stringify({ customers });
-}
+});
 
 export const WRITE_ATTACKS: Attack[] = [
   {
@@ -28,7 +31,7 @@ export const WRITE_ATTACKS: Attack[] = [
       scene.client.flood({ count: scaled(scene, 290), atOnce: 50 }, (index) => ({
         method: 'POST',
         path: '/v1/customers',
-        headers: idempotent('the same key'),
+        headers: idempotent(`the same key in round ${scene.round}`),
         body: JSON.stringify({ external_id: `key-${index % 2}` }),
       })),
   },
@@ -44,6 +47,7 @@ export const WRITE_ATTACKS: Attack[] = [
   },
   {
     name: 'large bulks of the same customers',
+    prepare: () => void largeBulk(),
     run: (scene) => {
       const body = largeBulk();
       return scene.client.flood({ count: scaled(scene, 40), atOnce: 8 }, () => ({
@@ -56,12 +60,13 @@ export const WRITE_ATTACKS: Attack[] = [
   },
   {
     name: 'storage filled by large orders',
+    prepare: () => void largeLines(),
     run: (scene) =>
       scene.client.flood({ count: scaled(scene, 100), atOnce: 8 }, (index) => ({
         method: 'POST',
         path: '/v1/orders',
         headers: idempotent(),
-        body: largeOrder(`fill-${process.pid}-${index}`),
+        body: largeOrder(`fill-${process.pid}-${scene.round}-${index}`),
       })),
   },
 ];

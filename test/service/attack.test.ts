@@ -20,8 +20,11 @@ describe('a short attack', () => {
       attacks: ATTACKS,
       seed: 1,
       scale: SCALE,
+      samples: 4,
+      roundsLimit: 1,
       attackMs: 1_500,
-      quietMs: 50,
+      restMs: 20,
+      hasComparison: false,
       onResult: () => {},
     });
   });
