@@ -12,8 +12,6 @@ const GROWTH_LIMIT = 3;
 const NANOSECONDS_PER_CHARACTER_LIMIT = 400;
 /** Not worth measuring: whatever a call costs besides its input. */
 const FIXED_COST_MS = 0.1;
-/** The collection of garbage may fall into all rounds of one measurement; a quadratic parser is slow in every one. */
-const MEASUREMENTS_LIMIT = 4;
 
 describe('CPU time follows the length of the input', () => {
   for (const parser of PARSERS) {
@@ -21,15 +19,12 @@ describe('CPU time follows the length of the input', () => {
       it(`of ${parser.name}: ${what}`, () => {
         const half = make(parser.limit / 2);
         const whole = make(parser.limit);
-        const measure = () =>
-          cpuTimes(
-            () => attempt(parser, half),
-            () => attempt(parser, whole),
-          );
         const budgetMs = FIXED_COST_MS + (parser.limit * NANOSECONDS_PER_CHARACTER_LIMIT) / 1e6;
-        const isLinear = () => wholeMs <= budgetMs && wholeMs <= GROWTH_LIMIT * halfMs + FIXED_COST_MS;
-        let [halfMs, wholeMs] = measure();
-        for (let done = 1; done < MEASUREMENTS_LIMIT && !isLinear(); done++) [halfMs, wholeMs] = measure();
+        const { halfMs, wholeMs } = cpuTimes(
+          () => attempt(parser, half),
+          () => attempt(parser, whole),
+          (least) => least.wholeMs <= Math.min(budgetMs, GROWTH_LIMIT * least.halfMs + FIXED_COST_MS),
+        );
         const figures = `${halfMs.toFixed(3)} ms for half of it, ${wholeMs.toFixed(3)} ms for the whole`;
         assert.ok(wholeMs <= budgetMs, `${figures}; at most ${budgetMs.toFixed(1)} ms are allowed`);
         assert.ok(wholeMs <= GROWTH_LIMIT * halfMs + FIXED_COST_MS, figures);

@@ -21,6 +21,8 @@ import { parseChoices } from '../../src/http/public/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';
 import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
 import { validatorCompiler } from '../../src/http/validation.ts';
+import { bool, CellError, choice, compatibility, integer, list, money, number } from '../../src/inventory/csv/cells.ts';
+import { CSV_BYTES_LIMIT, readCsv } from '../../src/inventory/csv/csv-file.ts';
 import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
 
 /** Everything that reads what somebody outside wrote. A new parser is one more row. */
@@ -36,6 +38,10 @@ export type Parser<Input = unknown> = {
 const SMALL = BODY_LIMIT_BYTES;
 const BULK = BULK_BODY_LIMIT_BYTES;
 const HEADERS = HEADERS_LIMIT_BYTES;
+/** A tenth of what is accepted: the whole would take minutes, and the budget is one for each character. */
+const CSV_BYTES = CSV_BYTES_LIMIT / 10;
+/** The longest line, all of it in one cell. */
+const CSV_LINE = 200_000;
 
 const ALMOST_OVERFLOWING = `${'1'.repeat(299)}a`;
 
@@ -94,17 +100,53 @@ export const PARSERS: Parser[] = [
       while (!steps.next().done);
     },
   }),
-  row<Buffer>({
+  // Of values that are parsed already: what JSON.parse takes has rows of its own.
+  row<unknown>({
     name: 'the validation of a bulk',
     limit: SMALL,
     worst: {
-      'records that are nothing': (length) => json(`{"customers":[${filled('{},', length)}{}]}`),
-      'long emails': (length) => json(`{"customers":[{"email":"${'a'.repeat(length)}"}]}`),
-      'long countries': (length) => json(`{"customers":[{"address":{"country":"${'a'.repeat(length)}"}}]}`),
-      'characters of two units': (length) => json(`{"customers":[{"company":"${filled('😀', length / 2)}"}]}`),
-      'unknown fields': (length) => json(`{"customers":[{${keys(length, (index) => `k${index}`)}"phone":1}]}`),
+      'records that are nothing': (length) => parseBulk(json(`{"customers":[${filled('{},', length)}{}]}`)),
+      'long emails': (length) => ({ customers: [{ email: 'a'.repeat(length) }] }),
+      'long countries': (length) => ({ customers: [{ address: { country: 'a'.repeat(length) } }] }),
+      'characters of two units': (length) => ({ customers: [{ company: filled('😀', length / 2) }] }),
+      'unknown fields': (length) =>
+        parseBulk(json(`{"customers":[{${keys(length, (index) => `k${index}`)}"phone":1}]}`)),
     },
-    parse: (body) => validateBulk(parseBulk(body)),
+    parse: validateBulk,
+  }),
+  row<Buffer>({
+    name: 'a CSV file',
+    limit: CSV_BYTES,
+    worst: {
+      'lines of one cell': (length) => json(filled(`${'a'.repeat(1_000)}\n`, length)),
+      'empty cells': (length) => json(filled(`${','.repeat(190)}\n`, length)),
+      'line breaks': (length) => json(`a\n${'\n'.repeat(length)}`),
+      'line breaks in a cell': (length) => json(`"${'\n'.repeat(length)}"`),
+      'a quote without an end': (length) => json(`"${'a,'.repeat(length / 2)}`),
+      'quotes in quotes': (length) => json(filled(`"${'""'.repeat(500)}"\n`, length)),
+      'quotes in the header': (length) => json('"'.repeat(length)),
+      'delimiters in the header': (length) => json(',;\t'.repeat(length / 3)),
+      'characters of three bytes': (length) => json(filled(`${'–'.repeat(300)}\n`, length)),
+    },
+    parse: readCsv,
+  }),
+  row<string>({
+    name: 'a cell of a CSV file',
+    limit: CSV_LINE,
+    worst: {
+      'digits in groups': (length) => filled("1'", length, '1'),
+      'points and commas': (length) => `1${filled('.,', length)}`,
+      'groups of three': (length) => `1${filled(',000', length)}`,
+      blanks: (length) => `1${' '.repeat(length)}x`,
+      letters: (length) => 'a'.repeat(length),
+      'currency signs': (length) => '€'.repeat(length),
+      bars: (length) => filled('a|', length),
+    },
+    parse(cell) {
+      for (const format of [number, integer, money('CHF'), bool, choice('condition'), list, compatibility]) {
+        attemptCell(() => format.read(cell));
+      }
+    },
   }),
   row<string>({
     name: 'Content-Type',
@@ -273,6 +315,14 @@ export function attempt(parser: Parser, input: unknown): void {
     parser.parse(input);
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof DomainError)) throw error;
+  }
+}
+
+function attemptCell(read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof CellError)) throw error;
   }
 }
 
