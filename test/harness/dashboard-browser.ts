@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
 import { createUser } from '../../src/dealers/users/users.ts';
 import { freePort } from '../service/service-process.ts';
 import { openBrowser } from './browser.ts';
 import { TEST_PASSWORD } from './dashboard-client.ts';
+import { withinLimit } from './time-limit.ts';
 import { type Dealer, startWorld, type World } from './world.ts';
 
 /**
@@ -33,7 +33,10 @@ export type OpenedPage = { page: Page; context: BrowserContext; complaints: stri
 export const DESKTOP_WIDTH = 1440;
 export const PHONE_WIDTH = 390;
 const HEIGHTS: Record<number, number> = { [DESKTOP_WIDTH]: 900, [PHONE_WIDTH]: 844 };
-const WAIT_LIMIT_MS = 20_000;
+/** Ten times what a page takes on a machine that does something else as well. */
+const WAIT_LIMIT_MS = 60_000;
+/** The driver gives these no limit: starting and closing a browser or a page, and running a script in it. */
+const DRIVER_LIMIT_MS = 90_000;
 
 let peopleMade = 0;
 
@@ -41,21 +44,22 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const world = await startWorld({ publicUrl: url, port, ...options });
-  const browser = await openBrowser().catch(async (error: unknown) => {
+  const browser = await withinLimit('starting the browser', DRIVER_LIMIT_MS, openBrowser()).catch(async (error) => {
     await world.stop();
     throw error;
   });
 
   async function open(path: string, { width = DESKTOP_WIDTH, scheme = 'light' }: Look = {}): Promise<OpenedPage> {
-    const context = await browser.newContext({
+    const opening = browser.newContext({
       viewport: { width, height: HEIGHTS[width] ?? 900 },
       colorScheme: scheme,
       reducedMotion: 'reduce',
       locale: 'en-US',
       timezoneId: 'UTC',
     });
+    const context = withClosingLimit(await withinLimit('opening a window', DRIVER_LIMIT_MS, opening));
     context.setDefaultTimeout(WAIT_LIMIT_MS);
-    const page = await context.newPage();
+    const page = await withinLimit('opening a page', DRIVER_LIMIT_MS, context.newPage());
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
@@ -88,20 +92,21 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
       return { email, name, userId };
     },
     async stop() {
-      await closeBrowser(browser);
-      await world.stop();
+      try {
+        // A browser that does not close is left to the end of the run, which removes what it started.
+        await withinLimit('closing the browser', DRIVER_LIMIT_MS, browser.close());
+      } finally {
+        await withinLimit('stopping the service', DRIVER_LIMIT_MS, world.stop());
+      }
     },
   };
 }
 
-const CLOSE_LIMIT_MS = 20_000;
-
-/** A browser that does not close in time is left to the end of the run, which removes what it started. */
-async function closeBrowser(browser: Browser): Promise<void> {
-  const timer = new AbortController();
-  const late = sleep(CLOSE_LIMIT_MS, undefined, { signal: timer.signal, ref: false }).catch(() => {});
-  await Promise.race([browser.close(), late]);
-  timer.abort();
+/** Tests close their windows in hooks, which have no time limit. */
+function withClosingLimit(context: BrowserContext): BrowserContext {
+  const close = context.close.bind(context);
+  context.close = (options) => withinLimit('closing a window', DRIVER_LIMIT_MS, close(options));
+  return context;
 }
 
 export async function signIn(page: Page, email: string, password = TEST_PASSWORD): Promise<void> {
@@ -115,7 +120,11 @@ export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   // Not by a function in the page, which its content policy would not let the driver evaluate again and again.
   await page.locator('[aria-busy="true"], .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-  await page.evaluate('document.fonts.ready.then(() => undefined)');
+  await evaluate(page, 'document.fonts.ready.then(() => undefined)');
+}
+
+async function evaluate(page: Page, script: string): Promise<unknown> {
+  return await withinLimit(`the script "${script.slice(0, 40)}"`, DRIVER_LIMIT_MS, page.evaluate(script));
 }
 
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] };
@@ -125,8 +134,8 @@ const AXE = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'u
 /** Fails with one line for each thing that axe finds on the page as it is. */
 export async function assertAccessible(page: Page, place: string): Promise<void> {
   // Through the debugger, which the page's content policy does not hold back.
-  await page.evaluate(AXE);
-  const { violations } = (await page.evaluate('axe.run()')) as { violations: Violation[] };
+  await evaluate(page, AXE);
+  const { violations } = (await evaluate(page, 'axe.run()')) as { violations: Violation[] };
   const found = violations.map(({ id, help, nodes }) => {
     const places = nodes.map((node) => `${node.target.join(' ')}: ${node.failureSummary.replaceAll(/\s+/g, ' ')}`);
     return `${id}: ${help} (${places.join('; ')})`;
