@@ -3,6 +3,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
+import { pruneFinishedJobs } from '../db/job-lease.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 
@@ -116,16 +117,10 @@ export async function listDeletions(db: Queryable, organizationId: string, limit
 }
 
 export const DELETION_KEPT_DAYS = 30;
-const PRUNE_LIMIT = 1_000;
 
-/** Forgets some of the deletions that were done long ago; returns how many. */
+/** Deletes some of the records of deletions that were done long ago; returns how many. */
 export async function pruneDeletions(db: Queryable): Promise<number> {
-  const rows = await db.query(sql`
-    delete from deletion_jobs where id in (
-      select id from deletion_jobs where finished_at < now() - make_interval(days => ${DELETION_KEPT_DAYS})
-      order by finished_at limit ${PRUNE_LIMIT})
-    returning id`);
-  return rows.length;
+  return await pruneFinishedJobs(db, 'deletion_jobs', DELETION_KEPT_DAYS);
 }
 
 /** Without an endpoint nothing is sent, and no event gets a delivery. */

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../db/database.ts';
+import { pruneFinishedJobs } from '../../db/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
@@ -89,14 +90,8 @@ export async function enqueueStaleRenders(context: ChannelContext): Promise<numb
 }
 
 export const JOB_KEPT_DAYS = 30;
-const PRUNE_LIMIT = 1_000;
 
 /** Deletes some of the jobs that were done long ago; returns how many. */
 export async function pruneJobs(db: Queryable): Promise<number> {
-  const rows = await db.query(sql`
-    delete from channel_jobs where id in (
-      select id from channel_jobs where finished_at < now() - make_interval(days => ${JOB_KEPT_DAYS})
-      order by finished_at limit ${PRUNE_LIMIT})
-    returning id`);
-  return rows.length;
+  return await pruneFinishedJobs(db, 'channel_jobs', JOB_KEPT_DAYS);
 }

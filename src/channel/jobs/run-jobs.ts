@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../../db/database.ts';
+import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
@@ -11,13 +12,6 @@ import type { JobKind } from './job-queue.ts';
 /** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
 const BATCH_LIMIT = 100;
 const PAUSE_MS = 5;
-/**
- * Each batch renews it, and takes a tenth of a second. When a worker dies its job rests for so long. It need not outlast
- * a batch that waits for a busy clock: two workers with one job alternate, each batch is done by one of them.
- */
-const LEASE_SECONDS = 5;
-/** How long a job that failed is left alone. */
-const FAULT_PAUSE_SECONDS = 5;
 
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
 export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
@@ -28,7 +22,7 @@ export async function runJobs(context: ChannelContext, signal?: AbortSignal, pau
     try {
       projected += await runJob(context, job, pauseMs, signal);
     } catch (error) {
-      await release(context, job, FAULT_PAUSE_SECONDS, error instanceof Error ? error.message : String(error));
+      await releaseFailedJob(context.db, 'channel_jobs', job.id, error);
       throw error;
     }
   }
@@ -47,7 +41,7 @@ async function runJob(
     projected += batch.projected;
     if (batch.isFinished) return projected;
     if (signal?.aborted) {
-      await release(context, job, 0, null);
+      await releaseJob(context.db, 'channel_jobs', job.id);
       return projected;
     }
     await sleep(pauseMs);
@@ -57,15 +51,15 @@ async function runJob(
 type ClaimedJob = { id: string; integrationId: string; kind: JobKind };
 
 /**
- * A job whose worker died is free again when its lease runs out. Changes that must be announced go before re-rendering. Those
- * of a detached channel wait: without its dealer nothing can be projected.
+ * Changes that must be announced go before re-rendering. The jobs of a detached channel wait: without its dealer nothing
+ * can be projected.
  */
 async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
   const [job] = await context.db.query<ClaimedJob>(sql`
-    update channel_jobs set status = 'running', leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update channel_jobs set status = 'running', leased_until = ${LEASE_END}
     where id = (
       select j.id from channel_jobs j
-      where j.status in ('pending', 'running') and (j.leased_until is null or j.leased_until < now())
+      where ${IS_CLAIMABLE}
         and exists (select from integrations i where i.id = j.integration_id and i.organization_id is not null)
       order by j.kind = 'refresh' desc, j.created_at, j.id limit 1 for update skip locked)
     returning id, integration_id as "integrationId", kind`);
@@ -122,7 +116,7 @@ async function recordProgress(
       position = ${position}, done = done + ${done},
       status = case when ${isFinished} then 'done' else 'running' end,
       finished_at = case when ${isFinished} then now() end,
-      leased_until = case when ${isFinished} then null else now() + make_interval(secs => ${LEASE_SECONDS}) end,
+      leased_until = case when ${isFinished} then null else ${LEASE_END} end,
       error = null
     where id = ${job.id}`);
 }
@@ -151,14 +145,4 @@ async function nextItems(tx: Transaction, integrationId: string, position: strin
       order by item_id limit ${BATCH_LIMIT})
     order by item_id limit ${BATCH_LIMIT}`);
   return rows.map((row) => row.item_id);
-}
-
-/** Frees the job for another try, with the reason for whoever looks. */
-async function release(context: ChannelContext, job: ClaimedJob, afterSeconds: number, error: string | null) {
-  const statement = sql`
-    update channel_jobs set status = 'pending', error = ${error},
-      leased_until = now() + make_interval(secs => ${afterSeconds})
-    where id = ${job.id} and status = 'running'`;
-  // If even this fails, the lease runs out by itself.
-  await context.db.query(statement).catch(() => {});
 }

@@ -3,15 +3,12 @@ import { lockClocks } from '../../channel/clock.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
+import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import { type DeletionStep, INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
 
 /** Between batches, so that a large deletion takes a share of the database and not all of it. */
 const PAUSE_MS = 10;
-/** Each batch renews it. When a worker dies, its job rests for so long. Two workers with one job do no harm. */
-const LEASE_SECONDS = 5;
-/** How long a job that failed is left alone. */
-const FAULT_PAUSE_SECONDS = 5;
 /** A total that is shown need not be exact beyond this; a count reads every row. */
 const COUNT_LIMIT = 200_000;
 
@@ -47,10 +44,10 @@ export async function runDeletions(
       removed += await runDeletion(run, job);
     } catch (error) {
       if (error instanceof StoppedError) {
-        await release(context.db, job.id, 0, null);
+        await releaseJob(context.db, 'deletion_jobs', job.id);
         break;
       }
-      await release(context.db, job.id, FAULT_PAUSE_SECONDS, error instanceof Error ? error.message : String(error));
+      await releaseFailedJob(context.db, 'deletion_jobs', job.id, error);
       throw error;
     }
   }
@@ -175,17 +172,16 @@ async function countRows({ context, jobId }: Run, job: ClaimedDeletion): Promise
     total += row?.count ?? 0;
   }
   await db.query(sql`
-    update deletion_jobs set total = ${total}, leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update deletion_jobs set total = ${total}, leased_until = ${LEASE_END}
     where id = ${jobId}`);
 }
 
-/** A job whose worker died is free again when its lease runs out. */
 async function claimDeletion(db: Queryable): Promise<ClaimedDeletion | null> {
   const [job] = await db.query<ClaimedDeletion>(sql`
-    update deletion_jobs set status = 'running', leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update deletion_jobs set status = 'running', leased_until = ${LEASE_END}
     where id = (
       select id from deletion_jobs
-      where status in ('pending', 'running') and (leased_until is null or leased_until < now())
+      where ${IS_CLAIMABLE}
       order by created_at, id limit 1 for update skip locked)
     returning id, organization_id as "organizationId", integration_id as "integrationId", total`);
   return job ?? null;
@@ -194,7 +190,7 @@ async function claimDeletion(db: Queryable): Promise<ClaimedDeletion | null> {
 async function recordProgress(tx: Transaction, jobId: string, stage: string, removed: number): Promise<void> {
   await tx.query(sql`
     update deletion_jobs set done = done + ${removed}, stage = ${stage}, error = null,
-      leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      leased_until = ${LEASE_END}
     where id = ${jobId}`);
 }
 
@@ -202,15 +198,6 @@ async function finish({ context, jobId }: Run): Promise<void> {
   await context.db.query(sql`
     update deletion_jobs set status = 'done', stage = '', leased_until = null, error = null, finished_at = now()
     where id = ${jobId}`);
-}
-
-/** Frees the job for another try, with the reason for whoever looks. If even this fails, the lease runs out by itself. */
-async function release(db: Queryable, jobId: string, afterSeconds: number, error: string | null): Promise<void> {
-  const statement = sql`
-    update deletion_jobs set status = 'pending', error = ${error},
-      leased_until = now() + make_interval(secs => ${afterSeconds})
-    where id = ${jobId} and status = 'running'`;
-  await db.query(statement).catch(() => {});
 }
 
 async function pause({ signal, pauseMs }: Run): Promise<void> {
