@@ -5,12 +5,12 @@ import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
 import { notFound, RATE_LIMIT_OVERRIDE_MIN } from '../../dealers/input-rules.ts';
+import { regenerateKey } from '../../dealers/integrations/api-keys.ts';
+import type { IntegrationSummary } from '../../dealers/integrations/change-setting.ts';
 import {
   createIntegration,
   findIntegration,
-  type IntegrationSummary,
   listIntegrations,
-  regenerateKey,
   setEnabled,
   setOrganization,
   setRateLimit,

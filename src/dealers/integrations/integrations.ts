@@ -2,18 +2,10 @@ import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { lockClocks } from '../../channel/clock.ts';
 import { enqueueJob } from '../../channel/jobs/job-queue.ts';
-import type { AuditAction } from '../../contract/audit-actions.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
-import {
-  type Database,
-  inTransaction,
-  type Queryable,
-  sqlState,
-  type Transaction,
-  UNIQUE_VIOLATION,
-} from '../../db/database.ts';
-import { type Sql, sql } from '../../db/sql.ts';
+import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
 import {
   checkedCurrency,
@@ -26,7 +18,8 @@ import {
 import { assertOrganization, type ListPage } from '../organizations.ts';
 import { lockRatesShared } from '../rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from '../rates/missing-rates.ts';
-import { hashApiKey, hintOf, newApiKey } from './api-keys.ts';
+import { hashApiKey, hintOf, newApiKey, refuseTakenKey } from './api-keys.ts';
+import { changeSetting, type IntegrationSummary, lockIntegration, SUMMARY } from './change-setting.ts';
 
 export type NewIntegration = {
   organizationId: string;
@@ -37,23 +30,6 @@ export type NewIntegration = {
   /** Given only by scripts that must know the key beforehand; otherwise one is made. */
   apiKey?: string;
 } & RateOptions;
-
-export type IntegrationSummary = {
-  id: string;
-  organizationId: string | null;
-  name: string;
-  keyHint: string;
-  isEnabled: boolean;
-  isTestMode: boolean;
-  apiVersion: string;
-  currency: string;
-  rateLimitOverride: number | null;
-  storageQuotaMb: number | null;
-};
-
-const SUMMARY = sql`id, organization_id as "organizationId", name, key_hint as "keyHint", is_enabled as "isEnabled",
-  is_test_mode as "isTestMode", api_version as "apiVersion", currency, rate_limit_override as "rateLimitOverride",
-  storage_quota_mb as "storageQuotaMb"`;
 
 /** Makes an integration, pinned to the current version, and returns its key: the only time the key is seen. */
 export async function createIntegration(
@@ -101,29 +77,6 @@ export async function findIntegration(db: Queryable, integrationId: string): Pro
     select ${SUMMARY}
     from integrations where id = ${integrationId} and deleted_at is null`);
   return row ?? null;
-}
-
-/** The new key, or null if there is no such integration. The old key is unknown from the next request on. */
-export async function regenerateKey(
-  db: Database | Transaction,
-  actor: Actor,
-  integrationId: string,
-): Promise<string | null> {
-  const apiKey = newApiKey();
-  return (await setKey(db, actor, integrationId, apiKey)) ? apiKey : null;
-}
-
-/** Gives an integration a key that somebody else chose. */
-export async function setKey(
-  db: Database | Transaction,
-  actor: Actor,
-  integrationId: string,
-  apiKey: string,
-): Promise<boolean> {
-  const keyHint = hintOf(apiKey);
-  const assignment = sql`key_hash = ${hashApiKey(apiKey)}, key_hint = ${keyHint}`;
-  const change = { action: 'integration.key_regenerated', assignment, values: { keyHint } } as const;
-  return await changeSetting(db, actor, integrationId, change).catch(refuseTakenKey);
 }
 
 export async function setEnabled(
@@ -196,36 +149,6 @@ export async function setStorageQuota(
     assignment: sql`storage_quota_mb = ${quotaMb}`,
     values: { storageQuotaMb: quotaMb },
   });
-}
-
-type SettingChange = { action: AuditAction; assignment: Sql; values: Partial<IntegrationSummary> };
-
-/** False if there is no such integration. */
-async function changeSetting(
-  db: Database | Transaction,
-  actor: Actor,
-  integrationId: string,
-  { action, assignment, values }: SettingChange,
-): Promise<boolean> {
-  return await inTransaction(db, async (tx) => {
-    const old = await lockIntegration(tx, integrationId);
-    if (old === null) return false;
-    await tx.query(sql`update integrations set ${assignment} where id = ${integrationId}`);
-    await recordAudit(tx, actor, {
-      organizationId: { ofIntegration: integrationId },
-      action,
-      object: { kind: 'integration', id: integrationId },
-      // A new key may begin like the old one; the change is recorded all the same.
-      ...(action === 'integration.key_regenerated' ? { new: values } : { old, new: values }),
-    });
-    return true;
-  });
-}
-
-async function lockIntegration(tx: Transaction, integrationId: string): Promise<IntegrationSummary | null> {
-  const [row] = await tx.query<IntegrationSummary>(sql`
-    select ${SUMMARY} from integrations where id = ${integrationId} and deleted_at is null for no key update`);
-  return row ?? null;
 }
 
 /**
@@ -328,11 +251,6 @@ async function assertNoForeignData(db: Queryable, integrationId: string, organiz
       'organization',
     );
   }
-}
-
-function refuseTakenKey(error: unknown): never {
-  if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-  throw new DomainError('key_taken', 'That API key belongs to another integration.', 'api_key');
 }
 
 export type ChannelName = { id: string; name: string; currency: string; isTestMode: boolean };

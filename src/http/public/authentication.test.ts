@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
-import { newApiKey } from '../../dealers/integrations/api-keys.ts';
-import { regenerateKey, setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
+import { newApiKey, regenerateKey } from '../../dealers/integrations/api-keys.ts';
+import { setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 
 describe('authentication', () => {

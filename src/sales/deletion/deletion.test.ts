@@ -9,12 +9,8 @@ import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { deleteIntegration, deleteOrganization, listDeletions } from '../../dealers/deletions.ts';
-import {
-  createIntegration,
-  findIntegration,
-  regenerateKey,
-  setOrganization,
-} from '../../dealers/integrations/integrations.ts';
+import { regenerateKey } from '../../dealers/integrations/api-keys.ts';
+import { createIntegration, findIntegration, setOrganization } from '../../dealers/integrations/integrations.ts';
 import { findOrganization, setPlan } from '../../dealers/organizations.ts';
 import { createUser } from '../../dealers/users/users.ts';
 import { newId } from '../../ids/new-id.ts';

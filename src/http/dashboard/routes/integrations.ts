@@ -5,6 +5,7 @@ import { DomainError } from '../../../contract/domain-error.ts';
 import { RATE_LIMIT_DEFAULT } from '../../../contract/limits.ts';
 import type { Transaction } from '../../../db/database.ts';
 import { deleteIntegrationOf } from '../../../dealers/deletions.ts';
+import { regenerateKey } from '../../../dealers/integrations/api-keys.ts';
 import {
   findIntegrationOf,
   listChannelCurrencies,
@@ -14,7 +15,6 @@ import { changePresentation } from '../../../dealers/integrations/integration-se
 import {
   assertIntegrationOf,
   createIntegration,
-  regenerateKey,
   renameIntegration,
   setEnabled,
 } from '../../../dealers/integrations/integrations.ts';
