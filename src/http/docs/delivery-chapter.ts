@@ -3,7 +3,7 @@ import {
   ATTEMPT_TIMEOUT_MS,
   ATTEMPT_WAITS_MS,
   GONE_LIMIT,
-} from '../../webhooks/delivery-queue/retry-schedule.ts';
+} from '../../webhooks/delivery-queue/retries/retry-schedule.ts';
 import type { Chapter } from './chapter.ts';
 import { html } from './html.ts';
 import { counted } from './text.ts';

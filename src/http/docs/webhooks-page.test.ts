@@ -11,7 +11,7 @@ import { openBrowser } from '../../../test/harness/browser.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { EVENT_TYPES } from '../../contract/event-types.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../contract/webhooks.ts';
-import { ATTEMPT_LIMIT, waitMsAfter } from '../../webhooks/delivery-queue/retry-schedule.ts';
+import { ATTEMPT_LIMIT, waitMsAfter } from '../../webhooks/delivery-queue/retries/retry-schedule.ts';
 import { signature } from '../../webhooks/sending/sign.ts';
 
 describe('the page on webhooks', () => {

@@ -9,10 +9,10 @@ import { Sql, sql } from '../../db/sql.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
 import { type Claimed, type ClaimRequest, claimDue } from './claim.ts';
 import { holdAndRelease, requestHolds, requestMissedReleases } from './hold-and-release.ts';
-import { promoteRetries } from './promote-retries.ts';
+import { recordOutcomes } from './outcomes/record-outcomes.ts';
 import { pruneWebhooks } from './prune.ts';
-import { recordOutcomes } from './record-outcomes.ts';
 import { releaseClaims } from './release-claims.ts';
+import { promoteRetries } from './retries/promote-retries.ts';
 
 const BACKLOG = 10_000;
 

@@ -12,8 +12,8 @@ import {
 } from '../../../test/harness/webhooks.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import type { AttemptOutcome } from '../delivery-queue/attempt-outcome.ts';
-import { recordOutcomes } from '../delivery-queue/record-outcomes.ts';
+import type { AttemptOutcome } from '../delivery-queue/outcomes/attempt-outcome.ts';
+import { recordOutcomes } from '../delivery-queue/outcomes/record-outcomes.ts';
 import { setWebhooksEnabled } from './endpoint-settings.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');

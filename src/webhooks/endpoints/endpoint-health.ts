@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from '../delivery-queue/attempt-outcome.ts';
+import type { AttemptOutcome } from '../delivery-queue/outcomes/attempt-outcome.ts';
 
 /** What a batch of outcomes says about one endpoint, in the order in which they ended. */
 export type EndpointHealth = {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWakeSignal } from '../../concurrency/wake-signal.ts';
 import type { Database } from '../../db/database.ts';
 import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
-import { createOutcomeBuffer } from '../delivery-queue/outcome-buffer.ts';
+import { createOutcomeBuffer } from '../delivery-queue/outcomes/outcome-buffer.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { dispatch } from '../sending/dispatch.ts';
 import { createSender } from '../sending/send.ts';

@@ -1,4 +1,4 @@
-import { ATTEMPT_TIMEOUT_MS } from '../delivery-queue/retry-schedule.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../delivery-queue/retries/retry-schedule.ts';
 
 export type WorkerLimits = {
   /** Attempts in flight at once in this worker, and the bytes of their bodies. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countRefused } from '../../../test/harness/receiver.ts';
-import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { isAccepted, signedAt } from '../../../test/harness/verify-signature.ts';
+import { countRefused } from '../../../../test/harness/receiver.ts';
+import { openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { isAccepted, signedAt } from '../../../../test/harness/verify-signature.ts';
 import {
   type ConnectedReceiver,
   claimRequest,
@@ -11,11 +11,11 @@ import {
   ping,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../test/harness/webhooks.ts';
-import { isId } from '../../contract/ids.ts';
-import { claimDue } from './claim.ts';
-import { recordOutcomes } from './record-outcomes.ts';
-import { replayDelivery } from './replay.ts';
+} from '../../../../test/harness/webhooks.ts';
+import { isId } from '../../../contract/ids.ts';
+import { claimDue } from '../claim.ts';
+import { recordOutcomes } from '../outcomes/record-outcomes.ts';
+import { replayDelivery } from '../replay.ts';
 import { waitMsAfter } from './retry-schedule.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');

@@ -1,7 +1,7 @@
-import type { Database } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
-import { clockTime } from '../../db/sql-time.ts';
-import { byIndex } from './by-index.ts';
+import type { Database } from '../../../db/database.ts';
+import { sql } from '../../../db/sql.ts';
+import { clockTime } from '../../../db/sql-time.ts';
+import { byIndex } from '../by-index.ts';
 
 export const PROMOTE_LIMIT = 1_000;
 

@@ -1,7 +1,7 @@
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../../db/database.ts';
+import { type ReleasedClaim, releaseClaims } from '../release-claims.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 import { type Recorded, recordOutcomes } from './record-outcomes.ts';
-import { type ReleasedClaim, releaseClaims } from './release-claims.ts';
 
 /**
  * What a worker has still to write to the database: how attempts ended, and claims that it releases unsent. A write that

@@ -1,11 +1,11 @@
-import type { Actor } from '../../audit/actor.ts';
-import { recordAudit } from '../../audit/record-audit.ts';
-import type { Database, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
-import { type EndpointHealth, endpointHealth } from '../endpoints/endpoint-health.ts';
+import type { Actor } from '../../../audit/actor.ts';
+import { recordAudit } from '../../../audit/record-audit.ts';
+import type { Database, Transaction } from '../../../db/database.ts';
+import { sql } from '../../../db/sql.ts';
+import { unnestRows } from '../../../db/unnest-rows.ts';
+import { type EndpointHealth, endpointHealth } from '../../endpoints/endpoint-health.ts';
+import { GONE_LIMIT, waitMsAfter } from '../retries/retry-schedule.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
-import { GONE_LIMIT, waitMsAfter } from './retry-schedule.ts';
 
 const DELIVERY_WORKER: Actor = { kind: 'job', name: 'deliveries' };
 
