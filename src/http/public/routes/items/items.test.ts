@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
-import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { runJobs } from '../../../channel/jobs/run-jobs.ts';
-import { rawSql } from '../../../db/sql.ts';
-import { changePresentation } from '../../../dealers/integrations/integration-settings.ts';
-import { setRate } from '../../../dealers/rates/exchange-rates.ts';
-import { newId } from '../../../ids/new-id.ts';
-import { createItem, editItem, setHidden } from '../../../inventory/items.ts';
-import { reserveUnits } from '../../../inventory/movements.ts';
-import { setPublished } from '../../../inventory/publications.ts';
-import { deleteItem } from '../../../sales/delete-item.ts';
-import { sellUnits } from '../../../sales/sell.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import { part, publishNew, watch } from '../../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { runJobs } from '../../../../channel/jobs/run-jobs.ts';
+import { rawSql } from '../../../../db/sql.ts';
+import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
+import { setRate } from '../../../../dealers/rates/exchange-rates.ts';
+import { newId } from '../../../../ids/new-id.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items.ts';
+import { reserveUnits } from '../../../../inventory/movements.ts';
+import { setPublished } from '../../../../inventory/publications.ts';
+import { deleteItem } from '../../../../sales/delete-item.ts';
+import { sellUnits } from '../../../../sales/sell.ts';
 
 describe('reading listings and parts', () => {
   let world: World;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
-import { publishNew, watch } from '../../../../test/harness/stock.ts';
-import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { cancelSale, confirmOrder, fulfilOrder } from '../../../sales/orders/order-operations.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import { faultOf, freshKey, openShop, type Shop } from '../../../../../test/harness/shop.ts';
+import { publishNew, watch } from '../../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { cancelSale, confirmOrder, fulfilOrder } from '../../../../sales/orders/order-operations.ts';
 
 let world: World;
 let shop: Shop;

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import { publishNew, watch } from '../../../../test/harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
-import { sql } from '../../../db/sql.ts';
-import { createItem, editItem } from '../../../inventory/items.ts';
-import { changePromotion, endPromotion, startPromotion } from '../../../inventory/promotions.ts';
-import { setPublished } from '../../../inventory/publications.ts';
-import { deleteItem } from '../../../sales/delete-item.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import { publishNew, watch } from '../../../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../../../test/harness/world.ts';
+import { sql } from '../../../../db/sql.ts';
+import { createItem, editItem } from '../../../../inventory/items.ts';
+import { changePromotion, endPromotion, startPromotion } from '../../../../inventory/promotions.ts';
+import { setPublished } from '../../../../inventory/publications.ts';
+import { deleteItem } from '../../../../sales/delete-item.ts';
 
 const HOUR_MS = 3_600_000;
 

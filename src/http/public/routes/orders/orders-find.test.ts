@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import { addShop, faultOf, freshKey, openShop } from '../../../../test/harness/shop.ts';
-import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { CHANNEL_ORDER_ID_LENGTH_LIMIT } from '../../../contract/limits.ts';
-import { dismissOrder } from '../../../sales/orders/order-operations.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import { addShop, faultOf, freshKey, openShop } from '../../../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { CHANNEL_ORDER_ID_LENGTH_LIMIT } from '../../../../contract/limits.ts';
+import { dismissOrder } from '../../../../sales/orders/order-operations.ts';
 
 let world: World;
 before(async () => {

@@ -1,14 +1,14 @@
-import type { Scope } from '../../../channel/reads/document-rows.ts';
-import { valuesOf } from '../../../contract/catalogue.ts';
-import { ApiError } from '../../../contract/errors.ts';
-import { isId } from '../../../contract/ids.ts';
-import type { OPERATIONS } from '../../../contract/operations.ts';
-import type { AdmittedIntegration } from '../authentication.ts';
-import { reading } from '../database-faults.ts';
-import type { Call, Handler } from '../handler.ts';
-import { readIdsQuery } from '../ids-query.ts';
-import { listBody } from '../list-body.ts';
-import { parseChoices, readListQuery } from '../list-query.ts';
+import type { Scope } from '../../../../channel/reads/document-rows.ts';
+import { valuesOf } from '../../../../contract/catalogue.ts';
+import { ApiError } from '../../../../contract/errors.ts';
+import { isId } from '../../../../contract/ids.ts';
+import type { OPERATIONS } from '../../../../contract/operations.ts';
+import type { AdmittedIntegration } from '../../authentication.ts';
+import { reading } from '../../database-faults.ts';
+import type { Call, Handler } from '../../handler.ts';
+import { readIdsQuery } from '../../ids-query.ts';
+import { listBody } from '../../list-body.ts';
+import { parseChoices, readListQuery } from '../../list-query.ts';
 
 type Kind = 'listing' | 'part';
 

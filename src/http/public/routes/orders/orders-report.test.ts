@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
-import { publishNew, watch } from '../../../../test/harness/stock.ts';
-import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { BODY_LIMIT_BYTES } from '../../../contract/limits.ts';
-import { sql } from '../../../db/sql.ts';
-import { setEnabled } from '../../../dealers/integrations/integrations.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../../test/harness/shop.ts';
+import { publishNew, watch } from '../../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { BODY_LIMIT_BYTES } from '../../../../contract/limits.ts';
+import { sql } from '../../../../db/sql.ts';
+import { setEnabled } from '../../../../dealers/integrations/integrations.ts';
 
 const TOO_LONG = 'x'.repeat(501);
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import type { ApiClient } from '../../../../test/harness/api-client.ts';
-import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
-import { createItem, editItem, setHidden } from '../../../inventory/items.ts';
-import { reserveUnits } from '../../../inventory/movements.ts';
-import { setPublished } from '../../../inventory/publications.ts';
-import { sellUnits } from '../../../sales/sell.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import type { ApiClient } from '../../../../../test/harness/api-client.ts';
+import { part, publishNew, watch } from '../../../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../../../test/harness/world.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items.ts';
+import { reserveUnits } from '../../../../inventory/movements.ts';
+import { setPublished } from '../../../../inventory/publications.ts';
+import { sellUnits } from '../../../../sales/sell.ts';
 
 type Row = { id: string; status: string; updated_at: string };
 

@@ -1,11 +1,11 @@
-import { ApiError } from '../../../contract/errors.ts';
-import type { OPERATIONS } from '../../../contract/operations.ts';
-import { presentOrder } from '../../../sales/orders/change-order.ts';
-import { draftOrder, type OrderDraft } from '../../../sales/orders/order-draft.ts';
-import { placeOrders } from '../../../sales/orders/place-orders.ts';
-import type { Handler } from '../handler.ts';
-import { answerWrite } from '../writes/answer-write.ts';
-import type { WriteKind } from '../writes/write-kind.ts';
+import { ApiError } from '../../../../contract/errors.ts';
+import type { OPERATIONS } from '../../../../contract/operations.ts';
+import { presentOrder } from '../../../../sales/orders/change-order.ts';
+import { draftOrder, type OrderDraft } from '../../../../sales/orders/order-draft.ts';
+import { placeOrders } from '../../../../sales/orders/place-orders.ts';
+import type { Handler } from '../../handler.ts';
+import { answerWrite } from '../../writes/answer-write.ts';
+import type { WriteKind } from '../../writes/write-kind.ts';
 
 const orderReport: WriteKind<OrderDraft> = {
   failureCode: 'insert_failed',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import type { ApiResponse } from '../../../../test/harness/api-client.ts';
-import { addShop, faultOf, openShop, type Shop } from '../../../../test/harness/shop.ts';
-import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { newId } from '../../../ids/new-id.ts';
-import { dismissOrder } from '../../../sales/orders/order-operations.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import type { ApiResponse } from '../../../../../test/harness/api-client.ts';
+import { addShop, faultOf, openShop, type Shop } from '../../../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { newId } from '../../../../ids/new-id.ts';
+import { dismissOrder } from '../../../../sales/orders/order-operations.ts';
 
 let world: World;
 before(async () => {

@@ -1,11 +1,11 @@
-import { rendererKey } from '../../../channel/projection/project-items.ts';
-import { valuesOf } from '../../../contract/catalogue.ts';
-import { ApiError } from '../../../contract/errors.ts';
-import { isId } from '../../../contract/ids.ts';
-import type { OPERATIONS } from '../../../contract/operations.ts';
-import type { Queryable } from '../../../db/database.ts';
-import { assertPiece, firstPiece, type PageRest } from '../../../db/page-bytes.ts';
-import { presentOrder } from '../../../sales/orders/change-order.ts';
+import { rendererKey } from '../../../../channel/projection/project-items.ts';
+import { valuesOf } from '../../../../contract/catalogue.ts';
+import { ApiError } from '../../../../contract/errors.ts';
+import { isId } from '../../../../contract/ids.ts';
+import type { OPERATIONS } from '../../../../contract/operations.ts';
+import type { Queryable } from '../../../../db/database.ts';
+import { assertPiece, firstPiece, type PageRest } from '../../../../db/page-bytes.ts';
+import { presentOrder } from '../../../../sales/orders/change-order.ts';
 import {
   findOrder,
   findOrderOfChannel,
@@ -13,12 +13,12 @@ import {
   type OrderReader,
   type ReadOrder,
   readOrderPiece,
-} from '../../../sales/orders/read-orders.ts';
-import { isStorable } from '../../json/unstorable.ts';
-import { reading } from '../database-faults.ts';
-import type { Call, Handler } from '../handler.ts';
-import { listBody } from '../list-body.ts';
-import { type ListQuery, parseChoices, readListQuery } from '../list-query.ts';
+} from '../../../../sales/orders/read-orders.ts';
+import { isStorable } from '../../../json/unstorable.ts';
+import { reading } from '../../database-faults.ts';
+import type { Call, Handler } from '../../handler.ts';
+import { listBody } from '../../list-body.ts';
+import { type ListQuery, parseChoices, readListQuery } from '../../list-query.ts';
 
 type ListCall = Call<typeof OPERATIONS.listOrders>;
 
