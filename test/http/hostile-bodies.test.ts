@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertDecent, assertEnvelope, type HostileWorld, startHostileWorld } from '../../test/harness/hostile.ts';
+import { assertDecent, assertEnvelope, type HostileWorld, startHostileWorld } from './hostile-world.ts';
 
 describe('hostile bodies', () => {
   let world: HostileWorld;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { assertDecent, assertEnvelope, type HostileWorld, startHostileWorld } from '../../test/harness/hostile.ts';
+import { assertDecent, assertEnvelope, type HostileWorld, startHostileWorld } from './hostile-world.ts';
 
 describe('hostile requests', () => {
   let world: HostileWorld;

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TESTER } from '../../test/harness/actor.ts';
-import { signedIn } from '../../test/harness/dashboard-client.ts';
-import { assertEnvelope, type HostileWorld, startHostileWorld } from '../../test/harness/hostile.ts';
-import { watch } from '../../test/harness/stock.ts';
-import { createItem } from '../inventory/items.ts';
+import { createItem } from '../../src/inventory/items.ts';
+import { TESTER } from '../harness/actor.ts';
+import { signedIn } from '../harness/dashboard-client.ts';
+import { watch } from '../harness/stock.ts';
+import { assertEnvelope, type HostileWorld, startHostileWorld } from './hostile-world.ts';
 
 describe('slow clients', () => {
   let world: HostileWorld;

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TESTER } from '../../test/harness/actor.ts';
-import type { ApiResponse } from '../../test/harness/api-client.ts';
-import { type OwnServer, startOwnServer } from '../../test/harness/own-server.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { type Database, openDatabase } from '../db/database.ts';
-import { migrate } from '../db/migrate.ts';
-import { rawSql } from '../db/sql.ts';
-import { setRateLimit } from '../dealers/integrations/integrations.ts';
-import { postgresStore } from './public/rate-limit/postgres-store.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { rawSql } from '../../src/db/sql.ts';
+import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
+import { postgresStore } from '../../src/http/public/rate-limit/postgres-store.ts';
+import { TESTER } from '../harness/actor.ts';
+import type { ApiResponse } from '../harness/api-client.ts';
+import { type OwnServer, startOwnServer } from '../harness/own-server.ts';
+import { type Dealer, startWorld, type World } from '../harness/world.ts';
 
 /** More than the sum of all time limits on the way; a request that takes longer is not bounded. */
 const PATIENCE_MS = 20_000;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { TESTER } from '../../test/harness/actor.ts';
-import { exchange } from '../../test/harness/api-client.ts';
-import { sendRaw } from '../../test/harness/raw-socket.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { OPERATIONS, type Operation } from '../contract/operations.ts';
-import { setRateLimit } from '../dealers/integrations/integrations.ts';
+import { OPERATIONS, type Operation } from '../../src/contract/operations.ts';
+import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
+import { TESTER } from '../harness/actor.ts';
+import { exchange } from '../harness/api-client.ts';
+import { sendRaw } from '../harness/raw-socket.ts';
+import { type Dealer, startWorld, type World } from '../harness/world.ts';
 
 const property = { numRuns: 200, seed: Date.now() & 0x7fffffff };
 const operations: Operation[] = Object.values(OPERATIONS);
