@@ -6,7 +6,7 @@ import { migrate } from './db/migrate.ts';
 import { StartError } from './db/start-error.ts';
 import { prepareDemo } from './demo/demo.ts';
 import { buildApp } from './http/app.ts';
-import { createLog } from './http/log.ts';
+import { createLog } from './http/logging/log.ts';
 import { memoryStore } from './http/public/rate-limit/memory-store.ts';
 import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
 import { createReadiness } from './http/readiness.ts';

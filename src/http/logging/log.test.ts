@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TESTER } from '../../test/harness/actor.ts';
-import { exchange } from '../../test/harness/api-client.ts';
-import { rawSocket, sendRaw } from '../../test/harness/raw-socket.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { openDatabase } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { newApiKey } from '../dealers/integrations/api-keys.ts';
-import { setEnabled, setRateLimit } from '../dealers/integrations/integrations.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { exchange } from '../../../test/harness/api-client.ts';
+import { rawSocket, sendRaw } from '../../../test/harness/raw-socket.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { openDatabase } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { newApiKey } from '../../dealers/integrations/api-keys.ts';
+import { setEnabled, setRateLimit } from '../../dealers/integrations/integrations.ts';
 import { createLog } from './log.ts';
 
 type Line = {

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import { loggedPath } from './request-url.ts';
+import { loggedPath } from '../request-url.ts';
 
 /** The one line that each request leaves in the log, when its answer has gone out or its client has gone away. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
