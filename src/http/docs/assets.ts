@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { crownWheelIcon } from './crown-wheel.ts';
+import { crownWheelIcon } from './markup/crown-wheel.ts';
 
 /** A file that pages use. Its URL carries a hash of its content, so browsers may keep it for good. */
 export type Asset = { path: string; type: string; body: Buffer; version: string };

@@ -1,5 +1,5 @@
 import type { Operation } from '../../contract/operations.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from './markup/html.ts';
 import type { ContentsEntry, Site } from './page.ts';
 
 /** A part of a page that its menu leads to. */

@@ -7,7 +7,7 @@ import { PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.
 import { ERROR_CODES, ERRORS } from '../../contract/errors.ts';
 import { ADMISSION_ERRORS, errorsOf, OPERATIONS, type Operation, WRITE_ERRORS } from '../../contract/operations.ts';
 import { EVENT_LOG_DAYS } from '../../webhooks/event-log.ts';
-import { CHECKS } from './order-of-checks.ts';
+import { CHECKS } from './pages/order-of-checks.ts';
 
 const PAGES = ['/docs/api', '/docs/api/webhooks', '/docs/api/errors'];
 const DESKTOP = { width: 1440, height: 900 };

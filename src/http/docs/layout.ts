@@ -1,7 +1,7 @@
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { assetPath } from './assets.ts';
-import { crownWheelMark } from './crown-wheel.ts';
-import { type Html, html } from './html.ts';
+import { crownWheelMark } from './markup/crown-wheel.ts';
+import { type Html, html } from './markup/html.ts';
 import type { ContentsEntry, DocsPage, Site } from './page.ts';
 
 /** The shell around every page: masthead, the menu of pages, the menu of the page, and the page. */

@@ -1,6 +1,6 @@
 import { openapiDocument } from '../../contract/openapi.ts';
 import type { Operation } from '../../contract/operations.ts';
-import type { JsonSchema } from './schema-fields.ts';
+import type { JsonSchema } from './markup/schema-fields.ts';
 
 /** What the pages take from the OpenAPI description instead of deriving it a second time. */
 export type OpenapiView = {

@@ -1,4 +1,4 @@
-import type { Html } from './html.ts';
+import type { Html } from './markup/html.ts';
 
 /** One page of the documentation. The shell makes the menus from these, so a new page is one new entry in pages.ts. */
 export type DocsPage = {

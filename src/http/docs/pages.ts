@@ -1,8 +1,8 @@
-import { errorCataloguePage } from './error-catalogue.ts';
 import { openapiView } from './openapi-view.ts';
-import { overviewPage } from './overview.ts';
 import type { DocsPage, Site } from './page.ts';
-import { webhooksPage } from './webhooks-page.ts';
+import { errorCataloguePage } from './pages/error-catalogue.ts';
+import { overviewPage } from './pages/overview.ts';
+import { webhooksPage } from './pages/webhooks-page.ts';
 
 /** Every page, in the order of the menus. A new page is written in a file of its own and named here. */
 export function docsPages(site: Site): readonly DocsPage[] {

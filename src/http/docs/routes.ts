@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isMatch } from '../etag.ts';
 import { ASSETS, versionOf } from './assets.ts';
 import { renderPage } from './layout.ts';
-import { missingPage } from './missing-page.ts';
 import { siteAt } from './page.ts';
+import { missingPage } from './pages/missing-page.ts';
 import { docsPages } from './pages.ts';
 
 /** Pages load their own style, fonts and icon; nothing runs in them, and nothing comes from elsewhere. */

@@ -8,21 +8,21 @@ import {
   type ErrorDetails,
   type ErrorType,
   errorEnvelope,
-} from '../../contract/errors.ts';
+} from '../../../contract/errors.ts';
 import {
   ADMISSION_ERRORS,
   OPERATIONS,
   type Operation,
   TRANSPORT_ERRORS,
   WRITE_ERRORS,
-} from '../../contract/operations.ts';
-import { statusBadge } from './badges.ts';
-import { jsonBlock } from './code-block.ts';
-import { type Html, html, join } from './html.ts';
-import type { OpenapiView } from './openapi-view.ts';
-import type { DocsPage, Site } from './page.ts';
-import { fieldList, fieldsOf } from './schema-fields.ts';
-import { errorLink, sentence } from './text.ts';
+} from '../../../contract/operations.ts';
+import { statusBadge } from '../markup/badges.ts';
+import { jsonBlock } from '../markup/code-block.ts';
+import { type Html, html, join } from '../markup/html.ts';
+import { fieldList, fieldsOf } from '../markup/schema-fields.ts';
+import { errorLink, sentence } from '../markup/text.ts';
+import type { OpenapiView } from '../openapi-view.ts';
+import type { DocsPage, Site } from '../page.ts';
 
 /** The words over each group of codes; the codes themselves come from the catalogue. */
 const GROUPS: Readonly<Record<ErrorType, { title: string; lead: string }>> = {

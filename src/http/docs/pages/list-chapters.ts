@@ -1,10 +1,10 @@
-import { OPERATIONS, type Operation } from '../../contract/operations.ts';
-import { EVENT_LOG_DAYS } from '../../webhooks/event-log.ts';
-import { type Chapter, endpointLink, endpointLinks } from './chapter.ts';
-import { html } from './html.ts';
-import type { Site } from './page.ts';
-import type { JsonSchema } from './schema-fields.ts';
-import { errorLink } from './text.ts';
+import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import { EVENT_LOG_DAYS } from '../../../webhooks/event-log.ts';
+import { type Chapter, endpointLink, endpointLinks } from '../chapter.ts';
+import { html } from '../markup/html.ts';
+import type { JsonSchema } from '../markup/schema-fields.ts';
+import { errorLink } from '../markup/text.ts';
+import type { Site } from '../page.ts';
 
 /** Shown only when there is a list to read. */
 export function pagination(operations: readonly Operation[], site: Site): Chapter | null {

@@ -6,21 +6,21 @@ import {
   RATE_WINDOW_MS,
   READ_WAIT_LIMIT_MS,
   STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
-} from '../../contract/limits.ts';
-import { OPERATIONS, type Operation } from '../../contract/operations.ts';
-import { CURRENT_VERSION } from '../../contract/versions.ts';
-import { costText, methodBadge } from './badges.ts';
-import { type Chapter, chapterSection, contentsEntry, endpointLinks } from './chapter.ts';
-import { jsonBlock, shellBlock } from './code-block.ts';
-import { windingDrawing } from './crown-wheel.ts';
-import { type Html, html } from './html.ts';
+} from '../../../contract/limits.ts';
+import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import { CURRENT_VERSION } from '../../../contract/versions.ts';
+import { type Chapter, chapterSection, contentsEntry, endpointLinks } from '../chapter.ts';
+import { costText, methodBadge } from '../markup/badges.ts';
+import { jsonBlock, shellBlock } from '../markup/code-block.ts';
+import { windingDrawing } from '../markup/crown-wheel.ts';
+import { type Html, html } from '../markup/html.ts';
+import { errorLink, sentence } from '../markup/text.ts';
+import type { OpenapiView } from '../openapi-view.ts';
+import type { DocsPage, Site } from '../page.ts';
 import { pagination, sync } from './list-chapters.ts';
-import type { OpenapiView } from './openapi-view.ts';
 import { curlOf, operationSection } from './operation-reference.ts';
 import { orderOfChecks } from './order-of-checks.ts';
 import { orderStates } from './order-states.ts';
-import type { DocsPage, Site } from './page.ts';
-import { errorLink, sentence } from './text.ts';
 
 export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
   const operations: Operation[] = Object.values(OPERATIONS);

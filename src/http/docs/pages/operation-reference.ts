@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http';
-import { ERRORS } from '../../contract/errors.ts';
-import { BODY_LIMIT_BYTES } from '../../contract/limits.ts';
-import { errorsOf, OPERATIONS, type Operation } from '../../contract/operations.ts';
-import { costText, methodBadge, statusBadge } from './badges.ts';
-import { jsonBlock, shellBlock } from './code-block.ts';
-import { type Html, html } from './html.ts';
-import type { OpenapiView, Parameter } from './openapi-view.ts';
-import type { Site } from './page.ts';
-import { type Field, fieldList, fieldsOf, type Home, type JsonSchema } from './schema-fields.ts';
-import { errorLink, sentence } from './text.ts';
+import { ERRORS } from '../../../contract/errors.ts';
+import { BODY_LIMIT_BYTES } from '../../../contract/limits.ts';
+import { errorsOf, OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import { costText, methodBadge, statusBadge } from '../markup/badges.ts';
+import { jsonBlock, shellBlock } from '../markup/code-block.ts';
+import { type Html, html } from '../markup/html.ts';
+import { type Field, fieldList, fieldsOf, type Home, type JsonSchema } from '../markup/schema-fields.ts';
+import { errorLink, sentence } from '../markup/text.ts';
+import type { OpenapiView, Parameter } from '../openapi-view.ts';
+import type { Site } from '../page.ts';
 
 /** A resource is described at the first operation that answers with it alone; lists of it lead there. */
 const RESOURCE_HOMES: ReadonlyMap<string, Home> = new Map(

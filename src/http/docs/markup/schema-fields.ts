@@ -1,5 +1,5 @@
+import type { Site } from '../page.ts';
 import { type Html, html } from './html.ts';
-import type { Site } from './page.ts';
 import { counted, sentence } from './text.ts';
 
 /** As much of JSON Schema as the contract uses. */

@@ -1,6 +1,6 @@
-import { ERROR_CODES } from '../../contract/errors.ts';
+import { ERROR_CODES } from '../../../contract/errors.ts';
+import type { Site } from '../page.ts';
 import { type Html, html } from './html.ts';
-import type { Site } from './page.ts';
 
 /** Code up to this length stays on one line, which a narrow screen still holds. */
 const UNBROKEN_LENGTH_LIMIT = 28;

@@ -1,9 +1,9 @@
-import { OPERATIONS, type Operation } from '../../contract/operations.ts';
-import { ORDER_TRANSITIONS, type OrderOperation, type OrderTransition } from '../../contract/order-states.ts';
-import { type Chapter, endpointLink } from './chapter.ts';
-import { type Html, html } from './html.ts';
-import type { Site } from './page.ts';
-import { errorLink } from './text.ts';
+import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import { ORDER_TRANSITIONS, type OrderOperation, type OrderTransition } from '../../../contract/order-states.ts';
+import { type Chapter, endpointLink } from '../chapter.ts';
+import { type Html, html } from '../markup/html.ts';
+import { errorLink } from '../markup/text.ts';
+import type { Site } from '../page.ts';
 
 /** The endpoints by which a client changes an order; what the dealer does has none. */
 const ENDPOINTS: Partial<Record<OrderOperation, Operation>> = {

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { EVENT_TYPES, type EventType } from '../../contract/event-types.ts';
-import { OPERATIONS } from '../../contract/operations.ts';
-import { Event, eventExample } from '../../contract/resources/event.ts';
-import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../contract/webhooks.ts';
-import { GRACE_DEFAULT_HOURS } from '../../webhooks/endpoints/signing-secrets.ts';
-import { EVENT_LOG_DAYS } from '../../webhooks/event-log.ts';
-import { type Chapter, chapterSection, contentsEntry, endpointLink } from './chapter.ts';
-import { jsonBlock, scriptBlock, shellBlock } from './code-block.ts';
+import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
+import { Event, eventExample } from '../../../contract/resources/event.ts';
+import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../../contract/webhooks.ts';
+import { GRACE_DEFAULT_HOURS } from '../../../webhooks/endpoints/signing-secrets.ts';
+import { EVENT_LOG_DAYS } from '../../../webhooks/event-log.ts';
+import { type Chapter, chapterSection, contentsEntry, endpointLink } from '../chapter.ts';
+import { jsonBlock, scriptBlock, shellBlock } from '../markup/code-block.ts';
+import { html } from '../markup/html.ts';
+import { fieldList, fieldsOf, type JsonSchema } from '../markup/schema-fields.ts';
+import { sentence } from '../markup/text.ts';
+import type { OpenapiView } from '../openapi-view.ts';
+import type { DocsPage, Site } from '../page.ts';
 import { deliveries } from './delivery-chapter.ts';
-import { html } from './html.ts';
-import type { OpenapiView } from './openapi-view.ts';
 import { curlOf } from './operation-reference.ts';
-import type { DocsPage, Site } from './page.ts';
-import { fieldList, fieldsOf, type JsonSchema } from './schema-fields.ts';
-import { sentence } from './text.ts';
 
 /** Read once: it is part of the release, and the tests run what the page shows. */
-const RECEIVER = readFileSync(new URL('../../../examples/receiver.mjs', import.meta.url), 'utf8');
+const RECEIVER = readFileSync(new URL('../../../../examples/receiver.mjs', import.meta.url), 'utf8');
 
 export function webhooksPage(openapi: OpenapiView, site: Site): DocsPage {
   const types = Object.keys(EVENT_TYPES) as EventType[];

@@ -1,5 +1,5 @@
-import { html } from './html.ts';
-import type { DocsPage, Site } from './page.ts';
+import { html } from '../markup/html.ts';
+import type { DocsPage, Site } from '../page.ts';
 
 /** What stands in place of a page that does not exist; it is in no menu. */
 export function missingPage(pages: readonly DocsPage[], site: Site): DocsPage {

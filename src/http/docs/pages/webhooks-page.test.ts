@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { exchange } from '../../../test/harness/api-client.ts';
-import { openBrowser } from '../../../test/harness/browser.ts';
-import { startWorld, type World } from '../../../test/harness/world.ts';
-import { EVENT_TYPES } from '../../contract/event-types.ts';
-import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../contract/webhooks.ts';
-import { ATTEMPT_LIMIT, waitMsAfter } from '../../webhooks/delivery-queue/retries/retry-schedule.ts';
-import { signature } from '../../webhooks/sending/sign.ts';
+import { exchange } from '../../../../test/harness/api-client.ts';
+import { openBrowser } from '../../../../test/harness/browser.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { EVENT_TYPES } from '../../../contract/event-types.ts';
+import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../../contract/webhooks.ts';
+import { ATTEMPT_LIMIT, waitMsAfter } from '../../../webhooks/delivery-queue/retries/retry-schedule.ts';
+import { signature } from '../../../webhooks/sending/sign.ts';
 
 describe('the page on webhooks', () => {
   let world: World;

@@ -3,10 +3,10 @@ import {
   ATTEMPT_TIMEOUT_MS,
   ATTEMPT_WAITS_MS,
   GONE_LIMIT,
-} from '../../webhooks/delivery-queue/retries/retry-schedule.ts';
-import type { Chapter } from './chapter.ts';
-import { html } from './html.ts';
-import { counted } from './text.ts';
+} from '../../../webhooks/delivery-queue/retries/retry-schedule.ts';
+import type { Chapter } from '../chapter.ts';
+import { html } from '../markup/html.ts';
+import { counted } from '../markup/text.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../contract/errors.ts';
-import type { Operation } from '../../contract/operations.ts';
-import { type Html, html } from './html.ts';
-import type { Site } from './page.ts';
-import { errorLink, sentence } from './text.ts';
+import type { ErrorCode } from '../../../contract/errors.ts';
+import type { Operation } from '../../../contract/operations.ts';
+import { type Html, html } from '../markup/html.ts';
+import { errorLink, sentence } from '../markup/text.ts';
+import type { Site } from '../page.ts';
 
 type Check = { title: string; text: string; codes: readonly ErrorCode[]; isForWritesAlone?: true };
 
