@@ -7,12 +7,12 @@ import { changePromotion, endPromotion, startPromotion } from '../../src/invento
 import { setPublished } from '../../src/inventory/publications.ts';
 import { deleteItem } from '../../src/sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../src/sales/sell.ts';
-import { TESTER } from './actor.ts';
-import { type Dice, dice } from './dice.ts';
+import { TESTER } from '../harness/actor.ts';
+import { type Dice, dice } from '../harness/dice.ts';
+import type { Shop } from '../harness/shop.ts';
+import { part, watch } from '../harness/stock.ts';
+import type { World } from '../harness/world.ts';
 import { openRandomSettings } from './random-settings.ts';
-import type { Shop } from './shop.ts';
-import { part, watch } from './stock.ts';
-import type { World } from './world.ts';
 
 /** A dealer with stock on several channels, who does one thing after the other; several writers may act at once. */
 export type RandomDealer = {

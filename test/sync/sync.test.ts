@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { enqueueJob } from '../src/channel/jobs/job-queue.ts';
-import { runJobs } from '../src/channel/jobs/run-jobs.ts';
-import { startChannelWorker } from '../src/channel/jobs/worker.ts';
-import { refreshDue } from '../src/channel/projection/due-promotions.ts';
-import { VERSIONS } from '../src/contract/versions.ts';
-import { sql } from '../src/db/sql.ts';
-import { createItem, editItem } from '../src/inventory/items.ts';
-import { setPublished } from '../src/inventory/publications.ts';
-import { TESTER } from './harness/actor.ts';
-import { dice } from './harness/dice.ts';
-import { readDocuments } from './harness/observe.ts';
-import { openRandomDealer } from './harness/random-dealer.ts';
-import { addShop, openShop, type Shop } from './harness/shop.ts';
-import { watch } from './harness/stock.ts';
-import { createSyncClient, type SyncClient } from './harness/sync-client.ts';
-import { startWorld, type World } from './harness/world.ts';
+import { enqueueJob } from '../../src/channel/jobs/job-queue.ts';
+import { runJobs } from '../../src/channel/jobs/run-jobs.ts';
+import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
+import { refreshDue } from '../../src/channel/projection/due-promotions.ts';
+import { VERSIONS } from '../../src/contract/versions.ts';
+import { sql } from '../../src/db/sql.ts';
+import { createItem, editItem } from '../../src/inventory/items.ts';
+import { setPublished } from '../../src/inventory/publications.ts';
+import { TESTER } from '../harness/actor.ts';
+import { dice } from '../harness/dice.ts';
+import { readDocuments } from '../harness/observe.ts';
+import { addShop, openShop, type Shop } from '../harness/shop.ts';
+import { watch } from '../harness/stock.ts';
+import { startWorld, type World } from '../harness/world.ts';
+import { openRandomDealer } from './random-dealer.ts';
+import { createSyncClient, type SyncClient } from './sync-client.ts';
 
 /** Runs begin until one of these is reached. */
 const RUNS = 20;

@@ -16,10 +16,10 @@ import {
   renameBusinessUnit,
   renameLocation,
 } from '../../src/inventory/locations.ts';
-import { TESTER } from './actor.ts';
-import type { Dice } from './dice.ts';
-import type { Shop } from './shop.ts';
-import type { World } from './world.ts';
+import { TESTER } from '../harness/actor.ts';
+import type { Dice } from '../harness/dice.ts';
+import type { Shop } from '../harness/shop.ts';
+import type { World } from '../harness/world.ts';
 
 /** Everything that alters all documents of a channel at once: its settings, its dealer's, rates, version, belonging. */
 export type RandomSettings = {
