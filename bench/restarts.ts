@@ -1,6 +1,6 @@
 import { openDatabase } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
-import { startOwnServer } from '../test/harness/own-server.ts';
+import { startOwnServer } from '../test/harness/servers/own-server.ts';
 import { restartUnderLoad } from '../test/service/rolling-restart.ts';
 import { startService, sweep, temporaryFolder } from '../test/service/service-process.ts';
 import { printTable } from './table.ts';

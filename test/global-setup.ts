@@ -7,8 +7,8 @@ import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded/embedde
 import { migrate } from '../src/db/migrate.ts';
 import { rawSql } from '../src/db/sql.ts';
 import { SERVER_VARIABLE, TEMPLATE_DATABASE } from './harness/database.ts';
-import { makeRunFolder, removeRunFolder } from './harness/run-folder.ts';
-import { startRunWatchdog } from './harness/run-watchdog.ts';
+import { makeRunFolder, removeRunFolder } from './harness/run/run-folder.ts';
+import { startRunWatchdog } from './harness/run/run-watchdog.ts';
 
 /**
  * One real PostgreSQL for the whole run, with a migrated template database that each test clones. Durability is off:

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
-import type { Receiver } from '../../test/harness/receiver.ts';
+import type { Receiver } from '../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../test/harness/shop.ts';
 import {
   deliveryOf,

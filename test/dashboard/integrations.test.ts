@@ -13,7 +13,7 @@ import {
   settled,
   startDashboard,
 } from '../harness/dashboard-browser.ts';
-import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Receiver, startReceiver } from '../harness/servers/receiver.ts';
 import { watch } from '../harness/stock.ts';
 import { startTestWorker, type TestWorker } from '../harness/webhooks.ts';
 import type { Dealer } from '../harness/world.ts';

@@ -13,7 +13,7 @@ import { type DeliveryWorker, startDeliveryWorker } from '../../src/webhooks/wor
 import type { Notice } from '../../src/webhooks/worker/maintenance.ts';
 import type { WorkerLimits } from '../../src/webhooks/worker/worker-limits.ts';
 import { TESTER } from './actor.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { type Receiver, startReceiver } from './servers/receiver.ts';
 import type { Shop } from './shop.ts';
 import { type Dealer, startWorld, type World } from './world.ts';
 

@@ -8,7 +8,7 @@ import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import { postgresStore } from '../../src/http/public/rate-limit/postgres-store.ts';
 import { TESTER } from '../harness/actor.ts';
 import type { ApiResponse } from '../harness/api-client.ts';
-import { type OwnServer, startOwnServer } from '../harness/own-server.ts';
+import { type OwnServer, startOwnServer } from '../harness/servers/own-server.ts';
 import { type Dealer, startWorld, type World } from '../harness/world.ts';
 
 /** More than the sum of all time limits on the way; a request that takes longer is not bounded. */

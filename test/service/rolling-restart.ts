@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { startReadyProxy } from '../harness/ready-proxy.ts';
+import { startReadyProxy } from '../harness/servers/ready-proxy.ts';
 import { freePort, type Service, startService, until } from './service-process.ts';
 
 export type RestartRun = {

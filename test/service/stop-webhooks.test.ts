@@ -7,7 +7,7 @@ import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { TESTER } from '../harness/actor.ts';
 import { rawSocket } from '../harness/raw-socket.ts';
-import { type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Receiver, startReceiver } from '../harness/servers/receiver.ts';
 import { guard, queueEvents } from '../harness/webhooks.ts';
 import { databaseIn, startService, sweep, temporaryFolder, until } from './service-process.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createNotifier } from '../../src/webhooks/worker/wake-up.ts';
-import { countRefused } from '../harness/receiver.ts';
+import { countRefused } from '../harness/servers/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { type ConnectedReceiver, queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks.ts';
 import { allDelivered, assertExplained } from './ledger.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { Received } from '../harness/receiver.ts';
+import type { Received } from '../harness/servers/receiver.ts';
 import type { Worker } from './worker-process.ts';
 
 const WAIT_LIMIT_MS = 60_000;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../src/db/sql.ts';
 import { createNotifier } from '../../src/webhooks/worker/wake-up.ts';
-import type { Receiver } from '../harness/receiver.ts';
+import type { Receiver } from '../harness/servers/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks.ts';
 import { startWorker, sweepWorkers, type Worker } from './worker-process.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
+import { BUCKET, startS3 } from '../../../test/harness/servers/s3.ts';
 import { newId } from '../../ids/new-id.ts';
 import { photoBucket } from './photo-bucket.ts';
 import { FILE_BYTES_MAX, type PhotoFiles } from './photo-files.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { cloneDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { BUCKET, startS3 } from '../../../test/harness/s3.ts';
+import { BUCKET, startS3 } from '../../../test/harness/servers/s3.ts';
 import { newId } from '../../ids/new-id.ts';
 import { photoBucket } from './photo-bucket.ts';
 import type { PhotoFiles } from './photo-files.ts';

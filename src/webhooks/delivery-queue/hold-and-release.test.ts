@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { until } from '../../../test/harness/locks.ts';
-import { countRefused } from '../../../test/harness/receiver.ts';
+import { countRefused } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import {

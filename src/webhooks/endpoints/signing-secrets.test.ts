@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
-import type { Received, Receiver } from '../../../test/harness/receiver.ts';
+import type { Received, Receiver } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted, signersAmong } from '../../../test/harness/verify-signature.ts';
 import {

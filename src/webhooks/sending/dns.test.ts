@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type HostileReceiver, startHostile } from '../../../test/harness/hostile-receiver.ts';
-import { type NameServer, startNameServer } from '../../../test/harness/name-server.ts';
+import { type HostileReceiver, startHostile } from '../../../test/harness/servers/hostile-receiver.ts';
+import { type NameServer, startNameServer } from '../../../test/harness/servers/name-server.ts';
 import { resolveByDns } from './dns.ts';
 import { createSender } from './send.ts';
 import { createSsrfGuard } from './ssrf-guard.ts';

@@ -8,9 +8,9 @@ import {
   type HostileReceiver,
   keepWriting,
   startHostile,
-} from '../../../test/harness/hostile-receiver.ts';
-import { type Receiver, startReceiver } from '../../../test/harness/receiver.ts';
-import { SELF_SIGNED } from '../../../test/harness/self-signed.ts';
+} from '../../../test/harness/servers/hostile-receiver.ts';
+import { type Receiver, startReceiver } from '../../../test/harness/servers/receiver.ts';
+import { SELF_SIGNED } from '../../../test/harness/servers/self-signed.ts';
 import { type AttemptResult, CONNECTION_AGE_MS, createSender, type Sender, type SenderOptions } from './send.ts';
 import { createSsrfGuard, type SsrfGuard } from './ssrf-guard.ts';
 

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { until } from '../../../test/harness/locks.ts';
-import type { Receiver } from '../../../test/harness/receiver.ts';
+import type { Receiver } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { isAccepted } from '../../../test/harness/verify-signature.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { countRefused, type Received } from '../../../test/harness/receiver.ts';
+import { countRefused, type Received } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { isAccepted, signedAt } from '../../../test/harness/verify-signature.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedIn } from '../../../../test/harness/dashboard-client.ts';
-import { startReceiver } from '../../../../test/harness/receiver.ts';
+import { startReceiver } from '../../../../test/harness/servers/receiver.ts';
 import { freshKey } from '../../../../test/harness/shop.ts';
 import { watch } from '../../../../test/harness/stock.ts';
 import { isAccepted } from '../../../../test/harness/verify-signature.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countRefused } from '../../../../test/harness/receiver.ts';
+import { countRefused } from '../../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { isAccepted, signedAt } from '../../../../test/harness/verify-signature.ts';
 import {

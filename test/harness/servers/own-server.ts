@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/embedded.ts';
-import { sql } from '../../src/db/sql.ts';
+import type { DatabaseAddress } from '../../../src/db/connection-settings.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../../../src/db/embedded/embedded.ts';
+import { sql } from '../../../src/db/sql.ts';
 
 /** A PostgreSQL of the test's own, to be stopped, killed and frozen. */
 export type OwnServer = {
