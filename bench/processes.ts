@@ -67,7 +67,7 @@ export async function openStage(): Promise<Stage> {
       const port = await freePort();
       const file = join(dir, `bodies-${port}.json`);
       await writeFile(file, JSON.stringify(bodies));
-      const child = start('bench/bare-server.ts', [String(port), file]);
+      const child = start('bench/baselines/bare-server.ts', [String(port), file]);
       child.stdout?.resume();
       await until(async () => (await fetch(`http://127.0.0.1:${port}/none`)).status === 404);
       return { port, pid: child.pid };

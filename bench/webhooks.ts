@@ -16,7 +16,7 @@ import { type Endpoint, openOutbox } from '../src/webhooks/outbox.ts';
 import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../src/webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../src/webhooks/worker/wake-up.ts';
-import { QUEUE, type WebhookJob } from './job-queue.ts';
+import { QUEUE, type WebhookJob } from './baselines/job-queue.ts';
 import { childrenCpuSeconds, cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
 import { median, openBackDoor } from './shop.ts';
 import type { Arrivals } from './sink.ts';
@@ -153,7 +153,7 @@ async function postBare(scene: Scene): Promise<number> {
   if (some.length < ROUND_EVENTS) await queueEvents(scene, ROUND_EVENTS);
   await writeFile(file, (await bodies(scene.db, ROUND_EVENTS)).join('\n'));
   await settle(scene);
-  await scene.stage.runScript('bare-poster.ts', [`${scene.sink}/hook`, file]);
+  await scene.stage.runScript('baselines/bare-poster.ts', [`${scene.sink}/hook`, file]);
   return rateOf(await arrivals(scene));
 }
 
@@ -257,7 +257,7 @@ async function compareWithJobs(scene: Scene, ours: number): Promise<void> {
   }
   await boss.stop({ graceful: false });
   await scene.db.query(rawSql('analyze'));
-  await scene.stage.runScript('job-poster.ts', [scene.databaseUrl, `${scene.sink}/hook`, String(JOB_EVENTS)]);
+  await scene.stage.runScript('baselines/job-poster.ts', [scene.databaseUrl, `${scene.sink}/hook`, String(JOB_EVENTS)]);
   const jobs = rateOf(await arrivals(scene));
   printTable(
     'The deliveries table as the queue, against a job library',

@@ -1,13 +1,13 @@
 import { PgBoss } from 'pg-boss';
 import { Agent, request } from 'undici';
-import { signature } from '../src/webhooks/sending/sign.ts';
+import { signature } from '../../src/webhooks/sending/sign.ts';
 import { QUEUE, type WebhookJob } from './job-queue.ts';
 
 /**
  * The same work as jobs of a job library: fetched and completed in batches as large as it advises, signed and posted as
  * ours are, and without a record of the attempt.
  *
- * Runs as a process of its own: node bench/job-poster.ts <database URL> <url> <how many>.
+ * Runs as a process of its own: node bench/baselines/job-poster.ts <database URL> <url> <how many>.
  */
 const CONNECTIONS = 64;
 const BATCH = 100;

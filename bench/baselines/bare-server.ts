@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 /**
  * The bare limit: a plain node:http server that sends the same bodies with the least headers, and does nothing else.
  *
- * Runs as a process of its own: node bench/bare-server.ts <port> <file of path → body>.
+ * Runs as a process of its own: node bench/baselines/bare-server.ts <port> <file of path → body>.
  */
 const [port = '0', bodiesFile = ''] = process.argv.slice(2);
 const bodies = new Map(

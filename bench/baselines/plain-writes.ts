@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ChannelContext } from '../src/channel/context.ts';
-import { sessionOptions } from '../src/db/connection-settings.ts';
-import { rawSql, sql } from '../src/db/sql.ts';
-import type { WriteName } from './load-generator.ts';
-import type { Shop } from './shop.ts';
+import type { ChannelContext } from '../../src/channel/context.ts';
+import { sessionOptions } from '../../src/db/connection-settings.ts';
+import { rawSql, sql } from '../../src/db/sql.ts';
+import type { WriteName } from '../load-generator.ts';
+import type { Shop } from '../shop.ts';
 
 /** The same rows as the service writes, written by nothing but PostgreSQL: one statement and one commit for each write. */
 export type SocketAddress = { socketDir: string; user: string; database: string };

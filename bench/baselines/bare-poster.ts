@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { signature } from '../src/webhooks/sending/sign.ts';
+import { signature } from '../../src/webhooks/sending/sign.ts';
 
 /**
  * The bare limit: a loop that signs and posts bodies that it has in memory, and does nothing else.
  *
- * Runs as a process of its own: node bench/bare-poster.ts <url> <file with a body on each line>.
+ * Runs as a process of its own: node bench/baselines/bare-poster.ts <url> <file with a body on each line>.
  */
 const CONNECTIONS = 64;
 const SECRET = `whsec_${'x'.repeat(32)}`;
