@@ -19,6 +19,7 @@ describe('the states of an order', () => {
     assert.deepEqual(grid, [
       'report: refused refused refused refused',
       'match_line: received refused refused refused',
+      'unmatch_line: received refused refused refused',
       'assign_customer: received matched fulfilled cancelled',
       'confirm: matched refused refused refused',
       'fulfil: refused fulfilled refused refused',

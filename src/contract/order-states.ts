@@ -11,6 +11,7 @@ export type OrderStatus = Order['status'];
 export type OrderOperation =
   | 'report'
   | 'match_line'
+  | 'unmatch_line'
   | 'assign_customer'
   | 'confirm'
   | 'fulfil'
@@ -58,6 +59,16 @@ export const ORDER_TRANSITIONS: Readonly<Record<OrderOperation, OrderTransition>
     to: null,
     isRepeatable: false,
     effect: 'The units are held for the order. What the line held before is free again.',
+    event: null,
+  },
+  unmatch_line: {
+    by: 'dealer',
+    label: 'Take the item off a line',
+    participle: 'taken apart from its items',
+    from: ['received'],
+    to: null,
+    isRepeatable: false,
+    effect: 'The units that the line held are free again.',
     event: null,
   },
   assign_customer: {

@@ -3,12 +3,13 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
+import { orderCan } from '../contract/order-can.ts';
 import type { Order } from '../contract/resources/order.ts';
 import { lockCustomers } from '../customers/customer-book.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { changeOrder, missingOrder, type OpenOrder } from './orders/change-order.ts';
-import { assertAllowed } from './orders/order-operations.ts';
+import { assertMay } from './orders/order-operations.ts';
 
 /**
  * Says whose order it is, in any status; null says nobody's. This decides a conflict of the reported buyer for this one
@@ -28,7 +29,7 @@ export async function assignCustomer(
     const customer = customerId === null ? null : await findCustomer(tx, organizationId, customerId);
     let formerId: string | null = null;
     const alter = (open: OpenOrder) => {
-      assertAllowed(open.order, 'assign_customer');
+      assertMay(orderCan.assignCustomer(open.order));
       formerId = open.order.customer_id;
       return assign(open, customerId, customer);
     };

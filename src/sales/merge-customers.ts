@@ -86,6 +86,7 @@ async function joinRows(tx: Transaction, { keptId, mergedId }: Pair, now: Date):
   await tx.query(sql`
     insert into test_customers (customer_id, integration_id)
     select ${keptId}, integration_id from test_customers where customer_id = ${mergedId} on conflict do nothing`);
+  await tx.query(sql`update sales set customer_id = ${keptId} where customer_id = ${mergedId}`);
   // Deleted before its keys pass on: an email or phone belongs to one customer at a time.
   const [merged] = await tx.query<{ details: string }>(sql`
     delete from customers where id = ${mergedId} returning to_jsonb(customers)::text as details`);

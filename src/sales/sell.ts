@@ -2,12 +2,18 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
+import { namesOfCustomers } from '../customers/customer-names.ts';
+import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { transactionTime } from '../db/sql-time.ts';
+import { currencyOf } from '../dealers/organization-settings.ts';
 import { newId } from '../ids/new-id.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
 import { alreadyVoided, cancelSale } from './orders/order-operations.ts';
+
+/** What a sale over the counter brought, in the dealer's currency, and who bought it; null where nobody said so. */
+export type SaleTerms = { amount: number | null; customerId: string | null };
 
 /** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
 export async function sellUnits(
@@ -16,25 +22,77 @@ export async function sellUnits(
   organizationId: string,
   itemId: string,
   units: number,
+  terms: SaleTerms = { amount: null, customerId: null },
 ): Promise<string> {
   assertUnits(units);
+  const { amount, customerId } = terms;
+  if (customerId !== null) await assertCustomer(context.db, organizationId, customerId);
+  const currency = await currencyOf(context.db, organizationId);
   const id = newId('sale');
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
     await changeUnits(tx, item, -units);
     await tx.query(sql`
-      insert into sales (id, organization_id, item_id, title, stock_number, units, created_at)
-      values (${id}, ${organizationId}, ${itemId}, ${item.title}, ${item.stockNumber}, ${units},
-        ${transactionTime(context.now())})`);
+      insert into sales (id, organization_id, item_id, title, stock_number, units, amount, currency, customer_id,
+        created_at)
+      values (${id}, ${organizationId}, ${itemId}, ${item.title}, ${item.stockNumber}, ${units}, ${amount}, ${currency},
+        ${customerId}, ${transactionTime(context.now())})`);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'sale.made',
       object: { kind: 'item', id: itemId },
       old: { units: item.units },
-      new: { units: item.units - units, saleId: id },
+      new: { units: item.units - units, saleId: id, ...(amount === null ? {} : { amount }) },
       at: context.now(),
     });
   });
   return id;
+}
+
+/**
+ * Corrects what a sale brought or who bought it. The buyer of an order's sale is the order's, and is assigned there. No
+ * client reads any of it.
+ */
+export async function changeSale(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  saleId: string,
+  changes: Partial<SaleTerms>,
+): Promise<void> {
+  const { customerId } = changes;
+  if (customerId != null) await assertCustomer(context.db, organizationId, customerId);
+  await context.db.transaction(async (tx) => {
+    const [sale] = await tx.query<SaleTerms & { orderId: string | null; status: string }>(sql`
+      select amount, customer_id as "customerId", order_id as "orderId", status from sales
+      where id = ${saleId} and organization_id = ${organizationId} for update`);
+    if (sale === undefined) throw missingSale();
+    if (sale.status === 'voided') throw alreadyVoided();
+    if (customerId !== undefined && sale.orderId !== null) {
+      throw new DomainError('wrong_kind', 'The buyer of this sale is the buyer of its order.', 'customerId');
+    }
+    const terms = { amount: sale.amount, customerId: sale.customerId, ...changes };
+    await tx.query(sql`
+      update sales set amount = ${terms.amount}, customer_id = ${terms.customerId} where id = ${saleId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'sale.changed',
+      object: { kind: 'sale', id: saleId },
+      old: { amount: sale.amount, customerId: sale.customerId },
+      new: { amount: terms.amount, customerId: terms.customerId },
+      at: context.now(),
+    });
+  });
+}
+
+/** A sale over the counter is a live one, and so is its buyer. */
+async function assertCustomer(db: Queryable, organizationId: string, customerId: string): Promise<void> {
+  const customer = (await namesOfCustomers(db, organizationId, [customerId])).get(customerId);
+  if (customer === undefined) throw new DomainError('not_found', 'There is no such customer.', 'customerId');
+  if (customer.isTest) throw new DomainError('wrong_kind', 'A test customer buys nothing real.', 'customerId');
+}
+
+function missingSale(): DomainError {
+  return new DomainError('not_found', 'There is no such sale.');
 }
 
 /** Voids a sale: its units return to stock. The sale of a reported order takes the order back to the queue with it. */
@@ -46,7 +104,7 @@ export async function voidSale(
 ): Promise<void> {
   const [sale] = await context.db.query<{ item_id: string | null; units: number; is_test: boolean }>(sql`
     select item_id, units, is_test from sales where id = ${saleId} and organization_id = ${organizationId}`);
-  if (sale === undefined) throw new DomainError('not_found', 'There is no such sale.');
+  if (sale === undefined) throw missingSale();
   const [line] = await context.db.query<{ order_id: string }>(sql`
     select order_id from order_lines where sale_id = ${saleId}`);
   if (line !== undefined) {

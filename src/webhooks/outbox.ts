@@ -35,6 +35,8 @@ type EventRow = {
   body: string;
   isSuppressed: boolean;
   hasDelivery: boolean;
+  /** What it is about. */
+  objectId: string | null;
 };
 type DeliveryRow = { integrationId: string; id: string; eventId: string; status: string; createdAt: Date };
 
@@ -61,6 +63,7 @@ export function openOutbox(): Outbox {
         body: envelope(id, endpoint, event),
         isSuppressed: event.isSuppressed,
         hasDelivery: isWanted,
+        objectId: objectIdOf(event.object),
       });
       if (!isWanted) return { id, deliveryId: null };
       const deliveryId = newId('delivery', event.createdAt.getTime());
@@ -94,6 +97,12 @@ export function envelope(id: string, endpoint: Endpoint, event: OutgoingEvent): 
   return `${head.slice(0, -1)},"data":{"object":${object}${previous}}}`;
 }
 
+/** Every object begins with its id, also one that is JSON text already. */
+function objectIdOf(object: OutgoingEvent['object']): string | null {
+  if ('json' in object) return /^\{"id":"([^"]+)"/.exec(String(object.json))?.[1] ?? null;
+  return typeof object.id === 'string' ? object.id : null;
+}
+
 const EVENT_COLUMNS = {
   integrationId: 'text',
   id: 'text',
@@ -102,6 +111,7 @@ const EVENT_COLUMNS = {
   body: 'text',
   isSuppressed: 'boolean',
   hasDelivery: 'boolean',
+  objectId: 'text',
 } as const;
 
 const DELIVERY_COLUMNS = {
@@ -116,8 +126,8 @@ const DELIVERY_COLUMNS = {
 async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): Promise<void> {
   await tx.query(sql`
     with new_events as (
-      insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery)
-      select integration_id, id, type, created_at, body, is_suppressed, has_delivery
+      insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id)
+      select integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id
       from ${unnestRows('rows', events, EVENT_COLUMNS)}
     )
     insert into deliveries (integration_id, id, event_id, status, created_at, due_at)

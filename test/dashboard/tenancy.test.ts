@@ -10,6 +10,8 @@ import { createItem } from '../../src/inventory/items.ts';
 import { startJob } from '../../src/inventory/jobs/job-queue.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import { startPromotion } from '../../src/inventory/promotions.ts';
+import { draftOrder } from '../../src/sales/orders/order-draft.ts';
+import { placeOrders } from '../../src/sales/orders/place-orders.ts';
 import { sellUnits } from '../../src/sales/sell.ts';
 import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
 import { watch } from '../harness/stock.ts';
@@ -40,6 +42,15 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
     const itemId = await createItem(world.channel, COMMAND_LINE, organizationId, watch());
     return await sellUnits(world.channel, COMMAND_LINE, organizationId, itemId, 1);
   },
+  order_id: async ({ organizationId }) => {
+    const [channel] = await listChannels(world.db, organizationId);
+    const scope = { organizationId, integrationId: channel?.id ?? '', isTest: false };
+    const draft = draftOrder({ channel_order_id: newId('order') }, { currency: 'USD', country: null });
+    const { documents } = await world.db.transaction((tx) => placeOrders(tx, world.channel, scope, [draft]));
+    return JSON.parse(documents[0] ?? '{}').id;
+  },
+  line_id: async () => newId('orderLine'),
+  customer_id: async () => newId('customer'),
   photo_id: async () => newId('photo'),
   location_id: async ({ organizationId }) => {
     const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
@@ -64,6 +75,9 @@ const FOREIGN_FIELDS: Record<string, string> = {
   object_id: 'item_id',
   photo_ids: 'photo_id',
   preview_of_id: 'item_id',
+  item_id: 'item_id',
+  line_id: 'line_id',
+  customer_id: 'customer_id',
 };
 /** Bodies that the sample below can't guess. */
 const PROMOTION = { price_amount: 1, starts_at: null, ends_at: null };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/versions.ts';
-import type { Transaction } from '../../db/database.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { Endpoint } from '../../webhooks/outbox.ts';
 import type { ChannelSource, ImageFormat, ItemSource, PhotoSource, Publication } from './documents.ts';
@@ -173,7 +173,7 @@ function rateOf(row: SettingsRow): Rate | null {
 }
 
 /** Null if there is no rate between the two. */
-export async function readRate(tx: Transaction, from: string, to: string): Promise<Rate | null> {
+export async function readRate(tx: Queryable, from: string, to: string): Promise<Rate | null> {
   if (from === to) return { numerator: 1n, denominator: 1n };
   const [row] = await tx.query<{ base: string; rate: string }>(sql`
     select base, rate::text as rate from exchange_rates

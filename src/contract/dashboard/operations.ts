@@ -5,7 +5,9 @@ import { jobOperations } from './jobs.ts';
 import { liveOperations } from './live.ts';
 import { locationOperations } from './locations.ts';
 import type { DashboardOperation } from './operation.ts';
+import { orderOperations } from './orders.ts';
 import { organizationOperations } from './organization.ts';
+import { saleOperations } from './sales.ts';
 import { sessionOperations } from './session.ts';
 import { stockOperations } from './stock.ts';
 import { teamOperations } from './team.ts';
@@ -23,6 +25,8 @@ export const DASHBOARD_OPERATIONS = {
   ...auditOperations,
   ...integrationOperations,
   ...itemOperations,
+  ...orderOperations,
+  ...saleOperations,
   ...liveOperations,
   ...jobOperations,
 } satisfies Record<string, DashboardOperation>;

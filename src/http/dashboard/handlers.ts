@@ -6,7 +6,9 @@ import { itemHandlers } from './routes/items.ts';
 import { jobHandlers } from './routes/jobs.ts';
 import { liveHandlers } from './routes/live.ts';
 import { locationHandlers } from './routes/locations.ts';
+import { orderHandlers } from './routes/orders.ts';
 import { organizationHandlers } from './routes/organization.ts';
+import { saleHandlers } from './routes/sales.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { stockHandlers } from './routes/stock.ts';
 import { teamHandlers } from './routes/team.ts';
@@ -21,6 +23,8 @@ export const handlers: Handlers<DashboardOperations> = {
   ...auditHandlers,
   ...integrationHandlers,
   ...itemHandlers,
+  ...orderHandlers,
+  ...saleHandlers,
   ...liveHandlers,
   ...jobHandlers,
 };

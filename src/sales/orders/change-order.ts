@@ -35,6 +35,8 @@ export type OpenOrder = {
   items: Map<string, LockedItem>;
   /** The reported buyer is several people, and the dealer has not decided yet. */
   hasCustomerConflict: boolean;
+  /** The API request that cancels it; null leaves what stands. */
+  cancelRequestId: string | null;
   now: Date;
   /** Adds an event for the order's own client. */
   announce(type: EventType, previous: Record<string, unknown>): void;
@@ -100,7 +102,8 @@ export async function changeOrders(
   const stamp = stampOf(stamps, integrationId);
   const works = [...altered].flatMap((id) => scene.works.get(id) ?? []);
   for (const { open, sales, voided } of works) {
-    await writeSales(tx, owner.organizationId, open.order.is_test, sales, voided, stamp);
+    const source = { organizationId: owner.organizationId, integrationId, order: open.order };
+    await writeSales(tx, source, sales, voided, stamp);
   }
   const changed = works.map(({ open, events }) => {
     const { updated_at: _, ...body } = open.order;
@@ -173,11 +176,13 @@ function openOrder(
     lines,
     items,
     hasCustomerConflict: row.hasCustomerConflict,
+    cancelRequestId: null,
     now: context.now() ?? row.now,
     announce: (type, previous) => events.push({ type, previous }),
     sell(line, item) {
       const id = newId('sale');
-      sales.push({ id, itemId: item.id, title: item.title, stockNumber: item.stockNumber, units: line.units });
+      const { title, stockNumber } = item;
+      sales.push({ id, itemId: item.id, title, stockNumber, units: line.units, amount: lineAmount(order, line.id) });
       line.saleId = id;
     },
     voidSale: (saleId) => voided.push(saleId),
@@ -231,6 +236,13 @@ async function recordEvents(
 
 function copyOf(items: Map<string, LockedItem>): Map<string, LockedItem> {
   return new Map([...items].map(([id, item]) => [id, { ...item }]));
+}
+
+/** What a line was sold for, all units together; null if the client did not say. Discounts on the whole order are not in it. */
+function lineAmount(order: Order, lineId: string): number | null {
+  const line = order.lines.find(({ id }) => id === lineId);
+  if (line === undefined || line.unit_amount === null) return null;
+  return Math.max(0, line.unit_amount * line.quantity - (line.discount_amount ?? 0));
 }
 
 /** An order of another dealer is the same as a missing one. */

@@ -17,6 +17,8 @@ export type OrderScope = { integrationId: string; organizationId: string; isTest
 /** An order as the client reported it, checked, with what follows from it alone. */
 export type OrderDraft = {
   channelOrderId: string;
+  /** The API request that reported it, if one did. */
+  requestId: string | null;
   customer: CustomerDraft | null;
   lines: OrderLineDraft[];
   /** The fields of the order that are simply what was reported. */
@@ -49,7 +51,7 @@ export type OrderLineDraft = {
 type Defaults = { currency: string; country: string | null };
 
 /** Checks what a schema can't, and puts the report into the form in which it is read back. */
-export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
+export function draftOrder(input: OrderInput, defaults: Defaults, requestId: string | null = null): OrderDraft {
   const currency = textOrNull(input.currency) ?? defaults.currency;
   if (!isCurrency(currency)) throw invalid('currency', 'currency must be an ISO 4217 code.');
   assertMetadata(input.metadata, 'metadata');
@@ -58,6 +60,7 @@ export function draftOrder(input: OrderInput, defaults: Defaults): OrderDraft {
   const subtotal = subtotalOf(lines);
   return {
     channelOrderId: input.channel_order_id,
+    requestId,
     customer,
     lines,
     reported: {

@@ -4,6 +4,7 @@ import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { AuditAction } from '../../contract/audit-actions.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { orderCan, type Permission } from '../../contract/order-can.ts';
 import { type OrderOperation, orderRefusal, orderStep } from '../../contract/order-states.ts';
 import { textOrNull } from '../../contract/resources/customer.ts';
 import type { Order } from '../../contract/resources/order.ts';
@@ -33,7 +34,7 @@ export async function matchLine(
     organizationId,
     orderId,
     (open) => {
-      assertAllowed(open.order, 'match_line');
+      assertMay(orderCan.matchLine(open.order));
       const item = open.items.get(choice.itemId);
       if (item === undefined) throw new DomainError('not_found', 'There is no such item.', 'itemId');
       const line = choice.lineId === null ? addLine(open, item, choice.units) : lineOf(open, choice.lineId);
@@ -55,6 +56,23 @@ export async function matchLine(
   );
 }
 
+/** Takes the item off a line. The units that it held are free again, and the line waits for another item. */
+export async function unmatchLine(
+  context: ChannelContext,
+  actor: Actor,
+  organizationId: string,
+  orderId: string,
+  lineId: string,
+): Promise<Order> {
+  return await asDealer(context, { actor, action: 'order.line_unmatched' }, organizationId, orderId, (open) => {
+    assertMay(orderCan.unmatchLine(open.order));
+    const line = lineOf(open, lineId);
+    if (line.itemId === null) throw new DomainError('nothing_matched', 'No item is matched to this line.', 'lineId');
+    release(open, line);
+    return true;
+  });
+}
+
 /** Confirms that the order was sold: what it holds becomes a completed sale. */
 export async function confirmOrder(
   context: ChannelContext,
@@ -68,12 +86,9 @@ export async function confirmOrder(
     organizationId,
     orderId,
     (open) => {
+      assertMay(orderCan.confirm(open.order));
       const status = nextStatus(open.order, 'confirm');
-      const matched = open.lines.filter((line) => line.itemId !== null);
-      if (matched.length === 0) {
-        throw new DomainError('nothing_matched', 'Match at least one line to an item before you confirm the order.');
-      }
-      for (const line of matched) {
+      for (const line of open.lines.filter(({ itemId }) => itemId !== null)) {
         const item = open.items.get(line.itemId ?? '');
         if (item === undefined) continue;
         open.sell(line, item);
@@ -154,8 +169,9 @@ export function alreadyVoided(): DomainError {
 }
 
 /** The client's own cancellation: false if the order is cancelled already, and refused if it is past that. */
-export function cancelByClient(open: OpenOrder, reason: string | null): boolean {
+export function cancelByClient(open: OpenOrder, reason: string | null, requestId: string | null = null): boolean {
   if (orderStep('cancel', open.order.status) === 'unchanged') return false;
+  open.cancelRequestId = requestId;
   cancel(open, nextStatus(open.order, 'cancel'), 'api', reason);
   return true;
 }
@@ -255,6 +271,7 @@ function nextStatus(order: Order, operation: OrderOperation): Order['status'] {
   throw new DomainError('wrong_status', orderRefusal(operation, order.status) ?? 'Nothing is left to do.');
 }
 
-export function assertAllowed(order: Order, operation: OrderOperation): void {
-  nextStatus(order, operation);
+/** Refuses what the dashboard shows as a disabled button, in the same words. */
+export function assertMay(permission: Permission): void {
+  if (!permission.isAllowed) throw new DomainError(permission.code, permission.reason);
 }

@@ -27,7 +27,17 @@ export type StoredLine = {
   saleId: string | null;
 };
 
-export type Sale = { id: string; itemId: string; title: string; stockNumber: string; units: number };
+export type Sale = {
+  id: string;
+  itemId: string;
+  title: string;
+  stockNumber: string;
+  units: number;
+  amount: number | null;
+};
+
+/** The order that a sale comes from. */
+export type SaleSource = { organizationId: string; integrationId: string; order: Order };
 
 /** Locks those orders that there are, in the order of their ids as every transaction does. */
 export async function lockOrders(tx: Transaction, owner: OrderOwner, orderIds: string[]): Promise<OrderRow[]> {
@@ -64,20 +74,28 @@ export async function writeItems(tx: Transaction, items: LockedItem[]): Promise<
     where i.id = rows.id`);
 }
 
-const SALE_COLUMNS = { id: 'text', itemId: 'text', title: 'text', stockNumber: 'text', units: 'integer' } as const;
+const SALE_COLUMNS = {
+  id: 'text',
+  itemId: 'text',
+  title: 'text',
+  stockNumber: 'text',
+  units: 'integer',
+  amount: 'bigint',
+} as const;
 
 export async function writeSales(
   tx: Transaction,
-  organizationId: string,
-  isTest: boolean,
+  { organizationId, integrationId, order }: SaleSource,
   sales: Sale[],
   voided: string[],
   at: Date,
 ): Promise<void> {
   if (sales.length > 0) {
     await tx.query(sql`
-      insert into sales (id, organization_id, is_test, created_at, item_id, title, stock_number, units)
-      select id, ${organizationId}, ${isTest}, ${at}, item_id, title, stock_number, units
+      insert into sales (id, organization_id, is_test, created_at, item_id, title, stock_number, units, amount, currency,
+        channel, order_id)
+      select id, ${organizationId}, ${order.is_test}, ${at}, item_id, title, stock_number, units, amount, ${order.currency},
+        ${integrationId}, ${order.id}
       from ${unnestRows('rows', sales, SALE_COLUMNS)}`);
   }
   if (voided.length > 0) {
@@ -86,13 +104,20 @@ export async function writeSales(
   }
 }
 
-export type ChangedOrder = { order: Order; document: string; lines: StoredLine[]; hasCustomerConflict: boolean };
+export type ChangedOrder = {
+  order: Order;
+  document: string;
+  lines: StoredLine[];
+  hasCustomerConflict: boolean;
+  cancelRequestId: string | null;
+};
 
 const ORDER_COLUMNS = {
   id: 'text',
   status: 'text',
   customerId: 'text',
   hasCustomerConflict: 'boolean',
+  cancelRequestId: 'text',
   document: 'text',
 } as const;
 const LINE_COLUMNS = {
@@ -112,16 +137,18 @@ export async function writeOrders(
   changed: ChangedOrder[],
   stamp: Date,
 ): Promise<void> {
-  const orders = changed.map(({ order: { id, status, customer_id: customerId }, hasCustomerConflict, document }) => ({
-    id,
-    status,
-    customerId,
+  const orders = changed.map(({ order, hasCustomerConflict, cancelRequestId, document }) => ({
+    id: order.id,
+    status: order.status,
+    customerId: order.customer_id,
     hasCustomerConflict,
+    cancelRequestId,
     document,
   }));
   await tx.query(sql`
     update orders o set status = rows.status, customer_id = rows.customer_id,
-      has_customer_conflict = rows.has_customer_conflict, document = rows.document, updated_at = ${stamp}
+      has_customer_conflict = rows.has_customer_conflict,
+      cancel_request_id = coalesce(rows.cancel_request_id, o.cancel_request_id), document = rows.document, updated_at = ${stamp}
     from ${unnestRows('rows', orders, ORDER_COLUMNS)}
     where o.integration_id = ${integrationId} and o.id = rows.id`);
   const lines = changed.flatMap(({ order, lines }) =>

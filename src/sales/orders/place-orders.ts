@@ -169,6 +169,7 @@ function orderRow(
 const ORDER_COLUMNS = {
   id: 'text',
   channelOrderId: 'text',
+  requestId: 'text',
   customerId: 'text',
   hasConflict: 'boolean',
   document: 'text',
@@ -179,6 +180,7 @@ async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[]
   const orders = rows.map(({ id, draft, customer, document }) => ({
     id,
     channelOrderId: draft.channelOrderId,
+    requestId: draft.requestId,
     customerId: customer.id,
     hasConflict: customer.hasConflict,
     document,
@@ -191,9 +193,9 @@ async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[]
   await tx.query(sql`
     with new_orders as (
       insert into orders (integration_id, organization_id, is_test, status, created_at, updated_at, id, channel_order_id,
-        customer_id, has_customer_conflict, document)
+        request_id, customer_id, has_customer_conflict, document)
       select ${scope.integrationId}, ${scope.organizationId}, ${scope.isTest}, 'received', ${stamp}::timestamptz,
-        ${stamp}::timestamptz, id, channel_order_id, customer_id, has_conflict, document
+        ${stamp}::timestamptz, id, channel_order_id, request_id, customer_id, has_conflict, document
       from ${unnestRows('rows', orders, ORDER_COLUMNS)}
     )
     insert into order_lines (integration_id, id, order_id, position, item_id, units, is_holding)

@@ -8,7 +8,7 @@ import type { Handler } from '../../handler.ts';
 import { answerWrite } from '../../writes/answer-write.ts';
 import type { WriteKind } from '../../writes/write-kind.ts';
 
-type Cancellation = { orderId: string; reason: string | null };
+type Cancellation = { orderId: string; reason: string | null; requestId: string };
 
 const cancellation: WriteKind<Cancellation> = {
   failureCode: 'cancel_failed',
@@ -18,11 +18,11 @@ const cancellation: WriteKind<Cancellation> = {
   async work(tx, channel, items) {
     const { organizationId, integrationId } = items[0].integration;
     const isMatched = items.map(() => false);
-    const changes = items.map(({ input: { orderId, reason } }, index) => ({
+    const changes = items.map(({ input: { orderId, reason, requestId } }, index) => ({
       orderId,
       alter(open: OpenOrder) {
         isMatched[index] = orderStep('cancel', open.order.status) === 'refused';
-        return isMatched[index] ? false : cancelByClient(open, reason);
+        return isMatched[index] ? false : cancelByClient(open, reason, requestId);
       },
     }));
     // The client's own writes are not echoed to it.
@@ -42,5 +42,6 @@ const cancellation: WriteKind<Cancellation> = {
 
 export const cancelOrder: Handler<typeof OPERATIONS.cancelOrder> = async (call) => {
   if (!isId('order', call.params.id)) throw new ApiError('order_not_found');
-  return await answerWrite(call, cancellation, { orderId: call.params.id, reason: call.body.reason ?? null });
+  const input = { orderId: call.params.id, reason: call.body.reason ?? null, requestId: call.request.id };
+  return await answerWrite(call, cancellation, input);
 };

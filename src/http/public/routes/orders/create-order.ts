@@ -27,7 +27,7 @@ const orderReport: WriteKind<OrderDraft> = {
 };
 
 export const createOrder: Handler<typeof OPERATIONS.createOrder> = async (call) =>
-  await answerWrite(call, orderReport, draftOrder(call.body, call.integration));
+  await answerWrite(call, orderReport, draftOrder(call.body, call.integration, call.request.id));
 
 /** Names the order that is there already: a client that lost its id has it again. */
 function duplicate(existingId: string | undefined): ApiError {

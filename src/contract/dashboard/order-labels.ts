@@ -1,0 +1,53 @@
+/**
+ * Tabs, choices and words of the pages of orders and sales. Apart from their schemas, so that pages which show a word do not
+ * load the library of schemas.
+ */
+
+/** The tabs of the list, each with the statuses that it shows. */
+export const ORDER_TABS = {
+  queue: ['received'],
+  matched: ['matched'],
+  fulfilled: ['fulfilled'],
+  cancelled: ['cancelled'],
+  all: ['received', 'matched', 'fulfilled', 'cancelled'],
+} as const;
+export type OrderTab = keyof typeof ORDER_TABS;
+
+/** Whether a list shows what was made in test mode. Left out, it is as the person's account says. */
+export const TEST_DATA_LABELS = { hide: 'Live only', show: 'Live and test', only: 'Test only' } as const;
+export type TestData = keyof typeof TEST_DATA_LABELS;
+
+/** How far back a list goes. */
+export const PERIODS = {
+  day: { label: 'Last 24 hours', days: 1 },
+  week: { label: 'Last 7 days', days: 7 },
+  month: { label: 'Last 30 days', days: 30 },
+  year: { label: 'Last 12 months', days: 365 },
+} as const;
+export type Period = keyof typeof PERIODS;
+
+export const ORDER_SORTS = ['-created', 'created'] as const;
+
+/** Why a line is matched to no item, as it stands now. */
+export const UNMATCHED_REASON_LABELS = {
+  unnamed: 'Not named',
+  unknown: 'Unknown',
+  off_channel: 'Not on this channel',
+  taken: 'Taken',
+  sold: 'Taken',
+  too_few: 'Too few',
+  free: 'Free again',
+} as const;
+export type UnmatchedReason = keyof typeof UNMATCHED_REASON_LABELS;
+
+/** Why an item is suggested for a line. */
+export const SUGGESTION_REASONS = ['id', 'stock_number', 'reference', 'price'] as const;
+export type SuggestionReason = (typeof SUGGESTION_REASONS)[number];
+
+/** Where a sale is made that no integration reported. */
+export const COUNTER = 'counter';
+
+export const SALE_TABS = { completed: ['completed'], voided: ['voided'], all: ['completed', 'voided'] } as const;
+export type SaleTab = keyof typeof SALE_TABS;
+
+export const SALE_SORTS = ['-created', 'created'] as const;

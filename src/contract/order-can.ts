@@ -1,0 +1,37 @@
+import { type OrderOperation, type OrderStatus, orderRefusal } from './order-states.ts';
+
+/** What has to be known of an order to say what may be done with it. */
+export type OrderFacts = { status: OrderStatus; lines: readonly { match: object | null }[] };
+
+/** Whether something may be done now. The reason is for people: on a disabled button, and in the refusal itself. */
+export type Permission =
+  | { isAllowed: true; reason: null }
+  | { isAllowed: false; reason: string; code: 'wrong_status' | 'nothing_matched' };
+
+const ALLOWED: Permission = { isAllowed: true, reason: null };
+
+function inStatus(operation: OrderOperation) {
+  return ({ status }: Pick<OrderFacts, 'status'>): Permission => {
+    const reason = orderRefusal(operation, status);
+    return reason === null ? ALLOWED : { isAllowed: false, reason, code: 'wrong_status' };
+  };
+}
+
+/**
+ * What the dealer may do with an order: `orderCan.fulfil(order)`. The service asks it before it changes anything, and the
+ * dashboard for its buttons. The statuses come from the table in order-states.ts.
+ */
+export const orderCan = {
+  matchLine: inStatus('match_line'),
+  unmatchLine: inStatus('unmatch_line'),
+  assignCustomer: inStatus('assign_customer'),
+  confirm(order: OrderFacts): Permission {
+    const byStatus = inStatus('confirm')(order);
+    if (!byStatus.isAllowed || order.lines.some(({ match }) => match !== null)) return byStatus;
+    const reason = 'Match at least one line to an item before you confirm the order.';
+    return { isAllowed: false, reason, code: 'nothing_matched' };
+  },
+  fulfil: inStatus('fulfil'),
+  dismiss: inStatus('dismiss'),
+  cancelSale: inStatus('cancel_sale'),
+} satisfies Record<string, (order: OrderFacts) => Permission>;

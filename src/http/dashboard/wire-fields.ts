@@ -1,0 +1,15 @@
+import { DomainError } from '../../contract/domain-error.ts';
+
+/** Runs a domain function whose refusal shall name the field as the form knows it: by its name on the wire. */
+export async function withWireFields<Result>(
+  names: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.field === undefined) throw error;
+    const field = names[error.field];
+    throw field === undefined ? error : new DomainError(error.code, error.message, field, { cause: error });
+  }
+}

@@ -1,0 +1,49 @@
+import type { Queryable } from '../db/database.ts';
+import { plannedAnew, sql } from '../db/sql.ts';
+
+/** Finds free stock that an order may be about, when the order does not say so by its id. */
+
+type Kind = 'listing' | 'part';
+
+/** How much of the dealer's id stands before each word in the index. */
+const SEARCH_PREFIX_LENGTH = 6;
+
+/**
+ * Items with units that can be sold and one of these words among their own: a stock number, a reference or a part number,
+ * in lower case and without punctuation. Those whose price is nearest come first.
+ */
+export async function findFreeByWords(
+  db: Queryable,
+  organizationId: string,
+  { kinds, words, nearAmount, limit }: { kinds: Kind[]; words: string[]; nearAmount: number | null; limit: number },
+): Promise<string[]> {
+  const plain = words.filter((word) => /^[a-z0-9]+$/.test(word));
+  if (plain.length === 0) return [];
+  const prefix = organizationId.slice(-SEARCH_PREFIX_LENGTH);
+  const query = plain.map((word) => `'${prefix}:${word}'`).join(' | ');
+  const rows = await db.query<{ id: string }>(
+    plannedAnew(sql`
+      select id from items
+      where search_words @@ ${query}::tsquery and organization_id = ${organizationId} and kind = any(${kinds}::text[])
+        and units > reserved_units
+      order by abs(price_amount - ${nearAmount}::bigint) nulls last, id limit ${limit}`),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Items with units that can be sold whose price lies between two amounts, the nearest first. */
+export async function findFreeByPrice(
+  db: Queryable,
+  organizationId: string,
+  { kinds, from, to, limit }: { kinds: Kind[]; from: number; to: number; limit: number },
+): Promise<string[]> {
+  const middle = Math.round((from + to) / 2);
+  const rows = await db.query<{ id: string }>(
+    plannedAnew(sql`
+      select id from items
+      where organization_id = ${organizationId} and kind = any(${kinds}::text[])
+        and price_amount between ${from} and ${to} and units > reserved_units
+      order by abs(price_amount - ${middle}), id limit ${limit}`),
+  );
+  return rows.map(({ id }) => id);
+}

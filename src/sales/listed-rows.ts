@@ -1,0 +1,135 @@
+import type { Queryable } from '../db/database.ts';
+import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+
+/**
+ * Lists of orders and sales across a dealer's channels. Both tables have an index on (organization, channel, status, mode,
+ * time, id). A list reads one page from each combination that it wants, from its own end of that index, and merges them: a
+ * few hundred rows at most, however many rows of other channels, statuses or modes lie between.
+ */
+export type ListedTable = { table: 'orders' | 'sales'; channelColumn: 'integration_id' | 'channel' };
+
+export type ListedFilter = {
+  organizationId: string;
+  /** Null is every channel. */
+  channel: string | null;
+  statuses: readonly string[];
+  /** Which modes: live, test or both. */
+  isTest: readonly boolean[];
+  from: Date | null;
+  to: Date | null;
+  /** What a search has found: few rows by their ids, or many by their words; null is all. */
+  found: Found | null;
+};
+
+export type Found = { ids: readonly string[] } | { query: string };
+
+/** The time of a row, as text, and its id. */
+export type ListedPosition = { value: string | null; id: string };
+
+export type ListedPage = ListedFilter & {
+  isDescending: boolean;
+  /** Rows behind a position or, read backwards, before it. */
+  start: { position: ListedPosition; isBackwards: boolean } | null;
+  limit: number;
+};
+
+/** Counting stops here: beyond it a list says "1,000+". */
+export const LISTED_COUNT_LIMIT = 1_000;
+
+/** Rows with `id`, `channel` and `created_at`, in the direction in which they are read. */
+export function listedRows(of: ListedTable, page: ListedPage): Sql {
+  const isDescending = readsDescending(page);
+  const direction = rawSql(isDescending ? 'desc' : 'asc');
+  const position = page.start?.position ?? null;
+  const comparison = rawSql(isDescending ? '<' : '>');
+  const behind =
+    position === null
+      ? sql``
+      : sql`and (r.created_at, r.id) ${comparison} (${position.value}::timestamptz, ${position.id})`;
+  const order = sql`created_at ${direction}, id ${direction}`;
+  if (page.found !== null && 'ids' in page.found) {
+    return sql`
+      select r.id, r.${channelOf(of)} as channel, r.created_at from ${rawSql(of.table)} r
+      where ${withIds(of, page, page.found.ids)} ${behind} order by ${order} limit ${page.limit}`;
+  }
+  return sql`
+    select merged.id, merged.channel, merged.created_at from (${groupsOf(of, page)}) groups
+    cross join lateral (
+      select r.id, r.${channelOf(of)} as channel, r.created_at from ${rawSql(of.table)} r
+      where ${inGroup(of, page)} ${behind} order by ${order} limit ${page.limit}) merged
+    order by ${order} limit ${page.limit}`;
+}
+
+export function readsDescending({ isDescending, start }: Pick<ListedPage, 'isDescending' | 'start'>): boolean {
+  return isDescending !== (start?.isBackwards ?? false);
+}
+
+/** How many rows match; counting stops at a limit. */
+export async function countListed(
+  db: Queryable,
+  of: ListedTable,
+  filter: ListedFilter,
+): Promise<{ value: number; isCapped: boolean }> {
+  const limit = LISTED_COUNT_LIMIT + 1;
+  const { found } = filter;
+  const rows =
+    found !== null && 'ids' in found
+      ? sql`select from ${rawSql(of.table)} r where ${withIds(of, filter, found.ids)} limit ${limit}`
+      : sql`
+        select from (${groupsOf(of, filter)}) groups
+        cross join lateral (select from ${rawSql(of.table)} r where ${inGroup(of, filter)} limit ${limit}) rows
+        limit ${limit}`;
+  const [row] = await db.query<{ count: number }>(
+    plannedAnew(sql`select count(*)::integer as count from (${rows}) counted`),
+  );
+  const count = row?.count ?? 0;
+  return { value: Math.min(count, LISTED_COUNT_LIMIT), isCapped: count > LISTED_COUNT_LIMIT };
+}
+
+function channelOf({ channelColumn }: ListedTable): Sql {
+  return rawSql(channelColumn);
+}
+
+/** The combinations that are wanted. The dealer's channels are found by jumping from one to the next in the index. */
+function groupsOf(of: ListedTable, { organizationId, channel, statuses, isTest }: ListedFilter): Sql {
+  const [table, column] = [rawSql(of.table), channelOf(of)];
+  const channels =
+    channel !== null
+      ? sql`select ${channel}::text as channel`
+      : sql`
+        with recursive channels as (
+          (select r.${column} as channel from ${table} r where r.organization_id = ${organizationId}
+            order by r.${column} limit 1)
+          union all
+          select (select r.${column} from ${table} r
+            where r.organization_id = ${organizationId} and r.${column} > channels.channel
+            order by r.${column} limit 1)
+          from channels where channels.channel is not null)
+        select channel from channels where channel is not null`;
+  return sql`
+    select own.channel, wanted.status, modes.is_test from (${channels}) own
+    cross join unnest(${[...statuses]}::text[]) as wanted (status)
+    cross join unnest(${[...isTest]}::boolean[]) as modes (is_test)`;
+}
+
+function inGroup(of: ListedTable, { organizationId, from, to, found }: ListedFilter): Sql {
+  const matching = found !== null && 'query' in found ? sql`and r.search_words @@ ${found.query}::tsquery` : sql``;
+  return sql`
+    r.organization_id = ${organizationId} and r.${channelOf(of)} = groups.channel and r.status = groups.status
+    and r.is_test = groups.is_test ${between(from, to)} ${matching}`;
+}
+
+function withIds(of: ListedTable, filter: ListedFilter, ids: readonly string[]): Sql {
+  const { organizationId, channel, statuses, isTest, from, to } = filter;
+  const onChannel = channel === null ? sql`` : sql`and r.${channelOf(of)} = ${channel}`;
+  return sql`
+    r.organization_id = ${organizationId} and r.id = any(${[...ids]}::text[])
+    and r.status = any(${[...statuses]}::text[]) and r.is_test = any(${[...isTest]}::boolean[])
+    ${onChannel} ${between(from, to)}`;
+}
+
+function between(from: Date | null, to: Date | null): Sql {
+  const since = from === null ? sql`` : sql`and r.created_at >= ${from}`;
+  const until = to === null ? sql`` : sql`and r.created_at < ${to}`;
+  return sql`${since} ${until}`;
+}

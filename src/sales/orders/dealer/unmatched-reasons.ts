@@ -1,0 +1,71 @@
+import type { UnmatchedReason } from '../../../contract/dashboard/order-labels.ts';
+import type { Order } from '../../../contract/resources/order.ts';
+import type { Queryable } from '../../../db/database.ts';
+import { sql } from '../../../db/sql.ts';
+import { presenceOn } from '../../../inventory/channel-presence.ts';
+import type { ItemSummary } from '../../../inventory/item-summaries.ts';
+
+/** Why a line has no item, as it stands now: stock that was taken when the order came may be free again. */
+export type Unmatched = {
+  reason: UnmatchedReason;
+  /** Units of the named item that can be sold. */
+  available: number;
+  /** Other orders that hold its units. */
+  heldBy: { orderId: string; channelOrderId: string }[];
+};
+
+type Line = Order['lines'][number];
+
+/** The reasons of those lines that are matched to nothing, by the lines' ids. `items` are those that the lines name. */
+export async function unmatchedReasons(
+  db: Queryable,
+  integrationId: string,
+  order: Order,
+  items: Map<string, ItemSummary>,
+): Promise<Map<string, Unmatched>> {
+  const lines = order.lines.filter(({ match }) => match === null);
+  const named = lines.flatMap((line) => namedItem(line, items)?.id ?? []);
+  const presence = await presenceOn(db, integrationId, named);
+  const holders = await holdersOf(db, named, order.id);
+  return new Map(
+    lines.map((line) => {
+      const item = namedItem(line, items);
+      const available = item === null ? 0 : item.units - item.reservedUnits;
+      const reason = reasonOf(line, item, presence);
+      return [line.id, { reason, available, heldBy: item === null ? [] : (holders.get(item.id) ?? []) }];
+    }),
+  );
+}
+
+/** A client can buy a watch that is or was on its channel, and a part while it is on; orders/order-stock.ts asks the same. */
+function reasonOf(line: Line, item: ItemSummary | null, presence: Map<string, boolean>): UnmatchedReason {
+  if (line.listing_id === null && line.part_id === null) return 'unnamed';
+  if (item === null) return 'unknown';
+  const isOn = presence.get(item.id);
+  if (isOn === undefined || (item.kind === 'part' && !isOn)) return 'off_channel';
+  const available = item.units - item.reservedUnits;
+  if (available >= line.quantity) return 'free';
+  if (available > 0) return 'too_few';
+  return item.units === 0 ? 'sold' : 'taken';
+}
+
+/** The item that a line names, if it is one of the dealer's and of the kind that the line says. */
+export function namedItem(line: Line, items: Map<string, ItemSummary>): ItemSummary | null {
+  const item = items.get(line.listing_id ?? line.part_id ?? '');
+  const kind = line.listing_id === null ? 'part' : 'listing';
+  return item?.kind === kind ? item : null;
+}
+
+const HOLDERS_LIMIT = 100;
+
+async function holdersOf(db: Queryable, itemIds: string[], orderId: string): Promise<Map<string, Unmatched['heldBy']>> {
+  if (itemIds.length === 0) return new Map();
+  const rows = await db.query<{ itemId: string; orderId: string; channelOrderId: string }>(sql`
+    select l.item_id as "itemId", o.id as "orderId", o.channel_order_id as "channelOrderId"
+    from order_lines l join orders o on o.integration_id = l.integration_id and o.id = l.order_id
+    where l.item_id = any(${itemIds}::text[]) and l.is_holding and o.id <> ${orderId}
+    order by o.id limit ${HOLDERS_LIMIT}`);
+  const holders = new Map<string, Unmatched['heldBy']>();
+  for (const { itemId, ...holder } of rows) holders.set(itemId, [...(holders.get(itemId) ?? []), holder]);
+  return holders;
+}
