@@ -1,3 +1,4 @@
+import type { RequestListener, Server } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS, HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
@@ -14,12 +15,14 @@ import { createSessions } from './dashboard/sessions.ts';
 import { createWebhookTools } from './dashboard/webhook-tools.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
-import { logRequest } from './logging/request-log.ts';
+import { logAnswer } from './logging/request-log.ts';
 import { photoRoutes } from './photos/routes.ts';
+import { handedOver } from './public/kept-reads.ts';
 import { publicRoutes } from './public/public-routes.ts';
 import { readyRoute } from './public/routes/ready.ts';
 import { plainUrl } from './request-url.ts';
 import { securityHeaders } from './security-headers.ts';
+import { createShortWay, type ShortWay } from './short-way.ts';
 import { validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
@@ -44,26 +47,16 @@ const TIMEOUTS: Timeouts = {
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const faults = clientFaults(options);
+  const shortWay = createShortWay();
   const app = Fastify({
     loggerInstance: withoutChildren(options.log),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
-    requestTimeout: timeouts.uploadMs,
-    connectionTimeout: timeouts.idleMs,
-    keepAliveTimeout: 72_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    http: {
-      headersTimeout: timeouts.headersMs,
-      connectionsCheckingInterval: timeouts.checkEveryMs,
-      maxHeaderSize: HEADERS_LIMIT_BYTES,
-      // Node would answer without the envelope; the first hook below does it with one.
-      requireHostHeader: false,
-      // A GET has no body whose end would have to be told.
-      optimizeEmptyRequests: true,
-    },
+    serverFactory: (framework) => createServer(timeouts, shortWay, framework),
     rewriteUrl: (request) => plainUrl(request.url ?? '/'),
     frameworkErrors: errorHandler(options.publicUrl),
     clientErrorHandler: faults.handle,
@@ -78,7 +71,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', (request, reply, done) => {
     faults.follow(reply.raw);
     followClient(request, reply);
-    reply.raw.on('close', () => logRequest(request, reply));
+    const startedAtMs = handedOver(request.raw)?.startedAtMs ?? performance.now();
+    reply.raw.on('close', () => {
+      const { id: requestId, integrationId, fault, routeOptions } = request;
+      logAnswer(options.log, request.raw, reply.raw, {
+        requestId,
+        integrationId,
+        route: routeOptions.url,
+        startedAtMs,
+        fault,
+      });
+    });
     reply.header('x-request-id', request.id);
     reply.headers(securityHeaders);
     // Said on the raw response, as Fastify itself does when it closes.
@@ -101,9 +104,24 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     });
   }
   if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
-  if (options.hasApi) await app.register(publicRoutes, { ...options, prefix: '/api' });
+  if (options.hasApi) await app.register(publicRoutes, { ...options, shortWay, faults, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;
+}
+
+function createServer(timeouts: Timeouts, shortWay: ShortWay, framework: RequestListener): Server {
+  const settings = {
+    requestTimeout: timeouts.uploadMs,
+    keepAliveTimeout: 72_000,
+    headersTimeout: timeouts.headersMs,
+    connectionsCheckingInterval: timeouts.checkEveryMs,
+    maxHeaderSize: HEADERS_LIMIT_BYTES,
+    // Node would answer without the envelope; the first hook does it with one.
+    requireHostHeader: false,
+    // A GET has no body whose end would have to be told.
+    optimizeEmptyRequests: true,
+  };
+  return shortWay.createServer(settings, framework).setTimeout(timeouts.idleMs);
 }
 
 /** Its streams end with the first moment of a stop: they would else keep the server open. */

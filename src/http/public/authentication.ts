@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createBatcher } from '../../concurrency/batcher.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract/limits.ts';
@@ -13,6 +13,18 @@ import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 /** An integration whose requests are served: it has an organization, which is in order. */
 export type AdmittedIntegration = Admission & { organizationId: string };
 
+/** What the checks before the body found. Either an integration or the first fault; the headers belong to the answer in both cases. */
+export type AdmissionResult = {
+  integrationId: string | null;
+  headers: Record<string, string>;
+} & ({ integration: AdmittedIntegration; fault: null } | { integration: null; fault: unknown });
+
+export type Admit = (
+  headers: IncomingHttpHeaders,
+  operation: Operation | null,
+  assertRoute?: () => void,
+) => Promise<AdmissionResult>;
+
 const UNKNOWN_ROUTE_COST = 1;
 const BEARER = 'bearer ';
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
@@ -21,30 +33,29 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
  * Everything that is checked before a body is read, in the order the API promises: the key, the rate limit, the route,
  * the integration's standing, the Idempotency-Key header. The first that fails answers.
  */
-export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null, keyUse: KeyUse) {
+export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null, keyUse: KeyUse): Admit {
   // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load
   // a fraction of a query for each.
   const findAdmission = createBatcher((keys: string[]) => findAdmissions(db, keys, now()));
 
-  return async function admit(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    operation: Operation | null,
-    assertRoute: () => void,
-  ): Promise<AdmittedIntegration> {
-    const key = bearerKey(request.headers.authorization);
-    const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
-    request.integrationId = admission.integrationId;
-    keyUse.note(admission.integrationId);
-    reply.header('x-api-version', admission.apiVersion);
-    reply.headers(rateHeaders(cap, spending));
-    if (!spending.isAllowed) {
-      throw new ApiError('too_many_requests', { headers: { 'Retry-After': String(retryAfterSeconds(spending)) } });
+  return async function admit(headers, operation, assertRoute) {
+    const result = { integrationId: null as string | null, headers: {} as Record<string, string> };
+    try {
+      const key = bearerKey(headers.authorization);
+      const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
+      keyUse.note(admission.integrationId);
+      result.integrationId = admission.integrationId;
+      result.headers = { 'x-api-version': admission.apiVersion, ...rateHeaders(cap, spending) };
+      if (!spending.isAllowed) {
+        throw new ApiError('too_many_requests', { headers: { 'Retry-After': String(retryAfterSeconds(spending)) } });
+      }
+      assertRoute?.();
+      const integration = assertStanding(admission);
+      if (operation?.isIdempotent) assertIdempotencyKey(headers['idempotency-key']);
+      return { ...result, integration, fault: null };
+    } catch (fault) {
+      return { ...result, integration: null, fault };
     }
-    assertRoute();
-    const integration = assertStanding(admission);
-    if (operation?.isIdempotent) assertIdempotencyKey(request.headers['idempotency-key']);
-    return integration;
   };
 
   async function lookUp(key: string, cost: number): Promise<{ admission: Admission; spending: Spending; cap: number }> {

@@ -8,15 +8,18 @@ import { OPERATIONS, type Operation, type OperationId } from '../../contract/ope
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
+import type { ClientFaults } from '../client-faults.ts';
 import { clientSignal } from '../client-signal.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import { UnknownNames } from '../json/unknown-names.ts';
 import { pathOf } from '../request-url.ts';
+import type { ShortWay } from '../short-way.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
 import { limitBodies } from './body-limits.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
 import { nameIgnoredFields } from './ignored-fields.ts';
+import { createKeptReads, handedOver } from './kept-reads.ts';
 import { createReadCache } from './read-cache.ts';
 import { createReadLimits } from './read-limits.ts';
 import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
@@ -64,8 +67,10 @@ declare module 'fastify' {
   }
 }
 
+export type PublicOptions = AppOptions & { shortWay: ShortWay; faults: ClientFaults };
+
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
-export async function publicRoutes(app: FastifyInstance, given: AppOptions): Promise<void> {
+export async function publicRoutes(app: FastifyInstance, given: PublicOptions): Promise<void> {
   const options = { ...given, channel: withSafeWakeUps(given) };
   const readLimits = createReadLimits({ poolSize: options.db.pool.options.max, ...options.readLimits });
   const context: PublicContext = {
@@ -85,6 +90,7 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
   const onFault = (error: unknown) => options.log.warn({ err: error }, 'the last use of keys could not be recorded');
   const keyUse = createKeyUse(context.db, { onFault });
   const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
+  options.shortWay.open(createKeptReads({ admit, readCache: context.readCache, ...options }));
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
   limitBodies(app);
@@ -122,7 +128,16 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
     const assertRoute = () => {
       if (operation === null) throw notServed(request, operations);
     };
-    request.integration = await admit(request, reply, operation, assertRoute);
+    const {
+      integrationId,
+      headers: admitted,
+      integration,
+      fault,
+    } = handedOver(request.raw)?.admission ?? (await admit(request.headers, operation, assertRoute));
+    request.integrationId = integrationId;
+    reply.headers(admitted);
+    if (integration === null) throw fault;
+    request.integration = integration;
     // Any other type is like none: with a body it is refused, and without one it does not matter. Fastify would refuse
     // one that it can't read in both cases.
     const { headers } = request.raw;
@@ -149,7 +164,7 @@ export async function publicRoutes(app: FastifyInstance, given: AppOptions): Pro
 }
 
 /** Workers are woken after the commit. The write has succeeded by then, so a fault is logged and never becomes its answer. */
-function withSafeWakeUps({ channel, log }: AppOptions): ChannelContext {
+function withSafeWakeUps({ channel, log }: Pick<AppOptions, 'channel' | 'log'>): ChannelContext {
   return {
     ...channel,
     onEvents(integrationIds) {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteCache, createByteCache } from '../../channel/reads/document-cache.ts';
 import type { Freshness } from '../../channel/reads/read-documents.ts';
@@ -19,7 +20,12 @@ import { sendBytes, sendHead, sendStream } from './send-list.ts';
  */
 export type ReadCache = {
   serve(read: Read, build: () => Promise<Built>): Promise<unknown>;
+  /** The kept answer to a URL that this integration has asked for before; null if there is anything left to do for it. */
+  kept(request: IncomingMessage, integration: AdmittedIntegration): KeptAnswer | null;
 };
+
+/** The headers stand in pairs, as `writeHead` takes them. */
+export type KeptAnswer = { status: 200 | 304; version: string | null; headers: string[]; body: Buffer | null };
 
 export type Read = {
   request: FastifyRequest;
@@ -43,20 +49,40 @@ type Entry = {
   validUntilMs: number | null;
   size: number;
 };
+/** What a URL was understood as, so that it need not be parsed again. */
+type KnownUrl = { key: string; size: number };
 type Streamed = { stream: ListStream; etag: string; version: string | null };
 
 /** Smaller answers are not worth counting: the socket's own buffer takes them. */
 const COUNTED_BYTES = 65_536;
+/** The share of the memory that known URLs take. */
+const URLS_SHARE = 1 / 8;
 
 export type ReadCacheOptions = { maxBytes: number; limits: ReadLimits; pieceLimitMs: number };
 
 export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOptions): ReadCache {
-  const cache: ByteCache<Entry> = createByteCache(maxBytes);
+  const cache: ByteCache<Entry> = createByteCache(maxBytes * (1 - URLS_SHARE));
+  const urls: ByteCache<KnownUrl> = createByteCache(maxBytes * URLS_SHARE);
 
-  function find(read: Read, key: string): Entry | null {
+  function find({ nowMs }: AdmittedIntegration, key: string): Entry | null {
     const kept = cache.get(key);
-    const isRight = kept !== undefined && (kept.validUntilMs === null || read.integration.nowMs < kept.validUntilMs);
+    const isRight = kept !== undefined && (kept.validUntilMs === null || nowMs < kept.validUntilMs);
     return isRight ? kept : null;
+  }
+
+  function kept(request: IncomingMessage, integration: AdmittedIntegration): KeptAnswer | null {
+    const known = urls.get(`${integration.integrationId} ${request.url}`);
+    const entry = known === undefined ? null : find(integration, keyOf(integration, known.key));
+    if (entry === null) return null;
+    const { version, etag } = entry;
+    const match = request.headers['if-none-match'];
+    if (match !== undefined && isMatch(match, etag)) {
+      return { status: 304, version, headers: validators(etag), body: null };
+    }
+    const encoding = encodingOf(request.headers, entry);
+    const body = entry.bodies[encoding];
+    if (body === undefined || body.length >= COUNTED_BYTES) return null;
+    return { status: 200, version, headers: contentHeaders(etag, encoding), body };
   }
 
   async function make(read: Read, key: string, build: () => Promise<Built>): Promise<Entry | Streamed> {
@@ -81,7 +107,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   /** The bytes of an answer count while they are in memory for one request alone, and until they are sent. */
   async function send(read: Read, key: string, found: Entry | Streamed, again: () => Promise<Entry | Streamed>) {
     const { request, reply, integration } = read;
-    const encoding = encodingOf(request, found);
+    const encoding = encodingOf(request.headers, found);
     const body = 'stream' in found ? null : await bodyOf(key, found, encoding);
     const weight = body === null ? PIECE_BYTES : body.length;
     if (request.method === 'HEAD' || weight < COUNTED_BYTES) {
@@ -98,7 +124,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
     const release = await limits.waitForBytes(read.integration.integrationId, read.reply, weight);
     try {
       const found = await again();
-      const encoding = encodingOf(read.request, found);
+      const encoding = encodingOf(read.request.headers, found);
       const body = 'stream' in found ? null : await bodyOf(key, found, encoding);
       return await sendCounted(read, found, encoding, body, release);
     } catch (error) {
@@ -127,32 +153,53 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   }
 
   return {
+    kept,
     async serve(read, build) {
-      const { clockMs, apiVersion, integrationId } = read.integration;
-      const key = `${integrationId} ${clockMs} ${apiVersion} ${read.key}`;
-      const obtain = async () => find(read, key) ?? (await make(read, key, build));
+      const { request, reply, integration } = read;
+      const key = keyOf(integration, read.key);
+      const obtain = async () => find(integration, key) ?? (await make(read, key, build));
       const found = await obtain();
-      if (isMatch(read.request.headers['if-none-match'], found.etag)) {
-        setHeaders(read.reply, found, 'identity');
-        return read.reply.removeHeader('content-type').code(304).send();
+      // A URL with ignored parameters is unusual: its answer names them, so it goes the long way each time.
+      if (!reply.hasHeader('x-ignored-fields')) {
+        urls.set(`${integration.integrationId} ${request.raw.url}`, { key: read.key, size: read.key.length });
+      }
+      if (isMatch(request.headers['if-none-match'], found.etag)) {
+        if (found.version !== null) reply.header('x-api-version', found.version);
+        setPairs(reply, validators(found.etag));
+        return reply.code(304).send();
       }
       return await send(read, key, found, obtain);
     },
   };
 }
 
-function encodingOf(request: FastifyRequest, found: Entry | Streamed): Encoding {
+function keyOf({ integrationId, clockMs, apiVersion }: AdmittedIntegration, key: string): string {
+  return `${integrationId} ${clockMs} ${apiVersion} ${key}`;
+}
+
+function encodingOf(headers: IncomingHttpHeaders, found: Entry | Streamed): Encoding {
   const isSmall = 'bodies' in found && found.bodies.identity.length < COMPRESS_MIN_BYTES;
-  return isSmall ? 'identity' : acceptedEncoding(request.headers['accept-encoding']);
+  return isSmall ? 'identity' : acceptedEncoding(headers['accept-encoding']);
 }
 
 function setHeaders(reply: FastifyReply, { version, etag }: Entry | Streamed, encoding: Encoding): void {
   if (version !== null) reply.header('x-api-version', version);
-  reply.header('etag', etag);
-  reply.header('vary', 'Accept-Encoding');
-  reply.header('cache-control', 'private, no-cache');
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  reply.header('content-type', 'application/json; charset=utf-8');
+  setPairs(reply, contentHeaders(etag, encoding));
+}
+
+function setPairs(reply: FastifyReply, pairs: readonly string[]): void {
+  for (let index = 0; index < pairs.length; index += 2) reply.header(pairs[index] as string, pairs[index + 1]);
+}
+
+/** Sent with 200 and 304 alike. */
+function validators(etag: string): string[] {
+  return ['etag', etag, 'vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'];
+}
+
+function contentHeaders(etag: string, encoding: Encoding): string[] {
+  const headers = [...validators(etag), 'content-type', 'application/json; charset=utf-8'];
+  if (encoding !== 'identity') headers.push('content-encoding', encoding);
+  return headers;
 }
 
 function withBody(entry: Entry, encoding: Encoding, body: Buffer): Entry {

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
+import { OPERATIONS, type Operation } from '../../contract/operations.ts';
+import { newRequestId } from '../../ids/new-id.ts';
+import type { ClientFaults } from '../client-faults.ts';
+import { logAnswer } from '../logging/request-log.ts';
+import type { Readiness } from '../readiness.ts';
+import { securityHeaders } from '../security-headers.ts';
+import type { RequestHandler } from '../short-way.ts';
+import type { AdmissionResult, Admit } from './authentication.ts';
+import type { KeptAnswer, ReadCache } from './read-cache.ts';
+
+/** What a request brings along that goes the long way after all: its token is spent, and must not be spent twice. */
+export type HandedOver = { admission: AdmissionResult; startedAtMs: number };
+
+const HANDED_OVER = Symbol('handed over');
+type AdmittedMessage = IncomingMessage & { [HANDED_OVER]?: HandedOver };
+
+export function handedOver(message: AdmittedMessage): HandedOver | undefined {
+  return message[HANDED_OVER];
+}
+
+export type KeptReadOptions = {
+  admit: Admit;
+  readCache: ReadCache;
+  readiness: Readiness;
+  faults: ClientFaults;
+  log: FastifyBaseLogger;
+};
+
+/**
+ * The short way of a read whose answer is kept: admission, the read cache, the socket. The framework's life cycle costs
+ * such a read more than the read itself. All rules come from the same functions as on the long way, which takes over
+ * whatever is refused, has to be built, or is in any way unusual.
+ */
+export function createKeptReads({ admit, readCache, readiness, faults, log }: KeptReadOptions): RequestHandler {
+  return function serveKept(request, response, goLongWay) {
+    const operation = operationOf(request);
+    if (operation === null) return goLongWay();
+    const startedAtMs = performance.now();
+    faults.follow(response);
+    void admit(request.headers, operation).then((admission) => {
+      const { integrationId, integration } = admission;
+      const record = { requestId: newRequestId(), integrationId, route: `/api${operation.path}`, startedAtMs };
+      // A client that has gone is of no interest to the long way any more.
+      if (response.closed) return logAnswer(log, request, response, record);
+      const answer = integration === null ? null : readCache.kept(request, integration);
+      if (answer === null) {
+        (request as AdmittedMessage)[HANDED_OVER] = { admission, startedAtMs };
+        return goLongWay();
+      }
+      response.on('close', () => logAnswer(log, request, response, record));
+      if (readiness.isDraining()) response.shouldKeepAlive = false;
+      response.writeHead(answer.status, headersOf(record.requestId, admission, answer));
+      response.end(answer.body ?? undefined);
+    });
+  };
+}
+
+const KEPT_PATH = /^\/api\/v1\/(listings|parts)(\/[0-9a-z_]+)?(?:\?|$)/;
+
+/** The operation of a plain read: a GET without a body, with a path that needs no decoding. */
+function operationOf({ method, url = '', headers }: IncomingMessage): Operation | null {
+  if (method !== 'GET' || headers.host === undefined) return null;
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return null;
+  const match = KEPT_PATH.exec(url);
+  if (match === null) return null;
+  if (match[1] === 'listings') return match[2] === undefined ? OPERATIONS.listListings : OPERATIONS.getListing;
+  return match[2] === undefined ? OPERATIONS.listParts : OPERATIONS.getPart;
+}
+
+const SECURITY_HEADERS = Object.entries(securityHeaders).flat();
+
+function headersOf(requestId: string, admission: AdmissionResult, { version, headers, body }: KeptAnswer): string[] {
+  const all = ['x-request-id', requestId, ...SECURITY_HEADERS];
+  for (const name in admission.headers) {
+    all.push(name, name === 'x-api-version' && version !== null ? version : (admission.headers[name] as string));
+  }
+  all.push(...headers);
+  if (body !== null) all.push('content-length', String(body.length));
+  return all;
+}
