@@ -40,7 +40,7 @@ function send(method: string, path: string, body?: string): Promise<boolean> {
   });
 }
 
-const wishes = [
+const calls = [
   () => send('GET', '/v1/listings?limit=50'),
   () => send('GET', '/v1/me'),
   () => send('GET', `/v1/events?limit=10&x=${writes}`),
@@ -48,9 +48,9 @@ const wishes = [
 ];
 
 async function live(first: number): Promise<never> {
-  for (let turn = first; ; turn++) {
+  for (let round = first; ; round++) {
     const sentAt = performance.now();
-    const isServed = await (wishes[turn % wishes.length] as () => Promise<boolean>)();
+    const isServed = await (calls[round % calls.length] as () => Promise<boolean>)();
     samples.timesMs.push(performance.now() - sentAt);
     if (!isServed) samples.failures += 1;
     Atomics.add(counter, 0, 1);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
 /**
- * Receives webhooks, answers 200 and remembers when each came. GET /arrivals tells and forgets; GET /count tells how many.
+ * Receives webhooks, answers 200 and remembers when each came. GET /arrivals returns and clears them; GET /count returns how many.
  *
  * Runs as a process of its own: node bench/sink.ts <port>.
  */

@@ -126,7 +126,7 @@ function unknownIds(): Record<string, string> {
 function assertSilent(answer: ApiResponse, { marks }: Tenant, asked: string[], place: string): void {
   const text = `${answer.text}\n${JSON.stringify(answer.headers)}`;
   for (const mark of marks) {
-    if (!asked.includes(mark)) assert.ok(!text.includes(mark), `${place} tells of ${mark}`);
+    if (!asked.includes(mark)) assert.ok(!text.includes(mark), `${place} reveals ${mark}`);
   }
 }
 
@@ -162,7 +162,7 @@ describe('tenancy', () => {
     }
   });
 
-  it('tells of nobody else in any list, document or answer', async () => {
+  it('reveals nobody else in any list, document or answer', async () => {
     // Reads first: an order that was asked for somebody's listing names its id from then on.
     const plainRoutes = routes.filter(({ path }) => !path.includes('{'));
     for (const operation of plainRoutes.sort((one, other) => one.method.localeCompare(other.method))) {

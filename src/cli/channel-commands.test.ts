@@ -101,7 +101,7 @@ describe('commands that change channels', () => {
     await json('integration', 'presentation', integrationId, '--currency', 'USD');
   });
 
-  it('"integration presentation" shows how a channel shows things, changes it, and "jobs list" tells how far it is', async () => {
+  it('"integration presentation" shows how a channel shows things, changes it, and "jobs list" prints its progress', async () => {
     const listing = await publishNew(world, dealer, watch({ priceAmount: 1_000_000 }));
     await publishNew(world, dealer, part());
     const shown = {

@@ -172,7 +172,7 @@ describe('commands for webhooks', () => {
     assert.equal((await json('replays', 'cancel', id, second.id)).status, 'cancelled');
     assert.ok((await deliveriesOf(world, target)).every(({ status }) => status === 'succeeded'));
 
-    // Pruned before its turn comes, it is not sent again, and the job says so.
+    // Pruned before the job reaches it, it is not sent again, and the job says so.
     const last = await json('replays', 'start', id, '--status', 'succeeded', '--yes');
     const [gone] = await deliveriesOf(world, target);
     await world.db.query(sql`delete from deliveries where integration_id = ${id} and id = ${gone?.id}`);

@@ -37,7 +37,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
 
   const because = async () => (await json('webhooks', 'show', id)).not_sending_because;
 
-  it('"show" tells the URL, what is subscribed, the secrets with their ends, and how many of each status there are', async () => {
+  it('"show" prints the URL, what is subscribed, the secrets with their ends, and how many of each status there are', async () => {
     await ping(shop);
     await receiver.until(1);
     receiver.answer = (response) => response.writeHead(503).end();

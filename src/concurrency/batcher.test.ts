@@ -10,14 +10,14 @@ describe('a batcher', () => {
       (inputs: number[]) =>
         new Promise<number[]>((resolve, reject) => batches.push({ inputs, finish: resolve, fail: reject })),
     );
-    const turn = () => new Promise((resolve) => setImmediate(resolve));
-    return { batches, call, turn };
+    const tick = () => new Promise((resolve) => setImmediate(resolve));
+    return { batches, call, tick };
   }
 
-  it('makes one batch of the calls of one turn, and answers each with its own result', async () => {
-    const { batches, call, turn } = openBatches();
+  it('makes one batch of the calls of one round of the event loop, and answers each with its own result', async () => {
+    const { batches, call, tick } = openBatches();
     const answers = Promise.all([1, 2, 3].map(call));
-    await turn();
+    await tick();
     assert.deepEqual(
       batches.map((batch) => batch.inputs),
       [[1, 2, 3]],
@@ -27,33 +27,33 @@ describe('a batcher', () => {
   });
 
   it('never adds a call to a batch that has begun: the next one takes all that came meanwhile', async () => {
-    const { batches, call, turn } = openBatches();
+    const { batches, call, tick } = openBatches();
     const first = call(1);
-    await turn();
+    await tick();
     const second = call(2);
-    await turn();
+    await tick();
     const third = call(3);
-    await turn();
+    await tick();
     assert.equal(batches.length, 1);
     batches[0]?.finish([10]);
     assert.equal(await first, 10);
-    await turn();
+    await tick();
     assert.deepEqual(batches[1]?.inputs, [2, 3]);
     batches[1]?.finish([20, 30]);
     assert.deepEqual(await Promise.all([second, third]), [20, 30]);
   });
 
   it('fails all calls of a failed batch and none of the next', async () => {
-    const { batches, call, turn } = openBatches();
+    const { batches, call, tick } = openBatches();
     const doomed = Promise.allSettled([call(1), call(2)]);
-    await turn();
+    await tick();
     const next = call(3);
     batches[0]?.fail(new Error('no database'));
     assert.deepEqual(
       (await doomed).map((one) => one.status),
       ['rejected', 'rejected'],
     );
-    await turn();
+    await tick();
     batches[1]?.finish([30]);
     assert.equal(await next, 30);
   });

@@ -4,9 +4,9 @@ import { createKeyedQueue } from './keyed-queue.ts';
 
 describe('a keyed queue', () => {
   type Batch = { names: string[]; finish(results?: string[]): Promise<void>; fail(error: Error): Promise<void> };
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-  /** Batches that end when the test says so; each entry's result is its own name unless told. */
+  /** Batches that end when the test says so; each entry's result is its own name unless the test gives another. */
   function open(batchLimit = 1) {
     const batches: Batch[] = [];
     const queue = createKeyedQueue<string, string>({
@@ -14,11 +14,11 @@ describe('a keyed queue', () => {
         new Promise((resolve, reject) => {
           const finish = (results = names) => {
             resolve(results);
-            return turn();
+            return tick();
           };
           const fail = (error: Error) => {
             reject(error);
-            return turn();
+            return tick();
           };
           batches.push({ names, finish, fail });
         }),
@@ -33,7 +33,7 @@ describe('a keyed queue', () => {
   it('runs entries of one key one after the other in the order of arrival, other keys beside them', async () => {
     const { queue, batches, names } = open();
     const all = [queue.add('a', 'a1'), queue.add('a', 'a2'), queue.add('b', 'b1'), queue.add('a', 'a3')];
-    await turn();
+    await tick();
     assert.deepEqual(names(), ['a1', 'b1']);
     await batches[0]?.finish();
     assert.deepEqual(names(), ['a1', 'b1', 'a2']);
@@ -47,7 +47,7 @@ describe('a keyed queue', () => {
   it('takes as many waiting entries into a batch as the limit allows, and none into a batch that has begun', async () => {
     const { queue, batches, names } = open(2);
     const all = ['1', '2', '3', '4', '5'].map((name) => queue.add('a', name));
-    await turn();
+    await tick();
     assert.deepEqual(names(), ['1 2']);
     all.push(queue.add('a', '6'));
     for (const index of [0, 1, 2]) await batches[index]?.finish();
@@ -58,19 +58,19 @@ describe('a keyed queue', () => {
   it('joins only those that may run with the first, and passes over nobody for ever', async () => {
     const { queue, batches, names } = open(3);
     const all = ['x1', 'y1', 'x2', 'y2'].map((name) => queue.add('a', name));
-    await turn();
+    await tick();
     for (const index of [0, 1]) await batches[index]?.finish();
     assert.deepEqual(names(), ['x1 x2', 'y1 y2']);
     await Promise.all(all);
   });
 
-  it('begins the first batch after everything that arrived in the same turn of the event loop', async () => {
+  it('begins the first batch after everything that arrived in the same round of the event loop', async () => {
     const { queue, batches, names } = open(10);
     const first = queue.add('a', '1');
     // However many promises resolve in between, the order of microtasks decides nothing.
     for (let step = 0; step < 100; step++) await Promise.resolve();
     const second = queue.add('a', '2');
-    await turn();
+    await tick();
     assert.deepEqual(names(), ['1 2']);
     await batches[0]?.finish();
     await Promise.all([first, second]);
@@ -79,7 +79,7 @@ describe('a keyed queue', () => {
   it('lets an entry leave as late when its deadline passes while it waits', async () => {
     const { queue, batches, names } = open();
     const first = queue.add('a', 'first');
-    await turn();
+    await tick();
     const impatient = queue.add('a', 'impatient', { deadlineMs: performance.now() + 5 });
     const patient = queue.add('a', 'patient', { deadlineMs: performance.now() + 60_000 });
     assert.equal(await impatient, 'late');
@@ -92,7 +92,7 @@ describe('a keyed queue', () => {
   it('does not run an entry past its deadline, though no timer had time to say so', async () => {
     const { queue, names } = open();
     assert.equal(await queue.add('a', 'late', { deadlineMs: performance.now() - 1 }), 'late');
-    await turn();
+    await tick();
     assert.deepEqual(names(), []);
     assert.equal(queue.size(), 0);
   });
@@ -100,7 +100,7 @@ describe('a keyed queue', () => {
   it('lets an entry that runs end, however late', async () => {
     const { queue, batches } = open();
     const slow = queue.add('a', 'slow', { deadlineMs: performance.now() + 50 });
-    await turn();
+    await tick();
     assert.equal(batches.length, 1);
     await new Promise((resolve) => setTimeout(resolve, 60));
     await batches[0]?.finish();
@@ -111,7 +111,7 @@ describe('a keyed queue', () => {
     const { queue, batches } = open();
     const doomed = queue.add('a', '1');
     const next = queue.add('a', '2');
-    await turn();
+    await tick();
     const refused = assert.rejects(doomed, /broken/);
     await batches[0]?.fail(new Error('broken'));
     await refused;
@@ -122,7 +122,7 @@ describe('a keyed queue', () => {
   it('fails the entries of a batch that answers too few results', async () => {
     const { queue, batches } = open(2);
     const all = Promise.allSettled([queue.add('a', '1'), queue.add('a', '2')]);
-    await turn();
+    await tick();
     await batches[0]?.finish(['1']);
     for (const one of await all) assert.equal(one.status, 'rejected');
   });
@@ -130,12 +130,12 @@ describe('a keyed queue', () => {
   it('gives a result that is for all to those who wait, and not to those who come later', async () => {
     const { queue, batches, names } = open();
     const all = [queue.add('a', '1'), queue.add('a', '2'), queue.add('a', '3'), queue.add('b', 'b1')];
-    await turn();
+    await tick();
     await batches[0]?.finish(['no connection']);
     await batches[1]?.finish();
     assert.deepEqual(await Promise.all(all), ['no connection', 'no connection', 'no connection', 'b1']);
     const later = queue.add('a', '4');
-    await turn();
+    await tick();
     await batches[2]?.finish();
     assert.equal(await later, '4');
     assert.deepEqual(names(), ['1', 'b1', '4']);

@@ -10,7 +10,7 @@ import {
 
 describe('a keyed semaphore', () => {
   const ROOMY = { total: 100, perKey: 100, waitingTotal: 100 };
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
 
   /** A semaphore whose tasks start when it lets them, and end when the test says so. */
   function open(limits: Partial<KeyedSemaphoreLimits>) {
@@ -25,7 +25,7 @@ describe('a keyed semaphore', () => {
     };
     const end = async (...names: string[]) => {
       for (const name of names) releases.get(name)?.();
-      await turn();
+      await tick();
     };
     return { semaphore, started, acquire, end };
   }
@@ -36,7 +36,7 @@ describe('a keyed semaphore', () => {
   it('starts as many tasks of one key as its limit allows, and those of other keys beside them', async () => {
     const { acquire, started, end } = open({ perKey: 2 });
     const all = ['a1', 'a2', 'a3', 'b1', 'a4'].map((name) => acquire(name));
-    await turn();
+    await tick();
     assert.deepEqual(started, ['a1', 'a2', 'b1']);
     await end('a2');
     await end('a1');
@@ -44,11 +44,11 @@ describe('a keyed semaphore', () => {
     await Promise.all(all);
   });
 
-  it('lets keys take turns when the total is used up', async () => {
+  it('serves keys round-robin when the total is used up', async () => {
     const { acquire, started, end } = open({ total: 1 });
     const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => acquire(name));
     for (const name of ['a1', 'a2', 'b1', 'c1', 'a3', 'b2']) {
-      await turn();
+      await tick();
       assert.equal(started.at(-1), name);
       await end(name);
     }
@@ -95,7 +95,7 @@ describe('a keyed semaphore', () => {
     const client = new AbortController();
     const heavy = acquire('b1', { weight: 8, signal: client.signal });
     const light = acquire('c1', { weight: 5 });
-    await turn();
+    await tick();
     assert.deepEqual(started, ['a1']);
     client.abort();
     await assert.rejects(heavy, refusedAs('aborted'));
@@ -107,7 +107,7 @@ describe('a keyed semaphore', () => {
     const { semaphore, acquire, started, end } = open({ total: 10 });
     await acquire('a1', { weight: 6 });
     const all = [acquire('b1', { weight: 8 }), acquire('c1', { weight: 2 })];
-    await turn();
+    await tick();
     assert.deepEqual(started, ['a1']);
     await end('a1');
     assert.deepEqual(started, ['a1', 'b1', 'c1']);
@@ -120,7 +120,7 @@ describe('a keyed semaphore', () => {
     await acquire('a1', { weight: 1_000 });
     assert.equal(semaphore.held(), 4);
     const second = acquire('a2', { weight: 1 });
-    await turn();
+    await tick();
     assert.deepEqual(started, ['a1']);
     await end('a1');
     await second;

@@ -1,6 +1,6 @@
 /**
  * A semaphore with a limit for each key and one for all keys together, so that one integration can hold only its share.
- * Tasks of one key start in the order of their arrival; keys take turns. A task may weigh more than one unit, for
+ * Tasks of one key start in the order of their arrival; keys are served round-robin. A task may weigh more than one unit, for
  * instance its bytes; one that is heavier than a limit counts as that limit, so it runs alone instead of never.
  *
  * A task that has to wait for units of the total keeps the keys behind it waiting too. Small tasks can't overtake a
@@ -59,7 +59,7 @@ type KeyState = { held: number; waiters: Set<Waiter> };
 export function createKeyedSemaphore(limits: KeyedSemaphoreLimits): KeyedSemaphore {
   const { total, perKey, waitingTotal, waitingPerKey = waitingTotal } = limits;
   const keys = new Map<string, KeyState>();
-  /** Keys whose first waiter is within its key's limit, in the order of their turns. */
+  /** Keys whose first waiter is within its key's limit, in the order in which they are served. */
   const ready = new Set<string>();
   let held = 0;
   let waiting = 0;

@@ -19,7 +19,7 @@ describe('repeat', () => {
     assert.equal(times, 3);
   });
 
-  it('tells a fault and goes on', async () => {
+  it('reports a fault and goes on', async () => {
     const stopping = new AbortController();
     const faults: unknown[] = [];
     const broken = new Error('broken');
@@ -50,7 +50,7 @@ describe('a repeated task', () => {
     await task.stop();
   });
 
-  it('is told to end, and stop waits for it', async () => {
+  it('ends when it is stopped, and stop waits for it', async () => {
     let isEnded = false;
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => {

@@ -13,15 +13,15 @@ describe('a single-flight', () => {
         (own) => new Promise((resolve, reject) => flights.push({ key, signal: own, finish: resolve, fail: reject })),
         { signal },
       );
-    const turn = () => new Promise((resolve) => setImmediate(resolve));
-    return { flights, call, turn };
+    const tick = () => new Promise((resolve) => setImmediate(resolve));
+    return { flights, call, tick };
   }
 
   it('runs once for all calls of one key, and apart for another key', async () => {
-    const { flights, call, turn } = open();
+    const { flights, call, tick } = open();
     const same = Promise.all([call('a'), call('a')]);
     const other = call('b');
-    await turn();
+    await tick();
     assert.deepEqual(
       flights.map((flight) => flight.key),
       ['a', 'b'],
@@ -33,16 +33,16 @@ describe('a single-flight', () => {
   });
 
   it('fails all calls that joined it and starts anew for the next', async () => {
-    const { flights, call, turn } = open();
+    const { flights, call, tick } = open();
     const doomed = Promise.allSettled([call('a'), call('a')]);
-    await turn();
+    await tick();
     flights[0]?.fail(new Error('gone'));
     assert.deepEqual(
       (await doomed).map((one) => one.status),
       ['rejected', 'rejected'],
     );
     const next = call('a');
-    await turn();
+    await tick();
     flights[1]?.finish('back');
     assert.equal(await next, 'back');
   });
@@ -57,11 +57,11 @@ describe('a single-flight', () => {
   });
 
   it('goes on while one caller stays', async () => {
-    const { flights, call, turn } = open();
+    const { flights, call, tick } = open();
     const client = new AbortController();
     const gone = call('a', client.signal);
     const stays = call('a');
-    await turn();
+    await tick();
     client.abort(new Error('client has gone'));
     await assert.rejects(gone, /client has gone/);
     assert.equal(flights[0]?.signal.aborted, false);
@@ -70,19 +70,19 @@ describe('a single-flight', () => {
   });
 
   it('is aborted when the last caller has left, and the next call starts anew', async () => {
-    const { flights, call, turn } = open();
+    const { flights, call, tick } = open();
     const clients = [new AbortController(), new AbortController()];
     const gone = Promise.allSettled(clients.map((client) => call('a', client.signal)));
-    await turn();
+    await tick();
     for (const client of clients) client.abort();
     await gone;
     assert.equal(flights[0]?.signal.aborted, true);
     const next = call('a');
-    await turn();
+    await tick();
     assert.equal(flights.length, 2);
     // The end of the aborted one does not take the key from its successor.
     flights[0]?.finish('nobody wants it');
-    await turn();
+    await tick();
     const joins = call('a');
     flights[1]?.finish('fresh');
     assert.deepEqual(await Promise.all([next, joins]), ['fresh', 'fresh']);

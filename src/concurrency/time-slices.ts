@@ -3,7 +3,7 @@ import { createKeyedSemaphore } from './keyed-semaphore.ts';
 
 /**
  * Runs long computations in slices of some milliseconds. After each slice, of whichever computation, the event loop serves
- * what has arrived. Keys take turns, so the computations of one integration do not hold up the others'.
+ * what has arrived. Keys are served round-robin, so one integration does not hold up the others'.
  *
  * A computation is a generator that yields wherever it can be interrupted, at least every millisecond.
  */
@@ -33,15 +33,15 @@ export function createTimeSlices({
   sliceMs = SLICE_MS,
   pause = () => sleep(PAUSE_MS),
 }: TimeSlicesOptions = {}): TimeSlices {
-  const turns = createKeyedSemaphore({ total: 1, perKey: 1, waitingTotal: WAITING_LIMIT });
+  const slots = createKeyedSemaphore({ total: 1, perKey: 1, waitingTotal: WAITING_LIMIT });
 
-  /** The turn is kept until the loop has served others: one slice for each pause, however many computations there are. */
+  /** The slot is kept until the loop has served others: one slice for each pause, however many computations there are. */
   async function runSlice<Result>(
     key: string,
     steps: Steps<Result>,
     signal: AbortSignal | undefined,
   ): Promise<IteratorResult<void, Result>> {
-    const release = await turns.acquire(key, { signal });
+    const release = await slots.acquire(key, { signal });
     try {
       return slice(steps, sliceMs);
     } finally {

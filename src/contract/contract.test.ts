@@ -248,8 +248,8 @@ describe('the OpenAPI description', () => {
     const silent = new Set<string>();
     function visit(schema: Schema, place: string): void {
       for (const [name, property] of Object.entries(schema.properties ?? {})) {
-        const isTold = [property.const, property.$ref, property.description].some(Boolean);
-        if (!isTold) silent.add(`${place}.${name}`);
+        const isDescribed = [property.const, property.$ref, property.description].some(Boolean);
+        if (!isDescribed) silent.add(`${place}.${name}`);
         visit(property, `${place}.${name}`);
       }
       for (const inner of [schema.items, ...(schema.anyOf ?? [])]) if (inner !== undefined) visit(inner, place);

@@ -1,6 +1,6 @@
 import { DomainError } from './domain-error.ts';
 
-/** The sign of an offset may be a blank: a "+" that a query string was not told to keep. */
+/** The sign of an offset may be a blank: an unescaped "+" in a query string. */
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:Z|([+\- ])(\d{2})(?::?(\d{2}))?)?)?$/i;
 

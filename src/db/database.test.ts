@@ -216,7 +216,7 @@ describe('the database', () => {
     assert.deepEqual(await db.query(sql`select count(*) as count from notes`), [{ count: 2 }]);
   });
 
-  it('prepares each statement once for a connection, by its place in the code', async () => {
+  it('prepares each statement once for a connection, by its call site', async () => {
     const read = (id: number) => db.query(sql`select text /* once */ from notes where id = ${id}`);
     for (const id of [1, 2, 3]) await read(id);
     const prepared = await db.query<{ name: string }>(
@@ -277,7 +277,7 @@ describe('the sql tag', () => {
     assert.equal(sql`(${0},${ten})`.text, '($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)');
   });
 
-  it('names a statement by its place in the code, and a composed one by its text', () => {
+  it('names a statement by its call site, and a composed one by its text', () => {
     const read = (id: number) => sql`select ${id}`;
     assert.ok(read(1).name);
     assert.equal(read(1).name, read(2).name);

@@ -5,7 +5,7 @@
 export class Sql {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Statements from one place in the code share a name, so each connection parses and plans them once. */
+  /** Statements from one call site share a name, so each connection parses and plans them once. */
   readonly name: string | undefined;
 
   constructor(text: string, values: readonly unknown[], name: string | undefined) {
@@ -20,20 +20,20 @@ export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
     const { text, name } = plainStatement(strings, inputs.length);
     return new Sql(text, inputs, name);
   }
-  const known = composedByPlace.get(strings);
+  const known = composedByCallSite.get(strings);
   if (known !== undefined && inputs.every((input, index) => nestedText(input) === known.nested[index])) {
     return new Sql(known.text, flatValues(inputs), known.name);
   }
   const composed = compose(strings, inputs);
-  composedByPlace.set(strings, composed);
+  composedByCallSite.set(strings, composed);
   return new Sql(composed.text, flatValues(inputs), composed.name);
 }
 
-/** A statement with others inside, as it was last put together at its place in the code. */
+/** A statement with others inside, as it was last put together at its call site. */
 type Composed = { nested: (string | undefined)[]; text: string; name: string | undefined };
 
 /** Putting the text together costs more than all values; mostly the parts are the same as the last time. */
-const composedByPlace = new WeakMap<TemplateStringsArray, Composed>();
+const composedByCallSite = new WeakMap<TemplateStringsArray, Composed>();
 
 function compose(strings: TemplateStringsArray, inputs: unknown[]): Composed {
   let count = 0;
@@ -80,7 +80,7 @@ export function rawSql(text: string): Sql {
 
 type Plain = { text: string; name: string };
 
-const plainByPlace = new WeakMap<TemplateStringsArray, Plain>();
+const plainByCallSite = new WeakMap<TemplateStringsArray, Plain>();
 const nameByText = new Map<string, string>();
 let namesGiven = 0;
 
@@ -88,12 +88,12 @@ let namesGiven = 0;
 const COMPOSED_LIMIT = 500;
 
 function plainStatement(strings: TemplateStringsArray, inputCount: number): Plain {
-  const known = plainByPlace.get(strings);
+  const known = plainByCallSite.get(strings);
   if (known !== undefined) return known;
   let text = strings[0] ?? '';
   for (let index = 0; index < inputCount; index++) text += `$${index + 1}${strings[index + 1] ?? ''}`;
   const plain = { text, name: newName() };
-  plainByPlace.set(strings, plain);
+  plainByCallSite.set(strings, plain);
   return plain;
 }
 

@@ -148,7 +148,7 @@ describe('the demo', () => {
     }
   });
 
-  it('leaves no work behind: projecting everything anew changes nothing and tells nobody', async () => {
+  it('leaves no work behind: projecting everything anew changes nothing and announces nothing', async () => {
     assert.deepEqual(await world.db.query(sql`select id from channel_jobs`), []);
     const count = async () => (await world.db.query<{ count: number }>(sql`select count(*) from events`))[0]?.count;
     const before = await count();

@@ -16,7 +16,7 @@ describe('generated listings', () => {
   });
   after(() => world.stop());
 
-  it('are the documents that the normal path renders, each told by one event', async () => {
+  it('are the documents that the normal path renders, each announced by one event', async () => {
     const dealer = await world.dealer();
     const { organizationId, integrationId } = dealer;
     const progress: number[] = [];

@@ -43,7 +43,7 @@ type Row = {
  * documents, stamps and events come from the same projection as all others.
  */
 export async function generateListings(context: ChannelContext, request: GenerateRequest): Promise<void> {
-  // Tells several runs in one organization apart: stock numbers must differ.
+  // Distinguishes several runs in one organization: stock numbers must differ.
   const run = Date.now().toString(36);
   const photosEach = request.photosEach ?? PHOTOS_EACH;
   let taken = 0;

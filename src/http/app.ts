@@ -118,7 +118,7 @@ function createServer(timeouts: Timeouts, shortWay: ShortWay, framework: Request
     maxHeaderSize: HEADERS_LIMIT_BYTES,
     // Node would answer without the envelope; the first hook does it with one.
     requireHostHeader: false,
-    // A GET has no body whose end would have to be told.
+    // A GET has no body, so nothing has to say where it ends.
     optimizeEmptyRequests: true,
   };
   return shortWay.createServer(settings, framework).setTimeout(timeouts.idleMs);

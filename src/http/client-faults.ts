@@ -24,7 +24,7 @@ type FollowedSocket = Socket & { [LATEST]?: ServerResponse };
 
 /**
  * What Node reports by the connection and not by a request: HTTP that can't be parsed, or that did not arrive in time.
- * The client gets the envelope all the same, exactly once, and never in the place of an answer to something else.
+ * The client gets the envelope all the same, exactly once, and never instead of an answer to something else.
  */
 export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogger }): ClientFaults {
   const leaving = new WeakSet<Socket>();
@@ -58,7 +58,7 @@ export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogge
   }
 
   return {
-    // Not by the response's socket: a pipelined response is given it only when its turn has come.
+    // Not by the response's socket: Node gives it to a pipelined response only when the responses before it are sent.
     follow(response) {
       (response.req.socket as FollowedSocket)[LATEST] = response;
     },
@@ -73,16 +73,16 @@ function failBody(socket: Socket, response: ServerResponse, error: ApiError): vo
   response.shouldKeepAlive = false;
   if (response.writableFinished) socket.destroy();
   else if (hasReader()) request.emit('error', error);
-  else if (request.listenerCount('newListener') === 0) request.on('newListener', tellReader);
+  else if (request.listenerCount('newListener') === 0) request.on('newListener', failReader);
 
   function hasReader(): boolean {
     return request.listenerCount('error') > 0;
   }
 
-  /** The request is still being admitted; whoever reads its body will be told. */
-  function tellReader(event: string): void {
+  /** The request is still being admitted. Its error is emitted when something begins to read its body. */
+  function failReader(event: string): void {
     if (event !== 'error') return;
-    request.off('newListener', tellReader);
+    request.off('newListener', failReader);
     process.nextTick(() => hasReader() && request.emit('error', error));
   }
 }

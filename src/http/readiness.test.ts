@@ -17,7 +17,7 @@ describe('readiness', () => {
 
   const ready = () => world.client(null).get('/v1/ready');
 
-  it('is told without a key, and the database is not asked once for each request', async () => {
+  it('is answered without a key, and the database is not asked once for each request', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, ready));
     for (const { status, body, headers } of answers) {
       assert.deepEqual([status, body], [200, { status: 'ready' }]);
@@ -26,7 +26,7 @@ describe('readiness', () => {
     assert.equal(pings, 1);
   });
 
-  it('ends with the drain: 503 not_ready, while every other request is served and told to close', async () => {
+  it('ends with the drain: 503 not_ready, while every other request is served with Connection: close', async () => {
     const dealer = await world.dealer();
     const before = await dealer.api.get('/v1/me');
     assert.deepEqual([before.status, before.headers.connection], [200, 'keep-alive']);

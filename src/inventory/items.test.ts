@@ -142,7 +142,7 @@ describe('the dealer’s items', () => {
       for (const { types, changed } of seen) assert.deepEqual([types, changed], [[], []]);
     });
 
-    it('of an item that is on one channel alone tells that one alone', async () => {
+    it('of an item that is on one channel is announced to that one alone', async () => {
       const id = await publishNew(world, dealer, watch());
       const [first, other] = await observeAll(both(), () => edit(id, { title: 'Only here' }));
       assert.deepEqual(first.types, ['listing.updated']);
@@ -272,7 +272,7 @@ describe('the dealer’s items', () => {
       const seen = await observe(dealer.api, () => hide([id, unpublished, id], true));
       assert.deepEqual([seen.types, seen.changed], [[], []]);
     });
-    it('several, one of them named twice, tells each once', async () => {
+    it('several, one of them named twice, announces each once', async () => {
       const ids = [await publishNew(world, dealer, watch()), await publishNew(world, dealer, watch())];
       const seen = await observe(dealer.api, () => hide([...ids, ...ids], true));
       assert.deepEqual(seen.types, ['listing.unpublished', 'listing.unpublished']);
@@ -295,7 +295,7 @@ describe('the dealer’s items', () => {
       ['listing', watch],
       ['part', part],
     ] as const) {
-      it(`tells every channel that has the ${kind}; it reads 404 and is in no list`, async () => {
+      it(`is announced to every channel that has the ${kind}; it reads 404 and is in no list`, async () => {
         const id = await publishBoth(item());
         for (const [index, seen] of (await observeAll(both(), () => remove(id))).entries()) {
           assert.deepEqual(seen.types, [`${kind}.unpublished`]);
@@ -306,14 +306,14 @@ describe('the dealer’s items', () => {
         }
       });
     }
-    it('tells channels that had it once', async () => {
+    it('is announced to channels that had it once', async () => {
       const id = await publishNew(world, dealer, watch());
       await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [id], false);
       const seen = await observe(dealer.api, () => remove(id));
       assert.deepEqual(seen.types, ['listing.unpublished']);
       assert.equal(seen.events[0]?.data.object.deleted, true);
     });
-    it('tells nobody of what was never published, or of a part that is off already', async () => {
+    it('is not announced for what was never published, or for a part that is off already', async () => {
       const never = await create(watch());
       const off = await publishNew(world, dealer, part());
       await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [off], false);

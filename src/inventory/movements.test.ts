@@ -94,7 +94,7 @@ describe('movements of stock', () => {
     }
   });
 
-  it('on no channel is told to nobody', async () => {
+  it('on no channel is announced to nobody', async () => {
     const id = await createItem(world.channel, TESTER, dealer.organizationId, part({ units: 5 }));
     const seen = await observe(dealer.api, async () => {
       await move(id, 'fit', 1);

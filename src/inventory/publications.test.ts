@@ -32,7 +32,7 @@ describe('publishing', () => {
   const publish = (ids: string[], isOn = true, onProgress?: (done: number) => void) =>
     setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, isOn, onProgress);
 
-  it('tells the one channel it is for', async () => {
+  it('announces to the one channel it is for', async () => {
     const id = await create(watch());
     const [first, other] = await observeAll([dealer.api, second.api], () => publish([id]));
     assert.deepEqual(first.types, ['listing.published']);
@@ -103,7 +103,7 @@ describe('publishing', () => {
     assert.equal((await dealer.api.get(`/v1/listings/${id}`)).status, 404);
   });
 
-  it('of many goes in batches, tells each once and says how far it is', async () => {
+  it('of many goes in batches, announces each once and reports its progress', async () => {
     const ids = await Promise.all(
       Array.from({ length: 230 }, (_, index) => create(index % 2 === 0 ? watch() : part())),
     );

@@ -199,10 +199,10 @@ async function searchQueryOf(db: Queryable, organizationId: string, search: stri
   const [row] = await db.query<{ words: string[] }>(sql`select search_words(${search}) as words`);
   const words = [...new Set(row?.words ?? [])];
   // A single letter begins a word of nearly every item; beside longer words it says nothing.
-  const telling = words.some((word) => word.length > 1) ? words.filter((word) => word.length > 1) : words;
+  const terms = words.some((word) => word.length > 1) ? words.filter((word) => word.length > 1) : words;
   const prefix = organizationId.slice(-SEARCH_PREFIX_LENGTH);
   // Neither quotes nor backslashes are left in a word: it was split at them.
-  return telling
+  return terms
     .slice(0, SEARCH_WORDS_LIMIT)
     .map((word) => `'${prefix}:${word}':*`)
     .join(' & ');

@@ -39,21 +39,21 @@ export function announceIntegrations(
 
 /** What the outcome of a delivery shows up as: its own state, and the health of its endpoint. */
 const OUTCOME_KINDS: ChangeKind[] = ['delivery', 'integration'];
-/** A busy channel has thousands of outcomes a second; pages hear of them this often at most. */
+/** A busy channel has thousands of outcomes a second; pages are notified this often at most. */
 const OUTCOME_EVERY_MS = 500;
 
-/** Announces outcomes of deliveries, gathered: a page that waits for a webhook to arrive sees it within a second. */
+/** Announces outcomes of deliveries, in batches: a page that waits for a webhook to arrive sees it within a second. */
 export function announceOutcomes(db: Database, announce: AnnounceChange): (integrationIds: string[]) => void {
-  const tell = announceIntegrations(db, announce, OUTCOME_KINDS);
-  const gathered = new Set<string>();
+  const announceBatch = announceIntegrations(db, announce, OUTCOME_KINDS);
+  const pending = new Set<string>();
   return (integrationIds) => {
-    if (gathered.size === 0) {
+    if (pending.size === 0) {
       setTimeout(() => {
-        const all = [...gathered];
-        gathered.clear();
-        tell(all);
+        const all = [...pending];
+        pending.clear();
+        announceBatch(all);
       }, OUTCOME_EVERY_MS).unref();
     }
-    for (const id of integrationIds) gathered.add(id);
+    for (const id of integrationIds) pending.add(id);
   };
 }

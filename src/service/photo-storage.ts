@@ -7,7 +7,7 @@ import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { photoFolder } from '../inventory/photos/photo-folder.ts';
 import { claimStorage, type StorageOwner } from '../inventory/photos/photo-storage-owner.ts';
 
-/** From settings to a place that really takes photos. */
+/** Opens the storage of photos that the settings name, and checks that it takes photos. */
 export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
   const { photoBucket: bucket } = config;
   const folder = photoFolderPath(config);

@@ -12,7 +12,7 @@ export type JobOrder = {
 };
 
 /**
- * A process that does nothing but carry out mass changes, until it dies by SIGKILL at the point that it is told to.
+ * A process that does nothing but carry out mass changes, until it dies by SIGKILL at the point that its argument names.
  *
  * node test/channel/job-process.ts <order as JSON>
  */

@@ -12,7 +12,7 @@ export type DeletionOrder = {
 };
 
 /**
- * A process that does nothing but remove what was deleted, until it dies by SIGKILL at the point that it is told to.
+ * A process that does nothing but remove what was deleted, until it dies by SIGKILL at the point that its argument names.
  *
  * node test/deletion/deletion-process.ts <order as JSON>
  */

@@ -121,7 +121,7 @@ describe('with the database down', () => {
   }
 
   function assertTruthful(seen: Set<string>): void {
-    // Reads of one integration that wait behind its own hanging ones are told so.
+    // Reads of one integration that wait behind its own hanging ones are answered with that reason.
     const allowed = new Set(['served', '401 auth_lookup_failed', '500 query_failed', '503 overloaded']);
     assert.deepEqual([...seen.difference(allowed)], []);
   }

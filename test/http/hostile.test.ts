@@ -77,7 +77,7 @@ describe('hostile requests', () => {
       clearInterval(probing);
     });
 
-    it('does not answer in the place of the good requests before it', async () => {
+    it('does not answer instead of the good requests before it', async () => {
       const client = world.open();
       const paths = ['/api/v1/me', '/api/v1/health', '/api/v1/nothing', '/api/v1/me'];
       client.write(paths.map((path) => keyed(`GET ${path} HTTP/1.1`)).join(''));
@@ -123,7 +123,7 @@ describe('hostile requests', () => {
       );
     });
 
-    it('that ask to go on first are told to, and answered', async () => {
+    it('with Expect: 100-continue get 100, and then their answer', async () => {
       const request = keyed('POST /api/v1/me HTTP/1.1', 'Expect: 100-continue\r\nContent-Length: 2\r\n', '{}');
       assertEnvelope(await send(request), 405, 'method_not_allowed');
     });
@@ -265,7 +265,7 @@ describe('hostile requests', () => {
       });
     }
 
-    it('are told the allowed ones also for a path that is spelt oddly', async () => {
+    it('get the allowed ones also for a path that is spelt oddly', async () => {
       assertEnvelope(await send(keyed('POST /api/v1/m%65?x=y HTTP/1.1')), 405, 'method_not_allowed');
     });
 

@@ -11,7 +11,7 @@ const ROUNDS_LIMIT = 20;
 /** CPU time of this thread for one run, in milliseconds: the least of some rounds. */
 export type CpuTimes = { halfMs: number; wholeMs: number };
 
-/** Measures two pieces of work in turns: five rounds, and more until `isEnough` is content with the least of each. */
+/** Measures two pieces of work alternately: five rounds, and more until `isEnough` is content with the least of each. */
 export function cpuTimes(half: () => void, whole: () => void, isEnough: (times: CpuTimes) => boolean): CpuTimes {
   const [halfRepetitions, wholeRepetitions] = [repetitionsFor(half), repetitionsFor(whole)];
   const least = { halfMs: Number.POSITIVE_INFINITY, wholeMs: Number.POSITIVE_INFINITY };

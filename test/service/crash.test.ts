@@ -93,7 +93,7 @@ describe('starting after a crash', () => {
     await assertServes(service);
     await until(
       () => service.err().includes('the embedded database is back'),
-      () => 'the log does not tell that it is back',
+      () => 'the log does not say that it is back',
     );
     await stop(service);
   });

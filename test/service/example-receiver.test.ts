@@ -97,7 +97,7 @@ describe('the first webhook of the README', () => {
     const { out, err } = shell;
     await until(
       () => [...out().matchAll(/^genuine {2}(listing|part)\.updated /gm)].length > 50,
-      () => `the change of all prices was not told: ${out()}`,
+      () => `the change of all prices was not announced: ${out()}`,
     );
     assert.doesNotMatch(out(), /FORGED|BROKEN/);
     assert.equal(err(), '');

@@ -55,7 +55,7 @@ describe('a start with secret keys that decrypt no signing secret', () => {
     );
   }
 
-  it('says so in one line that tells how many they are and what helps, whatever its roles', async () => {
+  it('says so in one line with their number and the remedy, whatever its roles', async () => {
     await assertWarned(/^none .* behind those in SECRET_KEYS /, { SECRET_KEYS: OTHER_KEY });
     await assertWarned(/^none .* behind those in SECRET_KEYS /, { SECRET_KEYS: OTHER_KEY, ROLES: 'api' });
   });

@@ -79,8 +79,8 @@ describe('webhooks when worker processes are killed', () => {
       isQueueing = false;
     })();
     async function slot(first: number): Promise<void> {
-      for (let turn = first; isQueueing || turn < first + 4; turn++) {
-        const worker = await start(points[turn % points.length]);
+      for (let round = first; isQueueing || round < first + 4; round++) {
+        const worker = await start(points[round % points.length]);
         await Promise.race([worker.ended, sleep(Math.random() * 500)]);
         await worker.kill();
       }

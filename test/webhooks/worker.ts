@@ -6,8 +6,8 @@ import { encryption, guard } from '../harness/webhooks.ts';
 import type { WorkerOrder } from './worker-process.ts';
 
 /**
- * A worker process that does nothing but send webhooks, with limits of the test's choice. It tells each delivery that it
- * has claimed, and dies by SIGKILL at the point that it is told to.
+ * A worker process that does nothing but send webhooks, with limits of the test's choice. It reports each delivery that it
+ * has claimed, and dies by SIGKILL at the point that its argument names.
  *
  * node test/webhooks/worker.ts <order as JSON>
  */

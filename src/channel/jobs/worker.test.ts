@@ -154,7 +154,7 @@ describe('the channel’s worker', () => {
     assert.equal(await refreshDue(world.channel), 0);
   });
 
-  it('stops when it is told to, also in the middle of a fault', async () => {
+  it('stops when asked to, also in the middle of a fault', async () => {
     start({ ...world.channel, db: { ...world.db, query: () => Promise.reject(new Error('away')) } as typeof world.db });
     await eventually('the fault', async () => faults.length > 0);
     await worker?.stop();

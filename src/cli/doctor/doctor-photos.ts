@@ -43,7 +43,7 @@ export async function checkPhotoOwner(config: Config, db: Queryable): Promise<Ch
     const [message = '', mend = ''] = STORAGE_WARNINGS[owner].split('; ');
     return [owner === 'foreign' ? wrong(name, message, mend) : warning(name, message, mend)];
   } catch {
-    // The check of photos itself tells of a storage that can't be used.
+    // The check of photos itself reports a storage that can't be used.
     return [];
   }
 }

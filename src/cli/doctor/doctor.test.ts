@@ -243,7 +243,7 @@ describe('the doctor', () => {
     }
   });
 
-  it('tells whose the storage of photos is, and "photos claim" makes it ours', async (t) => {
+  it('reports whose storage of photos it is, and "photos claim" makes it ours', async (t) => {
     const s3 = await startS3();
     t.after(() => s3.stop());
     settings = {

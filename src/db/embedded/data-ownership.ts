@@ -27,7 +27,7 @@ export function closeDataFolder(root: string, account: Account | null): void {
 
 /**
  * Makes the server's user the owner of everything that a backup restored by root ("cp -r") left with root. Whoever is
- * not root can't repair that, and is told what to do.
+ * not root can't repair that; the error says what to do.
  */
 export function repairOwnership(root: string, account: Account | null): void {
   const cluster = join(root, 'postgres');
@@ -93,7 +93,7 @@ function* entriesUnder(path: string): Generator<string> {
   for (const name of namesIn(path)) yield* entriesUnder(join(path, name));
 }
 
-/** Whoever owns a folder that we may not read is told of that folder itself. */
+/** If we may not read a folder, the error names the folder itself. */
 function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

@@ -5,7 +5,7 @@ import { StartError } from '../start-error.ts';
 import type { Launcher } from './embedded-binaries.ts';
 import { privateTo } from './embedded-binaries.ts';
 
-/** A unix socket's path may have 107 bytes (103 on macOS); beyond this the socket moves to a shorter place. */
+/** A unix socket's path may have 107 bytes (103 on macOS); beyond this the socket moves to a shorter path. */
 const SOCKET_DIR_LIMIT_BYTES = 80;
 const PREFIX = 'crownwheel-';
 /** What mkdtemp puts behind the prefix. */

@@ -155,8 +155,8 @@ describe('settings of a channel', () => {
         [second, onSecond],
       ] as const) {
         // What is sold gets a new stamp and no event.
-        const told = idsOf(names.filter((item) => item !== 'sold'));
-        assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), told);
+        const announced = idsOf(names.filter((item) => item !== 'sold'));
+        assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), announced);
         for (const event of seen.events) assert.match(event.type, /^(listing|part)\.updated$/);
       }
       assert.partialDeepStrictEqual(first.documents.get(shop.plain), expected);
@@ -165,7 +165,7 @@ describe('settings of a channel', () => {
     });
   }
 
-  it('a rate that changes is told; one that is missing makes reads fail until it is there', async () => {
+  it('a rate that changes is announced; one that is missing makes reads fail until it is there', async () => {
     const { api } = shop.dealer;
     await setRate(world.channel, TESTER, 'USD', 'GBP', '0.8');
     await observeJobs(() => present({ currency: 'GBP' }));
@@ -290,7 +290,7 @@ describe('settings of a channel', () => {
     assert.equal(await count(), jobsBefore);
   });
 
-  it('another dealer’s integration, organization and places are not found', async () => {
+  it('another dealer’s integration, organization and locations are not found', async () => {
     const { organizationId } = await world.dealer();
     const { integrationId } = shop.dealer;
     const markup = { markupBasisPoints: 100 };

@@ -8,25 +8,25 @@ export type KeyUseOptions = {
   onFault: (error: unknown) => void;
   /** One integration's use is written this often at most. */
   everyMs?: number;
-  /** How long notes are gathered for one statement. */
-  gatherMs?: number;
+  /** How long notes wait, so that many share a statement. */
+  batchMs?: number;
 };
 
 const EVERY_MS = 60_000;
-const GATHER_MS = 1_000;
+const BATCH_MS = 1_000;
 /** Integrations that are remembered; beyond it the oldest is forgotten, and written once more than it must be. */
 const REMEMBERED = 100_000;
 
 export function createKeyUse(
   db: Queryable,
-  { onFault, everyMs = EVERY_MS, gatherMs = GATHER_MS }: KeyUseOptions,
+  { onFault, everyMs = EVERY_MS, batchMs = BATCH_MS }: KeyUseOptions,
 ): KeyUse {
   const notedAtMs = new Map<string, number>();
-  let gathered = new Set<string>();
+  let pending = new Set<string>();
 
   function write(): void {
-    const ids = [...gathered];
-    gathered = new Set();
+    const ids = [...pending];
+    pending = new Set();
     recordKeyUse(db, ids).catch(onFault);
   }
 
@@ -41,8 +41,8 @@ export function createKeyUse(
         if (notedAtMs.size <= REMEMBERED) break;
         notedAtMs.delete(id);
       }
-      if (gathered.size === 0) setTimeout(write, gatherMs).unref();
-      gathered.add(integrationId);
+      if (pending.size === 0) setTimeout(write, batchMs).unref();
+      pending.add(integrationId);
     },
   };
 }

@@ -2,7 +2,7 @@ import { betterAuth } from 'better-auth';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../contract/dashboard/limits.ts';
 import type { Database } from '../../db/database.ts';
 
-/** In which the caller tells the library where a request came from. */
+/** The header in which the caller passes the client's address to the library. */
 export const ADDRESS_HEADER = 'x-crownwheel-address';
 const SESSION_SECONDS = 14 * 24 * 3_600;
 /** A session that is used is prolonged this often; its `updated_at` says when it was seen last. */

@@ -11,7 +11,7 @@ const PAGE_POLICY =
 const FOREVER = 'public, max-age=31536000, immutable';
 const REVALIDATED = 'no-cache';
 /** Addresses that are never a page of the dashboard, whatever asks for them. */
-const OTHER_ROOMS = /^\/(api|docs|photos)(\/|$)/;
+const OTHER_PATHS = /^\/(api|docs|photos)(\/|$)/;
 
 /**
  * The dashboard's pages. One HTML page answers every address that a browser opens; the router in it shows the rest. A
@@ -24,10 +24,10 @@ export function servePages(app: FastifyInstance, { pages }: Pick<DashboardOption
     if (file === undefined) throw new ApiError('route_not_found');
     return send(file, request, reply);
   });
-  // Not a wildcard route: that would answer in the place of the docs' and the API's own 404.
+  // Not a wildcard route: that would answer instead of the docs' and the API's own 404.
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathOf(request.url);
-    if (request.method !== 'GET' || OTHER_ROOMS.test(path)) throw new ApiError('route_not_found');
+    if (request.method !== 'GET' || OTHER_PATHS.test(path)) throw new ApiError('route_not_found');
     const file = pages()?.files.get(path.slice(1));
     if (file !== undefined) return send(file, request, reply);
     if (!isBrowser(request)) throw new ApiError('route_not_found');

@@ -106,7 +106,7 @@ test('the overview describes every operation and links each error that it can an
   });
 });
 
-test('pagination and idempotency are told exactly when there is an operation that has them', async () => {
+test('pagination and idempotency are described exactly when an operation has them', async () => {
   await withPage('/docs/api', {}, async (page) => {
     const isWriteServed = operations.some((operation) => operation.isIdempotent);
     const isListServed = operations.some((operation) => JSON.stringify(operation.query).includes('"after"'));
@@ -115,7 +115,7 @@ test('pagination and idempotency are told exactly when there is an operation tha
   });
 });
 
-test('lists are told with the rules that keep a client from losing rows', async () => {
+test('lists are described with the rules that keep a client from losing rows', async () => {
   await withPage('/docs/api', {}, async (page) => {
     const pagination = (await page.locator('#pagination').textContent()) ?? '';
     assert.match(pagination, /carries the filters/);

@@ -34,7 +34,7 @@ const SCAN_STEP_BYTES = 65_536;
 const BLANKS_KEPT = 4_096;
 
 export type ReadOptions = {
-  /** Whose body it is: large bodies of different keys take turns. */
+  /** Whose body it is: large bodies of different keys are parsed round-robin. */
   key: string;
   shape: Shape;
   /** Collects the names that the shape does not know. */
@@ -144,7 +144,7 @@ const NOTHING_SCANNED = { index: 0, depth: 0, digits: 0, blanks: 0, isInString: 
 
 /**
  * One pass over the bytes, each looked at once: a pattern such as \d{300} would look at a digit 300 times. Counts the
- * brackets outside strings, because what walks the parsed value may have trouble with depth, and tells whether the text
+ * brackets outside strings, because what walks the parsed value may have trouble with depth, and says whether the text
  * may hold what can't be stored: in valid UTF-8 and valid JSON only an escape can spell such a character, and only an
  * exponent or very many digits a number without end. A large body is scanned in parts, each from where the last ended.
  */

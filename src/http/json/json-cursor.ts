@@ -195,7 +195,7 @@ export class JsonCursor {
     return new SyntaxError(`unexpected text at character ${this.index}`);
   }
 
-  /** Goes to the closing quote, or as far as one step goes; tells which. */
+  /** Goes to the closing quote, or as far as one step goes; returns which. */
   private passCharacters(): boolean {
     const { text } = this;
     let { index } = this;

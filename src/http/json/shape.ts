@@ -1,4 +1,4 @@
-/** As much of a JSON schema as tells which fields are known; an object without `properties` may have any. */
+/** The part of a JSON schema that says which fields are known; an object without `properties` may have any. */
 export type Shape = {
   type?: string;
   anyOf?: Shape[];

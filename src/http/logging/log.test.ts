@@ -254,7 +254,7 @@ describe('a log line', () => {
     assert.ok(line.includes('a:b@c'));
   });
 
-  it('tells of a database error what it was, not which row it met', async (t) => {
+  it('says what a database error was, not which row it met', async (t) => {
     const world = await startWorld();
     t.after(() => world.stop());
     const dealer = await world.dealer();

@@ -24,7 +24,7 @@ export async function sendBytes(reply: FastifyReply, body: Buffer, { pieceLimitM
   return await reply.send(body);
 }
 
-/** The answer to HEAD where the length of the body is not known: none is told. */
+/** The answer to HEAD where the length of the body is not known: it has no Content-Length. */
 export function sendHead(reply: FastifyReply): FastifyReply {
   reply.hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);

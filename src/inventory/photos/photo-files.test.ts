@@ -34,7 +34,7 @@ for (const [name, open] of [
       assert.deepEqual(opened && (await buffer(opened.stream)), bytes);
     });
 
-    it('tell their size without being read', async () => {
+    it('report their size without being read', async () => {
       const id = newId('photo');
       await files.write(id, 'original.jpg', Buffer.alloc(1_234));
       assert.deepEqual(await files.stat(id, 'original.jpg'), { size: 1_234 });
@@ -42,7 +42,7 @@ for (const [name, open] of [
       assert.equal(await files.stat(newId('photo'), 'original.jpg'), null);
     });
 
-    it('keep one marker: a new one never takes the place of another, and it is no photo', async () => {
+    it('keep one marker: a new one never replaces another, and it is no photo', async () => {
       assert.equal(await files.readMarker(), null);
       assert.equal(await files.writeMarker('first', 'new'), true);
       assert.equal(await files.writeMarker('second', 'new'), false);
@@ -99,7 +99,7 @@ describe('a bucket that does not say how long its answers are', () => {
   });
 });
 
-describe('a place for photos that cannot take any', () => {
+describe('a storage that cannot take photos', () => {
   it('says so when it is checked', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'crownwheel-photo-files-'));
     await writeFile(join(dir, 'file'), '');

@@ -19,7 +19,7 @@ export type PhotoFiles = {
   check(): Promise<void>;
   /** The text that says whose storage it is; null if there is none. */
   readMarker(): Promise<string | null>;
-  /** A new marker never takes the place of one that is there: false if there was one. */
+  /** Never replaces a marker that is there: false if there was one. */
   writeMarker(text: string, mode: 'new' | 'replace'): Promise<boolean>;
 };
 

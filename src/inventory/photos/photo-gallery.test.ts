@@ -104,7 +104,7 @@ describe('variants of photos that are not made yet', () => {
     assert.equal(missing.status, 404);
   });
 
-  it('are read only when it is their turn, and the same one once for all who ask', async () => {
+  it('are read only when a slot is free, and the same one once for all who ask', async () => {
     reading = Promise.withResolvers();
     const asked = photoIds.flatMap((id) => [1, 2, 3].map(() => get(urlOf(id, '.webp'))));
     await until(async () => seen.readingNow > 0, 'nothing was read');

@@ -10,7 +10,7 @@ import type { PhotoFiles } from './photo-files.ts';
  */
 export type StorageOwner = 'ours' | 'unmarked' | 'foreign';
 
-/** What the marker says; `database` tells a copy that was restored elsewhere from the original. */
+/** What the marker says; `database` distinguishes a copy that was restored elsewhere from the original. */
 type Marker = { object: 'photo_storage'; installation_id: string; database: string };
 
 export async function ownerOfStorage(db: Queryable, files: PhotoFiles): Promise<StorageOwner> {

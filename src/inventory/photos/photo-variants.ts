@@ -80,11 +80,11 @@ export async function renderPhoto(source: Buffer, wanted: { format: PhotoFormat;
 
 /** A stored picture, turned by a quarter to the right. */
 export async function rotateQuarter(bytes: Buffer, format: PhotoFormat, size: PictureSize): Promise<ReadyPhoto> {
-  const turn = () =>
+  const rotate = () =>
     encodeOriginal(sharp(bytes, { limitInputPixels: STORED_PIXELS_MAX }).rotate(90), format)
       .timeout({ seconds: PICTURE_SECONDS_MAX })
       .toBuffer({ resolveWithObject: true });
-  const { data, info } = await asUpload(() => withPictureMemory('uploads', size, [format], turn));
+  const { data, info } = await asUpload(() => withPictureMemory('uploads', size, [format], rotate));
   return { bytes: data, format, width: info.width, height: info.height };
 }
 

@@ -51,7 +51,7 @@ describe('photos', () => {
       .reverse();
   };
 
-  it('are added in each format, shown in the document, told by an event, and served as they are named', async () => {
+  it('are added in each format, shown in the document, announced by an event, and served as they are named', async () => {
     const id = await publishNew(world, dealer, watch());
     for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) await add(id, await picture(format, 64, 40));
     const photos = await photosOf(id);
@@ -209,9 +209,9 @@ describe('photos', () => {
     for (const wrong of [[third], [third, third], [third, second, first], [third, newId('photo')]]) {
       await assert.rejects(orderPhotos(context, TESTER, dealer.organizationId, id, wrong), { code: 'invalid_input' });
     }
-    const told = await eventsAbout(id);
+    const announced = await eventsAbout(id);
     await orderPhotos(context, TESTER, dealer.organizationId, id, [third, second]);
-    assert.deepEqual(await eventsAbout(id), told, 'the same order is no change');
+    assert.deepEqual(await eventsAbout(id), announced, 'the same order is no change');
   });
 
   it('take the next position when several are added at once', async () => {

@@ -32,7 +32,7 @@ export async function addPhoto(
   await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes);
   try {
     await changeItem(context, { organizationId, itemId }, async (tx) => {
-      // The item's row is locked, so no other photo can take the place that is counted here.
+      // The item's row is locked, so no other photo can take the position that is counted here.
       const count = await countPhotos(tx, itemId);
       if (count >= PHOTOS_MAX) throw tooManyPhotos();
       await tx.query(sql`

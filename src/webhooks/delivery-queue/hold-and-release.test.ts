@@ -37,7 +37,7 @@ describe('deliveries while their endpoint is off', () => {
     world.db.query(sql`
       update organizations set archived_at = case when ${isArchived} then now() end where id = ${shop.organizationId}`);
 
-  const switches: [name: string, turn: (shop: Shop, isOn: boolean, url: string) => Promise<unknown>][] = [
+  const switches: [name: string, toggle: (shop: Shop, isOn: boolean, url: string) => Promise<unknown>][] = [
     ['its webhooks are off', (shop, isOn) => setWebhooksEnabled(world.db, TESTER, shop.integrationId, isOn)],
     ['the integration is disabled', (shop, isOn) => setEnabled(world.db, TESTER, shop.integrationId, isOn)],
     ['the plan is missing', (shop, isOn) => setPlan(world.db, TESTER, shop.organizationId, isOn)],
@@ -55,7 +55,7 @@ describe('deliveries while their endpoint is off', () => {
       (shop, isOn, url) => setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, isOn ? url : null),
     ],
   ];
-  for (const [name, turn] of switches) {
+  for (const [name, toggle] of switches) {
     it(`deliveries are held while ${name}, and due at once when it is on again, with their counters kept`, async () => {
       const shop = await openShop(world);
       const receiver = await world.connect(shop);
@@ -63,7 +63,7 @@ describe('deliveries while their endpoint is off', () => {
       await ping(shop);
       await receiver.until(1);
       await world.worker.settled();
-      await turn(shop, false, receiver.url);
+      await toggle(shop, false, receiver.url);
       await world.worker.settled();
       const [held] = await deliveriesOf(world, shop);
       assert.deepEqual([held?.status, held?.attempts], ['held', 1]);
@@ -71,7 +71,7 @@ describe('deliveries while their endpoint is off', () => {
       assert.equal(receiver.received.length, 1);
 
       receiver.answerWith(200);
-      await turn(shop, true, receiver.url);
+      await toggle(shop, true, receiver.url);
       await receiver.until(2);
       await world.worker.settled();
       const [sent] = await deliveriesOf(world, shop);
@@ -81,7 +81,7 @@ describe('deliveries while their endpoint is off', () => {
   }
 
   // Without a URL there is nowhere to hold them for: events are recorded, and no delivery is made.
-  for (const [name, turn] of switches.filter(([each]) => each !== 'the URL is removed')) {
+  for (const [name, toggle] of switches.filter(([each]) => each !== 'the URL is removed')) {
     it(`deliveries of order events are held while ${name}, and sent when it is on again`, async () => {
       const shop = await openShop(world);
       const receiver = await world.connect(shop);
@@ -91,7 +91,7 @@ describe('deliveries while their endpoint is off', () => {
       await world.worker.settled();
       const before = receiver.received.length;
 
-      await turn(shop, false, receiver.url);
+      await toggle(shop, false, receiver.url);
       await dismissOrder(world.channel, TESTER, shop.organizationId, dismissed.body.id, null);
       await confirmOrder(world.channel, TESTER, shop.organizationId, sold.body.id);
       await fulfilOrder(world.channel, TESTER, shop.organizationId, sold.body.id);
@@ -100,7 +100,7 @@ describe('deliveries while their endpoint is off', () => {
       assert.equal(held.length, 2);
       assert.equal(receiver.received.length, before);
 
-      await turn(shop, true, receiver.url);
+      await toggle(shop, true, receiver.url);
       const webhooks = (await receiver.until(before + 2)).slice(before);
       await world.worker.settled();
       assert.deepEqual(webhooks.map(({ type, deliveryId }) => [type, deliveryId]).sort(), [

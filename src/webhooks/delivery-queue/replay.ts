@@ -26,7 +26,7 @@ export type ReplayJob = {
   id: string;
   status: 'running' | 'done' | 'cancelled';
   done: number;
-  /** Matched when the job was made, and no longer when their turn came: sent meanwhile, replayed one by one, or pruned. */
+  /** Matched when the job was made, and no longer when the job reached them: sent meanwhile, replayed one by one, or pruned. */
   skipped: number;
   total: number;
   createdAt: Date;

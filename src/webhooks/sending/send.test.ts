@@ -224,7 +224,7 @@ describe('an attempt', () => {
       receiver.answer = (response) => response.end('x'.repeat(bytes));
       for (let count = 0; count < 3; count++) {
         assert.equal((await sender.send(attempt(receiver.url))).isSuccess, true);
-        // The client hands out a connection again in its next turn.
+        // The client hands out a connection again in the next round of the event loop.
         await new Promise(setImmediate);
       }
       assert.equal(new Set(receiver.received.map(({ port }) => port)).size, connections);
@@ -280,7 +280,7 @@ describe('an attempt', () => {
 
   it('an attempt is checked by the address that the connection really has, before a byte is sent', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
-    // As if the system had led the name elsewhere than the check was told.
+    // As if the system had resolved the name to another address than the check saw.
     const fooled: SsrfGuard = {
       ...createSsrfGuard(false),
       isProtocolAllowed: () => true,

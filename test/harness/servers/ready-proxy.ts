@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * The smallest load balancer that obeys readiness: it asks each backend every moment, sends requests to those that are
- * ready in turn, keeps connections open, and never tries a request again. So what a backend drops, the client sees.
+ * ready round-robin, keeps connections open, and never tries a request again. So what a backend drops, the client sees.
  */
 export type ReadyProxy = {
   origin: string;
@@ -20,7 +20,7 @@ export async function startReadyProxy(backends: readonly string[]): Promise<Read
   const agent = new Agent({ keepAlive: true });
   const ready = new Set<string>();
   const stopping = new AbortController();
-  let turn = 0;
+  let sent = 0;
 
   async function watch(backend: string): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -32,7 +32,7 @@ export async function startReadyProxy(backends: readonly string[]): Promise<Read
 
   const server = createServer((incoming, outgoing) => {
     const candidates = [...ready];
-    const backend = candidates[turn++ % candidates.length];
+    const backend = candidates[sent++ % candidates.length];
     if (backend === undefined) return void outgoing.writeHead(502).end('no backend is ready');
     pass(backend, agent, incoming, outgoing);
   });

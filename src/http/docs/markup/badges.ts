@@ -2,7 +2,7 @@ import type { Operation } from '../../../contract/operations.ts';
 import { type Html, html } from './html.ts';
 import { counted } from './text.ts';
 
-/** The colour of a status tells what kind of trouble it is; the number says the rest. */
+/** The colour of a status says which class of error it is; the number says the rest. */
 export function statusBadge(status: number): Html {
   return html`<span class="status ${statusTone(status)}">${status}</span>`;
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scriptBlock } from './code-block.ts';
 
-test('a script tells remarks, words of the language, texts and numbers apart', () => {
+test('a script highlights comments, keywords, strings and numbers', () => {
   const script = ['/** Says `why`. */', 'let limit = 5_000; // bytes', "throw new Error('too long');"].join('\n');
   const { markup } = scriptBlock('sample.mjs', script);
-  const told = [...markup.matchAll(/<span class="(remark|key|text|value)">(.*?)<\/span>/g)];
+  const tokens = [...markup.matchAll(/<span class="(remark|key|text|value)">(.*?)<\/span>/g)];
   assert.deepEqual(
-    told.map(([, kind, text]) => `${kind} ${text}`),
+    tokens.map(([, kind, text]) => `${kind} ${text}`),
     [
       'remark /** Says `why`. */',
       'key let',

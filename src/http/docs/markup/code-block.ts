@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** JSON as it would be read: indented, its parts told apart, long lines hanging below their own beginning. */
+/** JSON as it would be read: indented, with its tokens highlighted and long lines wrapped below their own beginning. */
 export function jsonBlock(caption: Html | string, value: unknown): Html {
   const lines = JSON.stringify(value, null, 2).split('\n');
   return figure(
@@ -20,7 +20,7 @@ export function shellBlock(caption: Html | string, script: string): Html {
   );
 }
 
-/** JavaScript, as far as the samples of the pages need it told apart. */
+/** JavaScript with highlighted tokens, as far as the samples of the pages need it. */
 export function scriptBlock(caption: Html | string, script: string): Html {
   const lines = script.trimEnd().split('\n');
   return figure(
@@ -52,7 +52,7 @@ function jsonTokens(line: string): Html[] {
 }
 
 function shellTokens(line: string): Html[] {
-  // Options stand between spaces. A body is JSON that runs over several lines, so its keys are told by their colon.
+  // Options stand between spaces. A body is JSON that runs over several lines, so a colon marks its keys.
   return tokens(line, /("[^"]*")(:?)|(?<=\s)-{1,2}\w[\w-]*(?=\s)/g, ([token, text, colon]) => {
     if (text === undefined) return html`<span class="key">${token}</span>`;
     if (colon === ':') return html`<span class="key">${text}</span>:`;

@@ -30,9 +30,9 @@ listen to the events, to follow it.</p>
 function stateRow(name: OrderOperation, { by, label, from, to, effect, event }: OrderTransition, site: Site): Html {
   const endpoint = ENDPOINTS[name];
   const what = endpoint === undefined ? html`${label}.` : endpointLink(endpoint, site);
-  const told = event === null ? html`` : html` You get <code>${event}</code>.`;
+  const eventNote = event === null ? html`` : html` You get <code>${event}</code>.`;
   return html`<tr><th scope="row">${from.length === 0 ? null : html`${listOf(from)} → `}<code>${to ?? ''}</code></th><td>${by === 'client' ? 'You' : 'The dealer'}</td>
-<td>${what} ${effect}${told}</td></tr>`;
+<td>${what} ${effect}${eventNote}</td></tr>`;
 }
 
 function listOf(statuses: readonly string[]): Html {

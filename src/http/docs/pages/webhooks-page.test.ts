@@ -35,19 +35,19 @@ describe('the page on webhooks', () => {
     await page.evaluate(`[...document.querySelectorAll('${table} tbody tr')].map((row) =>
       [...row.cells].map((cell) => cell.innerText.replaceAll(/\\s+/g, ' ').trim()))`);
 
-  it('tells of every event of the catalogue, and of no other: when it comes and what it holds', async () => {
-    const told = Object.entries(EVENT_TYPES).map(([type, { when, object, previous }]) => [
+  it('lists every event of the catalogue, and no other: when it comes and what it holds', async () => {
+    const expected = Object.entries(EVENT_TYPES).map(([type, { when, object, previous }]) => [
       type,
       plain(when),
       [plain(object), ...(previous === null ? [] : [`previous_attributes ${plain(previous)}`])].join(' '),
     ]);
-    assert.deepEqual(await rowsOf('.event-types'), told);
+    assert.deepEqual(await rowsOf('.event-types'), expected);
     for (const type of Object.keys(EVENT_TYPES)) {
       assert.equal(await page.locator(`[id="${type}"]`).count(), 1, type);
     }
   });
 
-  it('tells of every header that a webhook carries', async () => {
+  it('lists every header that a webhook carries', async () => {
     const names = await page.evaluate(
       '[...document.querySelectorAll("#headers dt code")].map((name) => name.innerText)',
     );

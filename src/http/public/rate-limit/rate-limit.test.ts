@@ -196,7 +196,7 @@ describe('the rolling window', () => {
     );
     assert.equal(answers.filter((answer) => answer?.isAllowed).length, 150);
     const remaining = answers.filter((answer) => answer?.isAllowed).map((answer) => answer?.remaining);
-    assert.equal(new Set(remaining).size, 150, 'no two requests were told the same remainder');
+    assert.equal(new Set(remaining).size, 150, 'no two requests got the same remainder');
     await Promise.all(nodes.map((db) => db.close()));
   });
 

@@ -172,10 +172,10 @@ describe('a bulk of customers', () => {
     const sibling = await addShop(world, shop);
     const contacts = people(300).map(({ email, phone }) => ({ email, phone }));
     const answers = await Promise.all(
-      [0, 1, 2, 3].map((turn) =>
+      [0, 1, 2, 3].map((call) =>
         bulk(
-          turn % 2 === 0 ? shop : sibling,
-          (turn < 2 ? contacts : contacts.toReversed()).map((person) => ({ ...person, first_name: `Turn ${turn}` })),
+          call % 2 === 0 ? shop : sibling,
+          (call < 2 ? contacts : contacts.toReversed()).map((person) => ({ ...person, first_name: `Call ${call}` })),
         ),
       ),
     );

@@ -279,17 +279,17 @@ describe('the list of events', () => {
     assert.deepEqual(new Set(events.map((event) => event.type)), new Set(Object.keys(EVENT_TYPES)));
     for (const { type, data } of events) {
       const { object, previous } = EVENT_TYPES[type as EventType];
-      const told = JSON.stringify([type, data]);
+      const context = JSON.stringify([type, data]);
       if (type.startsWith('order.')) {
-        assert.deepEqual(data.object, (await other.api.get(`/v1/orders/${data.object.id}`)).body, told);
+        assert.deepEqual(data.object, (await other.api.get(`/v1/orders/${data.object.id}`)).body, context);
       } else {
-        for (const name of Object.keys(data.object)) assert.ok(object.includes(`\`${name}`), `${told}: ${name}`);
+        for (const name of Object.keys(data.object)) assert.ok(object.includes(`\`${name}`), `${context}: ${name}`);
       }
       const names = data.previous_attributes === undefined ? null : Object.keys(data.previous_attributes);
-      assert.equal(names === null, previous === null, told);
-      if (previous?.startsWith('Always empty')) assert.deepEqual(names, [], told);
+      assert.equal(names === null, previous === null, context);
+      if (previous?.startsWith('Always empty')) assert.deepEqual(names, [], context);
       const [, oldField] = /^The old `(\w+)`\.$/.exec(previous ?? '') ?? [];
-      if (oldField !== undefined) assert.deepEqual(names, [oldField], told);
+      if (oldField !== undefined) assert.deepEqual(names, [oldField], context);
     }
     const deleted = events.filter((event) => event.data.object.deleted === true);
     assert.deepEqual(

@@ -69,12 +69,12 @@ function bytesOf(text: string | null | undefined): Buffer | null {
 
 /** An event is recorded under a stamp of the clock, so new ones move it; old ones leave when they are too old. */
 function endOf(events: LoggedEvent[]): number | null {
-  // The one beyond the page counts too: `has_more` tells of it.
+  // The one beyond the page counts too: `has_more` depends on it.
   const oldest = events.at(-1);
   return oldest === undefined ? null : oldest.createdAt.getTime() + EVENT_LOG_MS;
 }
 
-/** Names and wildcards, as in a subscription. Each name once: a query has room for thousands of repetitions. */
+/** Names and wildcards, as in a subscription. Each name once: a query could repeat a name thousands of times. */
 export function parseTypes(text: string): string[] {
   const names = new Set(text.split(',').map((name) => name.trim()));
   for (const name of names) {

@@ -115,7 +115,7 @@ describe('listing orders', () => {
     });
   });
 
-  it('can be told which statuses, also across pages', async () => {
+  it('can be filtered by several statuses, also across pages', async () => {
     const own = await openShop(world);
     const [third = '', second = '', first = ''] = await report(own, 3);
     await own.post(`/v1/orders/${second}/cancel`);
