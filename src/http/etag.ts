@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** An ETag made from the bytes. It is weak because it names all encodings of them. */
-export function etagOf(content: Buffer | string): string {
-  return `W/"${createHash('sha1').update(content).digest('base64url')}"`;
+/** An ETag for all encodings of the same content. It is weak, because their bytes differ. */
+export function weakEtagOf(content: Buffer | string): string {
+  return `W/${strongEtagOf(content)}`;
+}
+
+/** An ETag for exactly these bytes, in the encoding in which they are sent. */
+export function strongEtagOf(bytes: Buffer | string): string {
+  return `"${createHash('sha1').update(bytes).digest('base64url')}"`;
 }
 
 /**

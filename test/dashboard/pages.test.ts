@@ -56,6 +56,27 @@ describe('the pages of the dashboard', () => {
     const etag = (await open('/')).headers.get('etag') ?? '';
     assert.equal((await open('/', { 'if-none-match': etag })).status, 304);
   });
+
+  it('have a strong ETag for each encoding, and an encoding of weight zero is not sent', async () => {
+    const html = await (await open('/')).text();
+    const path = /(?:src|href)="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? '';
+    const etags = new Set<string>();
+    for (const [accepted, encoding] of [
+      ['br, gzip', 'br'],
+      ['br;q=0, gzip', 'gzip'],
+      ['identity', null],
+    ] as const) {
+      const response = await open(path, { 'accept-encoding': accepted });
+      await response.arrayBuffer();
+      assert.equal(response.headers.get('content-encoding'), encoding, accepted);
+      const etag = response.headers.get('etag') ?? '';
+      assert.match(etag, /^"/, accepted);
+      etags.add(etag);
+      const again = await open(path, { 'accept-encoding': accepted, 'if-none-match': etag });
+      assert.equal(again.status, 304, accepted);
+    }
+    assert.equal(etags.size, 3);
+  });
 });
 
 describe('the dashboard while its pages are being built', () => {

@@ -1,17 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { etagOf } from '../etag.ts';
+import type { Encoding } from '../accept-encoding.ts';
+import { strongEtagOf } from '../etag.ts';
 
 /** One file of the built dashboard, in every encoding that it is sent in. */
 export type PageFile = {
   type: string;
-  body: Buffer;
-  brotli: Buffer | null;
-  gzip: Buffer | null;
-  etag: string;
+  /** Files that don't shrink, and the page itself, have no compressed form. */
+  encoded: { identity: EncodedFile } & Partial<Record<Encoding, EncodedFile>>;
   /** Its name carries a hash of its content, so browsers may keep it for good. */
   isHashed: boolean;
 };
+
+/** The bytes in one encoding. Each encoding has an ETag of its own, so the ETag is strong. */
+export type EncodedFile = { body: Buffer; etag: string };
 
 /** The built dashboard. */
 export type PageFiles = {
@@ -44,25 +46,31 @@ export function loadPageFiles(dir: string, basePath: string): PageFiles {
 }
 
 function pageFile(dir: string, name: string, type: string): PageFile {
-  const body = readFileSync(join(dir, name));
+  const path = join(dir, name);
+  const br = readIfThere(`${path}.br`);
+  const gzip = readIfThere(`${path}.gz`);
   return {
     type,
-    body,
-    brotli: readIfThere(join(dir, `${name}.br`)),
-    gzip: readIfThere(join(dir, `${name}.gz`)),
-    etag: etagOf(body),
+    encoded: {
+      identity: encodedFile(readFileSync(path)),
+      ...(br === null ? {} : { br: encodedFile(br) }),
+      ...(gzip === null ? {} : { gzip: encodedFile(gzip) }),
+    },
     isHashed: name.startsWith('assets/'),
   };
 }
 
 /** The build names its files relative to the page; a page may be opened at any depth, so their paths become absolute. */
 function atBasePath(html: PageFile, basePath: string): PageFile {
-  const text = html.body
+  const text = html.encoded.identity.body
     .toString('utf8')
     .replaceAll(/(src|href)="\.\//g, `$1="${basePath}/`)
     .replace('name="base-path" content=""', `name="base-path" content="${basePath}"`);
-  const body = Buffer.from(text);
-  return { ...html, body, brotli: null, gzip: null, etag: etagOf(body) };
+  return { ...html, encoded: { identity: encodedFile(Buffer.from(text)) } };
+}
+
+function encodedFile(body: Buffer): EncodedFile {
+  return { body, etag: strongEtagOf(body) };
 }
 
 function readIfThere(path: string): Buffer | null {

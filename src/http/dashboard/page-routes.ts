@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../contract/errors.ts';
+import { acceptedEncoding } from '../accept-encoding.ts';
 import { isMatch } from '../etag.ts';
 import { pathOf } from '../request-url.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
@@ -48,14 +49,14 @@ function sendPage(pages: PageFiles | null, request: FastifyRequest, reply: Fasti
 }
 
 function send(file: PageFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  reply.header('Cache-Control', file.isHashed ? FOREVER : REVALIDATED).header('ETag', file.etag);
+  const accepted = acceptedEncoding(request.headers['accept-encoding']);
+  const encoding = file.encoded[accepted] === undefined ? 'identity' : accepted;
+  const { body, etag } = file.encoded[encoding] ?? file.encoded.identity;
+  reply.header('Cache-Control', file.isHashed ? FOREVER : REVALIDATED).header('ETag', etag);
   reply.header('Vary', 'Accept-Encoding');
-  if (isMatch(request.headers['if-none-match'], file.etag)) return reply.code(304).send();
-  reply.type(file.type);
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  if (file.brotli !== null && /\bbr\b/.test(accepted)) return reply.header('Content-Encoding', 'br').send(file.brotli);
-  if (file.gzip !== null && /\bgzip\b/.test(accepted)) return reply.header('Content-Encoding', 'gzip').send(file.gzip);
-  return reply.send(file.body);
+  if (isMatch(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  if (encoding !== 'identity') reply.header('Content-Encoding', encoding);
+  return reply.type(file.type).send(body);
 }
 
 function isBrowser(request: FastifyRequest): boolean {

@@ -1,5 +1,5 @@
 import type { PageRest } from '../../db/page-bytes.ts';
-import { etagOf } from '../etag.ts';
+import { weakEtagOf } from '../etag.ts';
 
 /** The body of a list: its bytes, or, for a page that is larger than a piece, how to read them piece by piece. */
 export type ListBody = { body: Buffer } | { stream: ListStream };
@@ -42,7 +42,7 @@ export function listBody({ documents, rest, nextCursor, missing }: ReadList, rev
   };
   return {
     stream: {
-      etag: etagOf([revision, String(nextCursor), ...(missing ?? []), ...rest.identity].join('\n')),
+      etag: weakEtagOf([revision, String(nextCursor), ...(missing ?? []), ...rest.identity].join('\n')),
       first: pieceOf(0, documents),
       count: rest.count,
       piece: async (from) => pieceOf(from, await rest.read(from)),

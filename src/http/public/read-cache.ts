@@ -5,7 +5,7 @@ import type { Freshness } from '../../channel/reads/read-documents.ts';
 import type { Release } from '../../concurrency/keyed-semaphore.ts';
 import { PIECE_BYTES } from '../../db/page-bytes.ts';
 import { acceptedEncoding, type Encoding } from '../accept-encoding.ts';
-import { etagOf, isMatch } from '../etag.ts';
+import { isMatch, weakEtagOf } from '../etag.ts';
 import type { AdmittedIntegration } from './authentication.ts';
 import { COMPRESS_MIN_BYTES, compressors } from './compression.ts';
 import type { ListBody, ListStream } from './list-body.ts';
@@ -90,7 +90,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
     const { version = null, validUntilMs } = built;
     if ('stream' in built) return { stream: built.stream, etag: built.stream.etag, version };
     const { body } = built;
-    const entry = { bodies: { identity: body }, etag: etagOf(body), version, validUntilMs, size: body.length };
+    const entry = { bodies: { identity: body }, etag: weakEtagOf(body), version, validUntilMs, size: body.length };
     if (built.isCurrent) cache.set(key, entry);
     return entry;
   }
