@@ -47,7 +47,7 @@ describe("the operator's command line", () => {
     );
   });
 
-  it('shows a key once, and what it changes holds from the next request on', async () => {
+  it('shows a key once, and its changes take effect with the next request', async () => {
     const made = await json('integration', 'create', '--organization', organizationId, '--name', 'Web', '--live');
     const { id, api_key: key } = made;
     assert.equal(made.is_test_mode, false);

@@ -29,7 +29,7 @@ Examples:
   $ npm run -s crownwheel -- integration rate-limit int_… 1200
   $ npm run -s crownwheel -- integration regenerate-key int_…
 
-What a command changes holds from the next request on, on every node.`;
+A change takes effect with the next request, on every node.`;
 
 const LIMIT_HELP = `a whole number from ${RATE_LIMIT_OVERRIDE_MIN} to ${RATE_LIMIT_OVERRIDE_MAX}, or "default" for ${RATE_LIMIT_DEFAULT}`;
 const QUOTA_HELP = `a whole number from 1 to ${STORAGE_QUOTA_MAX_MB_PER_DAY}, or "default" for STORAGE_QUOTA_MB_PER_DAY`;

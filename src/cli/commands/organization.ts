@@ -107,7 +107,7 @@ function addSwitch(noun: Command, shell: Shell, { verb, description, change, don
     .command(verb)
     .description(description)
     .argument('<id>', 'the organization, org_…')
-    .addArgument(new Argument('<state>', 'on or off; holds from the next request').choices(['on', 'off']))
+    .addArgument(new Argument('<state>', 'on or off; takes effect with the next request').choices(['on', 'off']))
     .addHelpText('after', `\nExample:\n  $ npm run -s crownwheel -- organization ${verb} org_… off`);
   shell.run(command, async (id: string, state: 'on' | 'off') =>
     shell.withDatabase(async (db) => {

@@ -52,7 +52,7 @@ function addSetUrl(noun: Command, shell: Shell): void {
     .command('set-url')
     .description('set the URL for webhooks; the first URL also creates a signing secret, which is shown only once')
     .argument('<integration>', ID_HELP)
-    .argument('<url>', 'an https URL, or "none" to remove it and hold what waits')
+    .argument('<url>', 'an https URL, or "none" to remove it and hold pending deliveries')
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s crownwheel -- webhooks set-url int_… https://shop.example/webhooks',

@@ -22,7 +22,7 @@ export async function checkDurability(db: Database): Promise<Check> {
       current_setting('transaction_timeout', true) as transaction_timeout, pg_is_in_recovery() as is_standby`);
   if (row === undefined) return wrong(NAME, 'the server does not report its settings', "see the server's log");
   if (row.is_standby) {
-    return wrong(NAME, 'the server is a standby, which takes no writes', 'let DATABASE_URL name the primary');
+    return wrong(NAME, 'the server is a standby, which takes no writes', 'set DATABASE_URL to the primary');
   }
   if (row.fsync !== 'on') {
     return wrong(NAME, 'fsync is off: a power cut can lose or destroy committed data', 'set fsync = on on the server');
@@ -34,21 +34,21 @@ export async function checkDurability(db: Database): Promise<Check> {
     return wrong(
       NAME,
       `session_replication_role is ${row.session_replication_role}: foreign keys and triggers do not work`,
-      'take the setting away from the role or the database ("alter role … reset session_replication_role")',
+      'remove the setting from the role or the database ("alter role … reset session_replication_role")',
     );
   }
   if (row.full_page_writes !== 'on') {
     return warning(
       NAME,
-      'full_page_writes is off: a power cut can tear a page',
+      'full_page_writes is off: a power cut can leave a torn page',
       'set it to on, unless the storage itself writes whole pages of 8 kB',
     );
   }
   if (row.transaction_timeout !== null && row.transaction_timeout !== '0') {
     return warning(
       NAME,
-      `transaction_timeout is ${row.transaction_timeout}: the server ends longer work in the background`,
-      'take the setting away from the role or the database, or choose minutes',
+      `transaction_timeout is ${row.transaction_timeout}: the server cancels longer work in the background`,
+      'remove the setting from the role or the database, or set it to some minutes',
     );
   }
   return ok(NAME, 'fsync, full_page_writes and synchronous_commit are on');

@@ -33,7 +33,7 @@ export async function checkPhotos(config: Config): Promise<Check> {
 export async function checkPhotoOwner(config: Config, db: Queryable): Promise<Check[]> {
   const name = 'photo storage';
   if (config.photoBucket === null && !existsSync(photoFolderPath(config))) {
-    return [ok(name, 'not made yet, the first start marks it as this installation’s')];
+    return [ok(name, 'none yet; the first start marks it as this installation’s')];
   }
   try {
     const files = await openPhotoFiles(config);
@@ -52,9 +52,9 @@ function checkFolderToBe(folder: string, mend: string): Check {
   const nearest = nearestExisting(folder);
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK);
-    return ok(NAME, `${folder} will be made`);
+    return ok(NAME, `the first start creates ${folder}`);
   } catch {
-    return wrong(NAME, `${folder} cannot be made: ${nearest} cannot be written by this user`, mend);
+    return wrong(NAME, `${folder} cannot be created: this user cannot write to ${nearest}`, mend);
   }
 }
 

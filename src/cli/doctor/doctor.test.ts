@@ -201,7 +201,7 @@ describe('the doctor', () => {
   });
 
   it('writes a photo where photos are kept, reads it, and leaves nothing behind', async () => {
-    assert.equal((await check('photos')).message, `${join(dir, 'photos')} will be made`);
+    assert.equal((await check('photos')).message, `the first start creates ${join(dir, 'photos')}`);
     assert.deepEqual(await readdir(dir), [], 'a look made the folder');
     await mkdir(join(dir, 'photos'));
     assert.equal((await check('photos')).message, `can be written and read in ${join(dir, 'photos')}`);

@@ -38,11 +38,11 @@ export async function examine({ readSettings, withConnection }: DoctorTools): Pr
     return error.message.split('\n').map((line) => wrong('settings', line, 'correct the environment variable'));
   }
   const isEmbedded = config.databaseUrl === null;
-  const checks = [ok('settings', `all can be read; roles ${config.roles.join(', ')}`)];
+  const checks = [ok('settings', `all valid; roles ${config.roles.join(', ')}`)];
   if (isEmbedded) checks.push(checkDataFolder(config.dataDir));
   checks.push(await checkSecretKeys(config));
   if (isEmbedded && !(await hasCluster(config.dataDir))) {
-    checks.push(ok('database', `embedded; not made yet, the first start does it in ${config.dataDir}`));
+    checks.push(ok('database', `embedded; the first start creates it in ${config.dataDir}`));
   } else {
     checks.push(...(await checkDatabase(config, withConnection)));
   }
@@ -69,11 +69,11 @@ function checkDataFolder(dataDir: string): Check {
   const { bavail, bsize } = statfsSync(nearest);
   const freeBytes = bavail * bsize;
   const free = `${(freeBytes / 1e9).toFixed(1)} GB free`;
-  if (freeBytes < DISK_FREE_MIN_BYTES) return wrong(name, `${root} has only ${free}`, 'make room on that disk');
+  if (freeBytes < DISK_FREE_MIN_BYTES) return wrong(name, `${root} has only ${free}`, 'free space on that disk');
   if (nearest === root && (statSync(root).mode & OTHERS) !== 0) {
-    return warning(name, `${root} can be entered by other users, ${free}`, 'give the service a folder of its own');
+    return warning(name, `other users can enter ${root}, ${free}`, 'give the service a folder of its own');
   }
-  return ok(name, nearest === root ? `${root}, ${free}` : `${root} will be made, ${free}`);
+  return ok(name, nearest === root ? `${root}, ${free}` : `the first start creates ${root}, ${free}`);
 }
 
 async function checkSecretKeys(config: Config): Promise<Check> {
@@ -81,7 +81,7 @@ async function checkSecretKeys(config: Config): Promise<Check> {
   if (config.secretKeys.length > 0) return ok(name, `${config.secretKeys.length} in SECRET_KEYS`);
   const file = secretKeysFile(config);
   if (!existsSync(file)) {
-    if (!(await hasCluster(config.dataDir))) return ok(name, 'not made yet, the first start does it');
+    if (!(await hasCluster(config.dataDir))) return ok(name, 'none yet; the first start creates one');
     return wrong(name, `${file} is missing, though there is a database`, 'restore it from the backup');
   }
   try {
@@ -90,7 +90,7 @@ async function checkSecretKeys(config: Config): Promise<Check> {
       return wrong(name, `${file} holds no key, or a short one`, 'restore it from the backup');
     }
     if ((statSync(file).mode & 0o077) !== 0) return wrong(name, `${file} can be read by others`, `chmod 600 ${file}`);
-    return ok(name, `${keys.length} in ${file}; make it a part of the backup`);
+    return ok(name, `${keys.length} in ${file}; include it in the backup`);
   } catch (error) {
     return wrong(name, `${file} cannot be read: ${(error as Error).message}`, "run as the service's user");
   }
@@ -122,7 +122,7 @@ async function checkServer(db: Database, config: Config, kind: string): Promise<
   if (config.databaseUrl !== null && config.databasePoolSize + SPARE_CONNECTIONS > connections) {
     return wrong(
       'database',
-      `it takes ${connections} connections, too few for DATABASE_POOL_SIZE ${config.databasePoolSize}`,
+      `the server allows ${connections} connections, too few for DATABASE_POOL_SIZE ${config.databasePoolSize}`,
       'lower DATABASE_POOL_SIZE, or raise max_connections',
     );
   }
@@ -153,7 +153,7 @@ async function checkClock(db: Database): Promise<Check> {
   const middle = (before + Date.now()) / 2;
   const differenceMs = Math.round(Math.abs((row?.now.getTime() ?? middle) - middle));
   if (differenceMs <= CLOCK_DIFFERENCE_MAX_MS) return ok('clock', `${differenceMs} ms from the database's`);
-  return wrong('clock', `${differenceMs} ms from the database's`, 'let NTP set the clocks of both machines');
+  return wrong('clock', `${differenceMs} ms from the database's`, 'synchronize both machines by NTP');
 }
 
 async function checkPort(config: Config): Promise<Check> {
