@@ -8,8 +8,8 @@ import { StartError } from './db/start-error.ts';
 import { proxyProblem } from './http/client-address.ts';
 
 /**
- * All settings, read from the environment once and checked together. This is the only place that reads process.env;
- * everything else is handed the values it needs.
+ * All settings, read from the environment once and checked together. Only this file reads process.env; everything else
+ * gets the values it needs as arguments.
  */
 export const ROLES = ['api', 'dashboard', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -20,7 +20,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Config = Readonly<{
   host: string;
   port: number;
-  /** How long a stop goes on taking requests while it says that it is not ready. */
+  /** How long a stopping process still takes requests while it reports that it is not ready. */
   drainSeconds: number;
   /** The {base_url} of everything that leaves the service; without a trailing slash. */
   publicUrl: string;

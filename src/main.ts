@@ -41,7 +41,7 @@ try {
 }
 process.exit();
 
-/** From settings to a running service, and to its clean end; whatever happens, the database is let go. */
+/** Starts the service from its settings and stops it cleanly. The database is released whatever happens. */
 async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
   const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY });
   const starting = await listenWhileStarting(settings, settings.publicUrl);
@@ -63,7 +63,7 @@ async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void
   }
 }
 
-/** Beside the start of the database: the API does not wait for pages that have to be built. */
+/** In parallel with the start of the database: the API does not wait for the dashboard's build. */
 function openPages(settings: Config, log: Logger, signal: AbortSignal): DashboardPages {
   return openDashboardPages(settings.publicUrl, {
     signal,
@@ -155,7 +155,7 @@ async function serve(
   return { app, readiness, drainSeconds: config.drainSeconds, stopWorkers };
 }
 
-/** What an operator has to put right is one clear line each; the stack of a fault of our own is for debugging. */
+/** A problem that the operator has to fix is one clear line. A bug prints its stack. */
 function report(error: unknown): void {
   if (error instanceof StartError) {
     for (const line of error.message.split('\n')) console.error(`crownwheel: ${line}`);

@@ -4,7 +4,7 @@ import { unnestRows } from '../db/unnest-rows.ts';
 
 /**
  * Locks the clocks of several integrations, in the order of their ids as every transaction does, and returns their
- * stamps. The locks are held to the commit: whoever comes next sees all of this commit and stamps later than it.
+ * stamps. The locks are held to the commit: the next transaction sees all of this commit and has a later stamp.
  *
  * It is a statement of its own. A statement that waited for a lock would go on reading with a snapshot from before.
  */

@@ -9,7 +9,7 @@ export type ChannelContext = {
   now: () => Date | null;
   publicUrl: string;
   versions: readonly ApiVersion[];
-  /** Called after a commit with the integrations that have new events; wakes whoever sends them. */
+  /** Called after a commit with the integrations that have new events; wakes the delivery workers. */
   onEvents: (integrationIds: string[]) => void;
   /** Announces to open dashboards what changed, after the commit. Kinds that a new event implies are announced by themselves. */
   announceChange?: AnnounceChange;

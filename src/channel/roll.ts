@@ -14,7 +14,7 @@ const ATTEMPT_LIMIT = 10;
 
 /**
  * Moves an integration to another version: a job renders its documents in the new version beside the old, and when all
- * are there the pin moves, in one commit. Clients read the old version to the last moment. No stamp changes. The job then
+ * are there the pin moves, in one commit. Clients read the old version until then. No stamp changes. The job then
  * removes the documents of the old version in batches.
  *
  * Answers false if the integration has this version already.

@@ -73,13 +73,13 @@ export async function runCommandLine(args: string[], surroundings: Surroundings)
   }
 }
 
-/** What an operator may do all the same; the operations themselves know no command line. */
+/** How an operator can override a refusal. The operations themselves don't know the command line. */
 const FORCE_HINTS: Partial<Record<DomainErrorCode, string>> = {
   rate_missing: 'Use "rates set", or add --force: reads then answer 500 until the rate is there.',
   rate_in_use: 'Add --force to take it away all the same: their reads then answer 500.',
 };
 
-/** One line for what an operator can put right; anything else is a fault of ours, and still one line. */
+/** One line for a problem that the operator can fix; anything else is a bug, and is printed as one line, too. */
 function messageOf(error: unknown): string {
   if (error instanceof CommanderError) {
     if (error.code === 'commander.help') return 'name a command; --help lists them';

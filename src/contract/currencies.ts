@@ -1,6 +1,6 @@
 /**
- * How many decimals a currency has, by ISO 4217. The machine's own tables are not asked: they follow custom, under
- * which HUF or IDR have no decimals, and they change with its release, which would move every price by a hundred.
+ * How many decimals a currency has, by ISO 4217. We don't use the machine's own tables: they follow custom, under which
+ * HUF or IDR have no decimals, and they change with its release, which would change prices by a factor of a hundred.
  */
 const OTHER_THAN_TWO: Readonly<Record<number, readonly string[]>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' '),

@@ -12,7 +12,7 @@ const statuses = {
   last_owner: 409,
   key_taken: 409,
   stock_number_taken: 409,
-  /** What the change began from is no longer so: somebody else was faster. */
+  /** Somebody else changed the object since the change began. */
   changed_meanwhile: 409,
   not_enough_units: 409,
   not_empty: 409,

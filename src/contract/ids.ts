@@ -31,7 +31,7 @@ export const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** 128 bits are 26 characters of 5 bits with 2 to spare, so the first character carries 3 bits only. */
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** A malformed id is answered like an unknown one; this spares the database the question. */
+/** A malformed id is answered like an unknown one, without a query. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = `${ID_PREFIXES[kind]}_`;
   return text.startsWith(prefix) && SUFFIX.test(text.slice(prefix.length));

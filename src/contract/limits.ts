@@ -1,7 +1,7 @@
 /** Every limit a client can meet, in one place: validation, OpenAPI and the docs all read these. */
 export const BODY_LIMIT_BYTES = 1_048_576;
 export const BULK_BODY_LIMIT_BYTES = 10_485_760;
-/** Deeper JSON than any real request; it keeps recursive code far from the stack's end. */
+/** Deeper than the JSON of any real request. Keeps recursive code from overflowing the stack. */
 export const JSON_DEPTH_LIMIT = 64;
 export const HEADERS_LIMIT_BYTES = 16_384;
 

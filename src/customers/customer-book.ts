@@ -17,11 +17,11 @@ export type Upserted =
   | { result: 'conflict'; reason: string };
 
 /**
- * Customers that several drafts may concern, read at once; the drafts are applied in memory, one after the other as if
- * each had its own statement, and what became of the customers is written at once. The organization's lock is held.
+ * The customers that several drafts may concern, read together. The drafts are applied in memory one after the other,
+ * as if each had its own statement, and the result is written together. The caller holds the organization's lock.
  */
 export type CustomerBook = {
-  /** Whom a draft means as the book stands; null for nobody yet, or for several. */
+  /** The customer that a draft identifies in the book; null for none or several. */
   meant(draft: CustomerDraft): string | null;
   upsert(draft: CustomerDraft): Upserted;
   write(): Promise<void>;

@@ -5,7 +5,10 @@ import { METADATA_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import { type AddressInput, type CustomerInput, textOrNull } from '../contract/resources/customer.ts';
 
-/** A customer as the client described it, checked and in the form in which it is stored. Undefined means unsaid. */
+/**
+ * A customer as the client described it, checked and in the form in which it is stored. Undefined means that the client
+ * did not send it.
+ */
 export type CustomerDraft = {
   externalId: string | null | undefined;
   email: string | null | undefined;
@@ -19,7 +22,10 @@ export type CustomerDraft = {
 
 const ASCII = /^[ -~]*$/;
 
-/** Checks what a schema can't: that somebody is named, that the phone can be one, that the metadata is not too large. */
+/**
+ * Checks what a schema can't: that the draft identifies somebody, that the phone number is valid, that the metadata is
+ * not too large.
+ */
 export function draftCustomer(input: CustomerInput, country: string | null, path: string): CustomerDraft {
   const externalId = textOrNull(input.external_id);
   const email = textOrNull(input.email);

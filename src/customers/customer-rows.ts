@@ -22,7 +22,7 @@ export type CustomerRecord = {
 /** A customer as it was read. */
 export type StoredCustomer = Readonly<CustomerRecord>;
 
-/** Customers as they shall stand, beside what stands; links go from external id to customer. */
+/** Customers as they are to be stored, beside what is stored; links go from external id to customer. */
 export type CustomerChanges = {
   entries: (CustomerRecord & { stored: StoredCustomer | null })[];
   links: Map<string, string>;

@@ -13,7 +13,9 @@ const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000;
 
 export type MigrationFile = { version: number; name: string; text: string; checksum: string };
 
-/** Files by what the database says of them. Unknown and changed ones mean that code and database do not belong together. */
+/**
+ * Migration files by their state in the database. If there are unknown or changed ones, code and database do not match.
+ */
 export type MigrationState = { applied: string[]; pending: string[]; unknown: number[]; changed: string[] };
 
 /** Brings the schema up to date, each file in one transaction. Safe to run from many nodes at once. */

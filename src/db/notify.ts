@@ -2,7 +2,7 @@ import type { Queryable } from './database.ts';
 import { sql } from './sql.ts';
 
 /**
- * Sends notices to whoever listens on a channel, in a transaction of their own: a NOTIFY inside a write would make all
+ * Sends notices to the listeners of a channel, in a transaction of their own: a NOTIFY inside a write would make all
  * commits of the server wait for each other. The commit of a notice waits for no disk, since nothing is lost with it
  * that a reader would not find in the tables. One that can't be sent is dropped.
  */

@@ -1,4 +1,4 @@
-/** Something the operator has to put right before the service can start; its message is one clear line. */
+/** A problem that the operator has to fix before the service can start. Its message is one clear line. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

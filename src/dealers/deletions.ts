@@ -85,7 +85,8 @@ export async function deleteOrganization(
   organizationId: string,
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
-    // The organization first: whoever attaches or makes an integration or a user for it ends before, or is refused.
+    // The organization first: a transaction that attaches or creates an integration or a user for it ends before, or is
+    // refused.
     const [old] = await tx.query<{ name: string }>(sql`
       update organizations set deleted_at = now(), archived_at = coalesce(archived_at, now())
       where id = ${organizationId} and deleted_at is null returning name`);

@@ -17,14 +17,14 @@ export type OrganizationSettings = {
   address: Address;
   defaultTaxTreatment: string;
   currency: string;
-  /** What people type as a local time, such as the begin of a promotion, is meant in it. */
+  /** The time zone of local times that people type, such as the start of a promotion. */
   timeZone: string;
   /** Owners always see cost prices. */
   staffSeesCost: boolean;
 };
 
 export type ChangeOptions = RateOptions & {
-  /** The revision that the change began from; if somebody was faster, it is refused. */
+  /** The revision that the change began from. If the settings have changed since, the change is refused. */
   revision?: number;
 };
 

@@ -50,7 +50,7 @@ export async function findOrganization(db: Queryable, organizationId: string): P
   return row ?? null;
 }
 
-/** False if there is no such organization. Holds from the next request on. */
+/** False if there is no such organization. Takes effect with the next request. */
 export async function setPlan(
   db: Database | Transaction,
   actor: Actor,

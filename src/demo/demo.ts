@@ -21,7 +21,7 @@ export type Demo = {
 };
 
 export type DemoOptions = {
-  /** The key that the live integration shall have; null lets one be made. */
+  /** The key of the live integration; null creates one. */
   liveKey: string | null;
   /** Where to keep what was made; null keeps nothing, and it is shown once only. */
   dataDir: string | null;
@@ -52,7 +52,7 @@ async function seed(context: ChannelContext, options: DemoOptions): Promise<Demo
   return { email, password, liveKey: live.api_key, testKey: test.api_key, isNew: true };
 }
 
-/** Shows only what still opens the door: an operator may have changed or deleted anything since. */
+/** Shows only credentials that still work: an operator may have changed or deleted anything since. */
 async function revisit(db: Database, options: DemoOptions): Promise<Demo | null> {
   const file = options.dataDir === null ? null : readDemoFile(options.dataDir);
   const liveId = await findLiveIntegration(db, file);

@@ -1,9 +1,9 @@
 export type Encoding = 'br' | 'gzip' | 'identity';
 
 /**
- * Brotli if the client takes it, else gzip. An encoding that it gives the weight zero is one it does not take. Cut at
- * commas and semicolons only, each piece trimmed: a pattern that swallows blanks around them tries each run of blanks
- * from each of its positions.
+ * Brotli if the client takes it, else gzip. An encoding that it gives the weight zero is one it does not take. The
+ * header is split at commas and semicolons and each piece is trimmed: a pattern that also matches the blanks around
+ * them takes quadratic time.
  */
 export function acceptedEncoding(header: string | string[] | undefined): Encoding {
   if (header === undefined) return 'identity';

@@ -43,7 +43,7 @@ const TIMEOUTS: Timeouts = {
   checkEveryMs: 1_000,
 };
 
-/** The one place that builds the HTTP server; the tests talk to the same thing as the clients. */
+/** Builds the HTTP server. The tests talk to the same server as the clients. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const faults = clientFaults(options);
@@ -66,7 +66,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('fault', null);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler(errorHandler(options.publicUrl));
-  // A request to nowhere has its body neither read nor judged. Whoever takes bodies brings a parser.
+  // The body of a request to an unknown path is neither read nor checked. Routes that take a body add a parser.
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, reply, done) => {
     faults.follow(reply.raw);

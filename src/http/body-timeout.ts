@@ -11,8 +11,8 @@ declare module 'fastify' {
 }
 
 /**
- * Bodies must arrive in time. Node knows one time limit for all requests of a server, which is that of uploads; requests
- * that are none have the shorter one, and are looked for here. A request without a body costs nothing.
+ * Bodies must arrive in time. Node has one time limit for all requests of a server, which is that of uploads. This adds
+ * a shorter limit for all other requests. A request without a body costs nothing.
  */
 export function limitBodyTime(app: FastifyInstance, timeouts: Timeouts, faults: ClientFaults): void {
   const deadlines = new Map<IncomingMessage, number>();

@@ -6,7 +6,10 @@ import { CURRENT_VERSION } from '../contract/versions.ts';
 import { newRequestId } from '../ids/new-id.ts';
 import { securityHeaders } from './security-headers.ts';
 
-/** How long a connection stays readable after its last word: closed at once over unread bytes, it would lose that word. */
+/**
+ * How long a connection stays readable after its last response: if it were closed at once over unread bytes, the client
+ * would lose that response.
+ */
 const LINGER_MS = 1_000;
 
 export type ClientFaults = {

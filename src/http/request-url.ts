@@ -3,7 +3,8 @@ const LOGGED_PATH_LIMIT = 200;
 
 /**
  * The target of a request in the one form that the router knows: a path and perhaps a query. A proxy's absolute form
- * loses its host, "*" and its like become paths that name nothing, and a "%" that begins no escape stands for itself.
+ * loses its host, a target such as "*" becomes a path that no route has, and a "%" that begins no escape stands for
+ * itself.
  */
 export function plainUrl(target: string): string {
   // Nearly every target is in that form already.

@@ -1,8 +1,8 @@
 /**
  * Sent with every response. Pages of our own loosen the content policy for themselves.
  *
- * Names of headers that every response carries are in small letters here and elsewhere, as they are sent: making them
- * small each time was the dearest part of a cached read after the sending itself.
+ * Names of headers that every response carries are in small letters here and elsewhere, as they are sent: converting
+ * them each time was the most expensive part of a cached read, after the sending itself.
  */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

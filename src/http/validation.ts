@@ -75,7 +75,7 @@ function withoutIds(schema: unknown): unknown {
   return Object.fromEntries(named.map(([key, value]) => [key, withoutIds(value)]));
 }
 
-/** Of a union's faults the deepest is meant: that branch fits best. Where none fits at all, every type is named. */
+/** Of a union's errors the deepest is reported: its branch fits best. Where none fits at all, every type is named. */
 function mainFault(faults: ErrorObject[]): ErrorObject | undefined {
   const own = faults.filter((fault) => fault.keyword !== 'anyOf');
   const depthOf = (fault: ErrorObject) => fault.instancePath.split('/').length;

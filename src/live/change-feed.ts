@@ -6,9 +6,9 @@ import type { Database } from '../db/database.ts';
 import { notify } from '../db/notify.ts';
 
 /**
- * Sends open dashboards what changed. Operations announce kinds and ids after their commit; announcements are collected for
- * 50 ms, handed to the subscribers in this process, and sent to the other nodes by a NOTIFY outside any transaction. A lost
- * notice costs a page that is a little old, never a wrong answer: pages read the database, not the feed.
+ * Sends open dashboards what changed. Operations announce kinds and ids after their commit; announcements are collected
+ * for 50 ms, handed to the subscribers in this process, and sent to the other nodes by a NOTIFY outside any
+ * transaction. If a notice is lost, a page is a little old, but never wrong: pages read the database, not the feed.
  */
 export type AnnounceChange = (organizationId: string, kind: ChangeKind, ids: readonly string[] | null) => void;
 

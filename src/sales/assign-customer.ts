@@ -12,9 +12,9 @@ import { changeOrder, missingOrder, type OpenOrder } from './orders/change-order
 import { assertMay } from './orders/order-operations.ts';
 
 /**
- * Says whose order it is, in any status; null says nobody's. This decides a conflict of the reported buyer for this one
- * order. What is known of the customer stays as it is: the report may be wrong, and two customers that are one person
- * are merged.
+ * Sets the customer of an order, in any status; null removes it. This decides a conflict of the reported buyer for this
+ * one order. What is known of the customer stays as it is: the report may be wrong, and two customers that are one
+ * person are merged.
  */
 export async function assignCustomer(
   context: ChannelContext,

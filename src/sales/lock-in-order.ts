@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
-/** Each attempt but the first waits for whoever was in the way of the one before. */
+/** Each attempt but the first waits for the transaction that blocked the one before. */
 const ATTEMPT_LIMIT = 50;
 
 /**
@@ -19,7 +19,7 @@ export async function lockInOrder(tx: Transaction, attempt: () => Promise<boolea
   await tx.query(sql`release savepoint before_locks`);
 }
 
-/** Waits for orders, in the order in which everybody locks several. */
+/** Locks orders, in the order in which every transaction locks several. */
 export async function lockOrders(tx: Transaction, which: Sql): Promise<void> {
   await tx.query(sql`
     select count(*) from (select from orders where ${which} order by integration_id, id for update) locked`);

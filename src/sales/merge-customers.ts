@@ -14,12 +14,13 @@ import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
 /** The newest conflicts that a merge looks at; the dealer can still decide on older ones one by one. */
 const CONFLICT_LIMIT = 1_000;
 
-/** Two customers of one dealer and one mode, which are to be one. */
+/** The two customers to merge, of one dealer and one mode. */
 type Pair = { organizationId: string; keptId: string; mergedId: string; isTest: boolean };
 
 /**
  * Makes one customer of two: the kept one takes over the other's orders and external ids, and whatever details it lacks
- * itself. This is how a dealer resolves a contact conflict: orders whose buyer was both of them are the kept one's then.
+ * itself. This is how a dealer resolves a contact conflict: orders whose buyer matched both then belong to the kept
+ * one.
  */
 export async function mergeCustomers(
   context: ChannelContext,

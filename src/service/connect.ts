@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
 import { poolSizes } from './pool-sizes.ts';
 
-/** Where the secret keys are kept, for whoever has to put one back, and whether they were made just now. */
+/** Where the secret keys are kept, for an operator who has to restore one, and whether they were just created. */
 export type KeySource = { location: string; isNew: boolean };
 
 export type Connection = {

@@ -4,7 +4,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** By which settings others than this machine's own people seem to reach the service; empty on a laptop. */
+/** The settings that suggest that others can reach the service; empty on a laptop. */
 export function signsOfExposure({ host, publicUrl }: { host: string; publicUrl: string }): string[] {
   const signs = isLoopback(host) ? [] : [`HOST is ${host}`];
   const url = new URL(publicUrl);

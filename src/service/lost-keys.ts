@@ -7,9 +7,9 @@ import type { KeySource } from './connect.ts';
 const NAMED_LIMIT = 10;
 
 /**
- * Says at the start that signing secrets lie there which none of the keys decrypts: nothing else would before the first
- * webhook waits, and by then the old key may be gone from the backups too. It costs a statement for each thousand
- * secrets.
+ * Warns at the start about signing secrets that none of the keys decrypts. Otherwise nobody would notice before the
+ * first webhook waits, and by then the old key may be gone from the backups, too. It costs a statement for each
+ * thousand secrets.
  */
 export async function warnOfLostKeys(
   db: Database,

@@ -26,8 +26,8 @@ export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
 }
 
 /**
- * Marks a storage that is nobody's yet, and warns of one that is not this database's. The service works on with it: photos
- * are served and added, and none is ever removed.
+ * Marks a storage that has no owner yet, and warns about one of another database. The service still uses that one: it
+ * serves and adds photos, and never removes any.
  */
 export async function claimPhotoStorage(
   config: Config,

@@ -4,7 +4,10 @@ import { StartError } from '../db/start-error.ts';
 /** Where the service listens; both are settings. */
 export type ListenAddress = { host: string; port: number };
 
-/** Fails early, before a database is started for nothing. Between this look and the listening another may come. */
+/**
+ * Fails early, before a database is started for nothing. Another process may still take the port between this check and
+ * the listen.
+ */
 export async function assertPortFree(address: ListenAddress): Promise<void> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {

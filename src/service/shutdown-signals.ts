@@ -10,7 +10,9 @@ export type StopSignals = {
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm, late on a busy machine. That is one wish. */
+/**
+ * Ctrl-C under npm arrives twice: from the terminal, and passed on by npm, late on a busy machine. Both are one signal.
+ */
 const SAME_WISH_MS = 1_000;
 
 export function listenForStop(): StopSignals {

@@ -7,8 +7,9 @@ import type { ChannelContext } from '../context.ts';
 import { rendererKey } from '../projection/project-items.ts';
 
 /**
- * Mass changes: one setting alters every document of an integration. They are persisted jobs that project in batches,
- * each with the settings of its moment; a crash resumes after the last batch, another change of settings starts over.
+ * Mass changes: one setting alters every document of an integration. They are persisted jobs that project in batches.
+ * Each batch uses the settings that are current when it runs. After a crash, a job resumes behind its last batch;
+ * another change of settings makes it start over.
  */
 export type JobKind = 'refresh' | 'render' | 'roll';
 
@@ -66,8 +67,8 @@ export async function listJobs(db: Queryable, organizationId: string, limit: num
  * After a change of the renderer or the base URL: documents that other code or another address rendered. A channel on
  * which such a job runs is left to it; asking again would start it over. A detached one can't be rendered.
  *
- * The least and the greatest are two looks by index for each channel. To look for any other than ours, or for the first
- * that is less, the planner may well read the whole table, which has none.
+ * The least and the greatest are two looks by index for each channel. If the statement looked for any value that is not
+ * ours, the planner might read the whole table, which usually has none.
  */
 export async function enqueueStaleRenders(context: ChannelContext): Promise<number> {
   const renderer = rendererKey(context);

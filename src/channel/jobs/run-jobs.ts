@@ -69,7 +69,7 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
   const { integrationId } = job;
   const { organizationId, ...batch } = await commitAndWake(context, async (tx) => {
-    // The clock before the job, as whoever starts a roll takes them.
+    // The clock before the job: a roll locks them in this order, too.
     const clocks = await lockClocks(tx, [integrationId]);
     const [row] = await tx.query<{ position: string }>(sql`
       select position from channel_jobs where id = ${job.id} and status = 'running' for update`);

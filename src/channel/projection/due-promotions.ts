@@ -5,7 +5,7 @@ import type { ChannelContext } from '../context.ts';
 import { projectItems } from './project-items.ts';
 
 const BATCH_LIMIT = 100;
-/** A worker looks after so many batches whether it is wanted elsewhere; what is left is due in the next round. */
+/** After so many batches a worker checks whether it has to stop; the rest is due in the next round. */
 const BATCHES_LIMIT = 1_000;
 
 /**

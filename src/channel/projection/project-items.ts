@@ -14,9 +14,9 @@ import { pairKey, readItems, readPublications, readSettings } from './sources.ts
 import { readStored, removeDocuments, writeDocuments } from './stored-documents.ts';
 
 /**
- * The heart: recomputes what clients can read of some items and, where that differs from what is stored, writes the
- * new documents, their stamps and the events they are, all in the caller's transaction. plan-projection.ts decides
- * what to write; this reads what it needs, and writes it.
+ * The core of the service: recomputes what clients can read of some items. Where that differs from what is stored, it
+ * writes the new documents, their stamps and the events, all in the caller's transaction. plan-projection.ts decides
+ * what to write; this file reads the sources and writes the result.
  *
  * The caller holds the locks of the stock rows that it changed. This takes the clocks, then reads, then writes.
  */

@@ -50,7 +50,7 @@ export function projectedOf(stored: StoredDocument): Projected {
   return { kind, status, quantity, body: bodyOf(document), isUnpriceable };
 }
 
-/** Whether storing a rendering would change anything, be it only when the document stops being true. */
+/** Whether storing a rendering would change anything, if only the time until which the document is valid. */
 export function isOther(stored: StoredDocument, rendering: Rendering): boolean {
   return (
     bodyOf(stored.document) !== rendering.body ||

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Bytes that were read once and stay right: documents keyed by item and stamp, whole answers keyed by the clock. One
- * bound for all of them, keys included; what is used least goes first.
+ * Bytes that never go stale: documents keyed by item and stamp, whole answers keyed by the clock. One size limit covers
+ * all of them, keys included; the least recently used go first.
  */
 export type ByteCache<Entry extends { size: number }> = {
   get(key: string): Entry | undefined;

@@ -13,7 +13,7 @@ import { fields } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
 import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
 
-/** A worker looks for what is due every second; what lies there for this long has none. */
+/** A worker looks for due deliveries every second. If one has been due for this long, no worker runs. */
 const OVERDUE_MS = 60_000;
 
 export function addShow(noun: Command, shell: Shell, idHelp: string): void {

@@ -1,6 +1,6 @@
 /**
- * One thing that the doctor looked at: what was found and, if it is wrong, how to mend it. One that is not wrong may
- * still deserve a thought; then it is a warning, and says how to be rid of it.
+ * One thing that the doctor looked at: what was found and, if it is wrong, how to mend it. A check that is not wrong
+ * may still be a warning, which says how to get rid of it.
  */
 export type Check = { name: string; isOk: boolean; message: string; mend: string | null };
 

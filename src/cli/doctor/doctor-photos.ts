@@ -11,7 +11,7 @@ import { type Check, ok, warning, wrong } from './check.ts';
 
 const NAME = 'photos';
 
-/** Keeps a file where photos are kept, reads it, and takes it away again. A folder that is not there yet is not made. */
+/** Writes a file to the storage of photos, reads it and removes it. Does not create a missing folder. */
 export async function checkPhotos(config: Config): Promise<Check> {
   const folder = resolve(photoFolderPath(config));
   const location = config.photoBucket === null ? folder : `the bucket ${config.photoBucket.bucket}`;

@@ -28,7 +28,7 @@ const HEALTH_TIMEOUT_MS = 2_000;
 /** PostgreSQL keeps a few connections for its administrators; migrations and commands need some too. */
 const SPARE_CONNECTIONS = 5;
 
-/** Looks at everything a start needs, in the order in which a start would meet it. */
+/** Checks everything that a start needs, in the order in which a start needs it. */
 export async function examine({ readSettings, withConnection }: DoctorTools): Promise<Check[]> {
   let config: Config;
   try {

@@ -11,7 +11,7 @@ const OWN_NAMES =
   /^(postgres|postgres\.new|postgres\.log(\.1)?|lock|owner\.json|run|secret-keys(\.new-\d+)?|demo\.json(\.new)?|photos|lost\+found)$/;
 
 /**
- * Closes the data folder to other users (0700): whoever can open the lock file in it could keep the service from
+ * Closes the data folder to other users (0700): anybody who can open the lock file in it could keep the service from
  * starting. Earlier releases left it open, so this is done at every start. A folder that holds other things too is left
  * as it is: closing /tmp or a home would harm more than it helps, and what lies there of ours is closed by itself.
  */
@@ -26,8 +26,8 @@ export function closeDataFolder(root: string, account: Account | null): void {
 }
 
 /**
- * Makes the server's user the owner of everything that a backup restored by root ("cp -r") left with root. Whoever is
- * not root can't repair that; the error says what to do.
+ * Makes the server's user the owner of everything that a backup restored by root ("cp -r") left with root. Only root
+ * can repair that; for others the error says what to do.
  */
 export function repairOwnership(root: string, account: Account | null): void {
   const cluster = join(root, 'postgres');

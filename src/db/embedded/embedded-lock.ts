@@ -8,8 +8,8 @@ import { isAlive } from './embedded-server.ts';
 
 /**
  * One process at a time owns a data folder. The lock is the kernel's own on a file, taken through SQLite because Node
- * offers none itself: it ends with its process, however that dies, so it never goes stale. Beside it lies a note that
- * says who the owner is; the note only serves the message to the one who has to wait.
+ * offers none itself: it ends with its process, however that dies, so it never goes stale. A note beside it names the
+ * owner, for the error message of another process.
  */
 export type FolderLock = { release(): void };
 
@@ -28,7 +28,7 @@ export type LockOptions = {
 
 type Owner = { pid: number; as: FolderUser };
 
-/** A service that is just stopping leaves within moments; one that stays longer is a second service. */
+/** A service that is stopping releases the lock within moments; if it is held longer, a second service runs. */
 const SERVICE_WAIT_MS = 2_000;
 /** Commands come and go; they are worth waiting for. */
 const COMMAND_WAIT_MS = 30_000;
@@ -92,7 +92,9 @@ function reasonOf(error: unknown, { lockFile }: LockOptions): string {
   return `${(error as Error).message} (${lockFile})`;
 }
 
-/** Whoever can open the file can hold a lock on it. An earlier release left it readable; SQLite would make it so. */
+/**
+ * Anybody who can open the file can hold a lock on it. An earlier release left it readable; SQLite would make it so.
+ */
 function closeToOthers(lockFile: string): void {
   const entry = lstatSync(lockFile, { throwIfNoEntry: false });
   // Only a new file is opened here: closing any other would end the locks that this process has on it.

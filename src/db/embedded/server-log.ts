@@ -4,8 +4,9 @@ import { copyFile, readFile, stat, truncate } from 'node:fs/promises';
 export const LOG_LIMIT_BYTES = 10_000_000;
 
 /**
- * Moves a log that has grown too large into the older file; the answer is where new lines will begin. The server keeps
- * the file open for as long as it runs, so the file is emptied instead of renamed. It appends, so it goes on at the start.
+ * Moves a log that has grown too large into the older file; returns the offset at which new lines will begin. The
+ * server keeps the file open for as long as it runs, so the file is emptied instead of renamed. It appends, so it goes
+ * on at the start.
  */
 export async function rotateLog(file: string, limitBytes = LOG_LIMIT_BYTES): Promise<number> {
   const size = await stat(file).then(

@@ -21,7 +21,7 @@ export type DealerIntegration = {
   lastUsedAt: Date | null;
 };
 
-/** A dealer with more than these has them made by a program, which knows their ids. */
+/** A dealer with more integrations creates them with a program, which knows their ids. */
 const LIST_LIMIT = 200;
 
 const COLUMNS = sql`i.id, i.name, i.key_hint as "keyHint", i.is_enabled as "isEnabled", i.is_test_mode as "isTestMode",

@@ -102,8 +102,9 @@ export async function renameIntegration(
 }
 
 /**
- * What is made from now on is a test, or real; what was recorded before is sent as it was recorded. Under the clock, so
- * that an order or an event which is on its way belongs wholly to one mode. False if there is no such integration.
+ * Switches the mode of what is created from now on; what was recorded before is sent as it was recorded. The clock is
+ * locked, so that an order or event in another transaction belongs to exactly one mode. False if there is no such
+ * integration.
  */
 export async function setTestMode(
   db: Database | Transaction,
@@ -166,8 +167,8 @@ export async function setOrganization(
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
     if (organizationId !== null) await lockRatesShared(tx);
-    // Whoever projects onto this channel does so with its dealer to the end, or finds it without one. An order that is on
-    // its way holds the clock too: it is seen now, or it comes too late and is refused.
+    // A transaction that projects onto this channel has the dealer until its commit, or finds none. An order in another
+    // transaction holds the clock, too: it is seen here, or it comes too late and is refused.
     await lockClocks(tx, [integrationId]);
     if (organizationId !== null) {
       await assertOrganization(tx, organizationId);
@@ -211,8 +212,8 @@ export async function lockAttachment(tx: Transaction, integrationId: string, org
 }
 
 /**
- * The same for a change that a person asks for: an integration of another dealer is like one that never was. Whoever also
- * takes the integration's clock takes it before.
+ * The same for a change that a person asks for: an integration of another dealer is answered like an unknown one. If
+ * you also lock the integration's clock, lock it first.
  */
 export async function assertIntegrationOf(
   tx: Transaction,

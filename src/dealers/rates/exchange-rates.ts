@@ -46,7 +46,10 @@ export async function setRate(
   });
 }
 
-/** Takes away a rate that no channel needs. Forced, what needs it can no longer be priced, and its reads say so. */
+/**
+ * Removes a rate that no channel needs. With force it removes any rate; items that need it then have no price, and
+ * their reads fail.
+ */
 export async function removeRate(
   context: ChannelContext,
   actor: Actor,
@@ -78,8 +81,8 @@ export async function listRates(db: Queryable): Promise<ExchangeRate[]> {
 }
 
 /**
- * For whoever changes which currencies a channel converts between, before anything else. A rate that changes at the same
- * time looks for the channels that need it: it must find this one, or this one must be read with that rate.
+ * Call this first in a transaction that changes which currencies a channel converts between. A rate that changes at the
+ * same time looks for the channels that need it: it must find this one, or this one must be read with that rate.
  */
 export async function lockRatesShared(tx: Transaction): Promise<void> {
   await tx.query(sql`lock table exchange_rates in row exclusive mode`);

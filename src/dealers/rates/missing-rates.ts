@@ -5,7 +5,7 @@ import { sql } from '../../db/sql.ts';
 
 /** For changes after which a channel may not be able to price its items: its lists would answer 500. */
 export type RateOptions = {
-  /** Do it all the same; the reads of what has no price say so until a rate is set. */
+  /** Makes the change anyway; reads of items without a price fail until a rate is set. */
   isForced?: boolean;
 };
 

@@ -29,7 +29,7 @@ export async function updateAccount(
   });
 }
 
-/** All other sessions end: whoever knew the old password is out. */
+/** All other sessions end, so that nobody stays signed in with the old password. */
 export async function changePassword(
   db: Database,
   actor: Actor,

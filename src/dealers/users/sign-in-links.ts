@@ -129,7 +129,7 @@ export async function acceptInvitation(
   });
 }
 
-/** Sets the password and ends all sessions: whoever knew the old one is out. */
+/** Sets the password and ends all sessions, so that nobody stays signed in with the old one. */
 export async function resetPassword(
   db: Database,
   input: { token: string; password: string },

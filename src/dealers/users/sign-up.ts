@@ -25,7 +25,7 @@ export async function signUp(
   });
 }
 
-/** A browser may know a zone that this machine does not: no reason to turn a new dealer away. */
+/** A browser may send a time zone that this machine does not know. That must not refuse a new dealer. */
 function knownTimeZone(text = 'UTC'): string {
   try {
     return checkedTimeZone(text);

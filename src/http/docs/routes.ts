@@ -10,12 +10,12 @@ import { docsPages } from './pages.ts';
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const FOREVER = 'public, max-age=31536000, immutable';
-/** Kept by browsers, but asked about each time: a new release shows at once, and no change costs a 304. */
+/** Browsers keep a page and revalidate it each time: a new release shows at once, and an unchanged page costs a 304. */
 const REVALIDATED = 'public, no-cache';
 
 export type DocsOptions = {
   publicUrl: string;
-  /** Whether the address of the service opens the docs, as nothing else does. */
+  /** Whether the root address opens the docs, because there is no dashboard. */
   isHome: boolean;
 };
 

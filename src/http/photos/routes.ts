@@ -5,7 +5,7 @@ import { clientSignal } from '../client-signal.ts';
 import { isMatch } from '../etag.ts';
 import { reading } from '../public/database-faults.ts';
 
-/** What stands under a photo's address never changes; another picture gets another id. */
+/** The bytes at a photo's address never change; another picture gets another id. */
 const FOREVER = 'public, max-age=31536000, immutable';
 /** Raise it if photos are to be encoded in another way, so that no cache takes the one for the other. */
 const ENCODING_REVISION = 1;

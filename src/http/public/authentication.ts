@@ -10,7 +10,7 @@ import type { KeyUse } from '../../dealers/integrations/key-use.ts';
 import { rateHeaders, retryAfterSeconds } from './rate-limit/headers.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 
-/** An integration whose requests are served: it has an organization, which is in order. */
+/** An integration whose requests are served: it is enabled, and its organization is provisioned and has the plan. */
 export type AdmittedIntegration = Admission & { organizationId: string };
 
 /** What the checks before the body found. Either an integration or the first fault; the headers belong to the answer in both cases. */
@@ -31,7 +31,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 
 /**
  * Everything that is checked before a body is read, in the order the API promises: the key, the rate limit, the route,
- * the integration's standing, the Idempotency-Key header. The first that fails answers.
+ * the state of the integration, the Idempotency-Key header. The first that fails answers.
  */
 export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null, keyUse: KeyUse): Admit {
   // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load

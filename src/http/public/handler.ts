@@ -30,5 +30,5 @@ export type Call<Op extends Operation = Operation> = {
   reply: FastifyReply;
 };
 export type Handler<Op extends Operation = Operation> = (call: Call<Op>) => Promise<unknown>;
-/** An open operation knows no integration. */
+/** An open operation has no integration. */
 export type OpenHandler = (call: Pick<Call, 'context' | 'request' | 'reply'>) => Promise<unknown>;

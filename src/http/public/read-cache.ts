@@ -13,10 +13,10 @@ import type { ReadLimits } from './read-limits.ts';
 import { sendBytes, sendHead, sendStream } from './send-list.ts';
 
 /**
- * Whole answers, kept by integration, clock and what was asked for. Every commit that changes anything a client can read
- * moves the integration's clock, and the clock was read with this very request's key: while it stands, an answer built
- * under it is still the truth, except for what ends by itself at a known time. Pages that are larger than a piece are not
- * kept, but sent as they are read.
+ * Whole answers, kept by integration, clock and what was asked for. Every commit that changes anything a client can
+ * read moves the integration's clock, and the clock was read with this very request's key: while the clock has not
+ * moved, an answer built under it is still true, except for what expires at a known time. Pages that are larger than a
+ * piece are not kept, but sent as they are read.
  */
 export type ReadCache = {
   serve(read: Read, build: () => Promise<Built>): Promise<unknown>;

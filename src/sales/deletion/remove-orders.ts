@@ -48,7 +48,7 @@ async function freeStock(tx: Transaction, integrationId: string, orderIds: strin
   const lines = sql`
     from order_lines
     where integration_id = ${integrationId} and order_id = any(${orderIds}::text[]) and is_holding`;
-  // A statement of its own: whoever waited for these rows must read them afterwards.
+  // A statement of its own: a statement that waited for these rows must not also read them.
   await tx.query(sql`
     select count(*) from (
       select from items where id in (select item_id ${lines}) order by id for update) locked`);

@@ -20,15 +20,15 @@ type ClaimedDeletion = {
   total: number | null;
 };
 
-/** Thrown to leave a run from wherever it is when the service stops. */
+/** Thrown to leave a run at any point when the service stops. */
 class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
 
 /**
- * Removes what was deleted until nothing is left or the signal ends it; returns how many rows went. Any number of workers
- * may run it. Each batch is a transaction that also counts itself, and a batch finds what is left by looking: a job that
- * was cut short at any point is taken over by running it again.
+ * Removes what was deleted until nothing is left or the signal ends it; returns how many rows went. Any number of
+ * workers may run it. Each batch is a transaction that also records its progress, and looks for what is left: an
+ * interrupted job is resumed by running it again.
  */
 export async function runDeletions(
   context: ChannelContext,
@@ -109,7 +109,7 @@ async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promis
   }
 }
 
-/** Whoever projects onto the channel does so with its dealer to the end, or finds it without one. */
+/** A transaction that projects onto the channel has the dealer until its commit, or finds none. */
 async function detach(tx: Transaction, integrationId: string): Promise<void> {
   await lockClocks(tx, [integrationId]);
   await tx.query(sql`
@@ -146,7 +146,7 @@ async function nextIntegration(db: Queryable, organizationId: string): Promise<s
   return row?.id ?? null;
 }
 
-/** For the eye of whoever waits. A count that takes too long is not worth waiting for. */
+/** Counts the rows for the progress that is shown. If a count takes too long, it is given up. */
 async function countRows({ context, jobId }: Run, job: ClaimedDeletion): Promise<void> {
   const { db } = context;
   const integrationIds =

@@ -4,7 +4,9 @@ import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import type { LockedOrder } from './rewrite-orders.ts';
 
-/** An order may have a megabyte, and there may be any number of them: so many bytes are in memory at a time. */
+/**
+ * How many bytes of orders are in memory at a time. One order may have a megabyte, and there may be any number of them.
+ */
 const PAGE_BYTES_MAX = 4 * 1_048_576;
 const PAGE_ORDERS_MAX = 500;
 

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
-/** As every body of a test begins; `data` follows. See outbox.ts. */
+/** The beginning of the body of every test event; `data` follows. See outbox.ts. */
 const TEST_MARK = '"livemode":false,"data":';
 /** Where the mark ends at the latest: before it stand an id, a type, a version and a time. */
 const HEAD_LENGTH = 300;

@@ -15,8 +15,8 @@ export const SUBSCRIPTION_LIMIT = 100;
 export type SetUrl = { url: string | null; secret: string | null };
 
 /**
- * Sets where webhooks go; null takes the URL away, and what waits is held. Nothing is ever sent unsigned: the first URL
- * comes with a signing secret, which is returned this once. Null if there is no such integration.
+ * Sets where webhooks go; null removes the URL, and pending deliveries are held. Nothing is ever sent unsigned: the
+ * first URL comes with a signing secret, which is returned this once. Null if there is no such integration.
  */
 export async function setUrl(
   db: Database | Transaction,

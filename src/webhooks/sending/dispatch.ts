@@ -5,7 +5,7 @@ import { dispatchId } from './dispatch-id.ts';
 import { type AttemptResult, failure, type Sender } from './send.ts';
 import { signature } from './sign.ts';
 
-/** A claim that dies again and again with its worker is counted as a failure, lest it kill workers for ever. */
+/** A delivery whose worker dies again and again counts as failed, so that it can't kill workers for ever. */
 const TAKEOVER_LIMIT = 3;
 
 /** Nothing was sent, and the receiver is not to blame: none of the endpoint's secrets can be used here. */
@@ -16,8 +16,8 @@ export class UnsignableError extends Error {
 }
 
 /**
- * Signs and sends one delivery. Whatever goes wrong is how the attempt ended, except that what cannot be signed is not an
- * attempt at all.
+ * Signs and sends one delivery. Any error is the outcome of the attempt, except that a delivery that can't be signed is
+ * no attempt.
  */
 export async function dispatch(
   sender: Sender,
@@ -46,7 +46,7 @@ export async function dispatch(
   }
 }
 
-/** Those that can be decrypted; one whose key is lost must not silence the others. */
+/** Those that can be decrypted; one whose key is lost must not stop the others. */
 function usableSecrets(encryption: SecretEncryption, { integrationId, secrets }: Claimed): string[] {
   const faults: unknown[] = [];
   const decrypted = (secrets?.split(' ') ?? []).flatMap((ciphertext) => {

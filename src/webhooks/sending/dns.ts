@@ -5,7 +5,7 @@ import { createSingleFlight } from '../../concurrency/single-flight.ts';
 /** The addresses that a name leads to. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
-/** The system's servers and a patience that fits the deadline of an attempt, unless a test brings its own. */
+/** The system's name servers and a timeout that fits the deadline of an attempt, unless a test passes its own. */
 export type DnsOptions = { servers?: string[]; timeoutMs?: number };
 
 const DNS_TIMEOUT_MS = 2_000;

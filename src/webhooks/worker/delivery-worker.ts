@@ -48,7 +48,7 @@ export type DeliveryWorkerOptions = {
   guard: SsrfGuard;
   now: () => Date | null;
   onFault: (error: unknown) => void;
-  /** What an operator would want to know, though nothing is wrong with the service. */
+  /** What an operator should know, although the service works. */
   onNotice?: (notice: Notice) => void;
   /** Called when outcomes of these integrations' deliveries are recorded; for pages that show them. */
   onRecorded?: (integrationIds: string[]) => void;

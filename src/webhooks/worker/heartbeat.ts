@@ -2,12 +2,13 @@ import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
 export const HEARTBEAT_EVERY_MS = 5_000;
-/** A worker whose last heartbeat is older than this is taken for dead. */
+/** A worker whose last heartbeat is older than this counts as dead. */
 const HEARTBEAT_TIMEOUT_SECONDS = 15;
 
 /**
- * Sends this worker's heartbeat, and returns how many workers are alive, this one included. They share the slots of each
- * endpoint: the first to come would else keep all of them. The number is a hint; an endpoint's limit holds without it.
+ * Sends this worker's heartbeat, and returns how many workers are alive, this one included. They share the slots of
+ * each endpoint; otherwise the first worker would keep all of them. The number is a hint; an endpoint's limit holds
+ * without it.
  */
 export async function sendHeartbeat(db: Queryable, workerId: number): Promise<number> {
   const [row] = await db.query<{ others: number }>(sql`

@@ -12,7 +12,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** What becomes of a webhook that is not taken, with the waits that the sender really keeps. */
+/** What happens to a webhook that fails, with the waits of the real retry schedule. */
 export function deliveries(): Chapter {
   const allWaitsMs = sinceFirstMs(ATTEMPT_LIMIT - 1);
   return {

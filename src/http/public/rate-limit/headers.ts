@@ -9,7 +9,7 @@ export function rateHeaders(cap: number, spending: Spending, nowMs: number = Dat
   };
 }
 
-/** Whole seconds, rounded up so that they are enough, and at least one: "0" would read as an invitation to hurry. */
+/** Whole seconds, rounded up so that they are enough, and at least one: after "0" a client would retry at once. */
 export function retryAfterSeconds(spending: Spending): number {
   return Math.max(1, Math.ceil(spending.waitMs / 1000));
 }

@@ -6,7 +6,7 @@ export function memoryStore(now: () => number = monotonicNow): RateLimitStore {
   const windows = new Map<string, RollingWindow>();
   let sweepAtMs = 0;
 
-  /** Integrations that fell silent are forgotten, so memory follows the traffic of the last minute or two. */
+  /** Integrations without recent requests are dropped, so memory follows the traffic of the last minute or two. */
   function sweep(nowMs: number): void {
     if (nowMs < sweepAtMs) return;
     sweepAtMs = nowMs + RATE_WINDOW_MS;

@@ -12,8 +12,8 @@ const SPEND_TIMEOUT_MS = 3_000;
 
 /**
  * For several nodes: one row per integration in PostgreSQL, spent from by a function under that row's lock, in the
- * database's time. Wishes of one integration that arrive together go as one statement, so a busy integration waits for
- * one round trip and not for a queue of them.
+ * database's time. Requests of one integration that arrive together share one statement, so a busy integration waits
+ * for one round trip and not for a queue of them.
  */
 export function postgresStore(db: Database, now: () => number | null = () => null): RateLimitStore {
   const spend = createKeyedBatcher(spendTogether);

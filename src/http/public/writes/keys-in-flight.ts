@@ -42,7 +42,7 @@ async function untilNotBusy({ attempt, deadlineMs }: Pending): Promise<WriteOutc
   let outcome = await attempt(deadlineMs);
   for (let pauseMs = FIRST_PAUSE_MS; outcome.kind === 'busy'; pauseMs = Math.min(2 * pauseMs, PAUSE_LIMIT_MS)) {
     const leftMs = deadlineMs - performance.now();
-    // Drawn anew each time, so that two nodes that met once do not meet again.
+    // Random each time, so that two nodes that collided once do not collide again.
     const nextMs = pauseMs * (0.5 + Math.random() / 2);
     await sleep(Math.max(0, Math.min(nextMs, leftMs)));
     if (leftMs <= nextMs) return BUSY;

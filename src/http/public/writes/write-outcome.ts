@@ -34,7 +34,7 @@ export type TransactionFault = Extract<WriteOutcome, { kind: 'refused' | 'failed
 export const LATE: WriteOutcome = { kind: 'late' };
 export const BUSY: WriteOutcome = { kind: 'busy' };
 
-/** The error that the client gets. Whoever waited in vain has written nothing, so that is a failed lookup. */
+/** The error that the client gets. A write that waited in vain has written nothing, so that is a failed lookup. */
 export function apiErrorOf(outcome: Exclude<WriteOutcome, Answered>, failureCode: ErrorCode): ApiError {
   switch (outcome.kind) {
     case 'refused':
