@@ -1,5 +1,6 @@
 /**
- * Sent with every response. Pages of our own loosen the content policy for themselves.
+ * Sent with every response. Pages of our own loosen the content policy for themselves. There are no CORS headers: an
+ * API key belongs on a server, and the dashboard has the same origin as its API.
  *
  * Names of headers that every response carries are in small letters here and elsewhere, as they are sent: converting
  * them each time was the most expensive part of a cached read, after the sending itself.

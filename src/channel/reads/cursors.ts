@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 /** Which list a cursor belongs to. */
 export type ListName = 'listings' | 'parts' | 'orders' | 'events';
 
-/** Where a page ended, and the filters it was made under. */
+/** The cursor of pagination: where a page ended, and the filters it was made under. */
 export type Cursor = {
   id: string;
   atMs: number;

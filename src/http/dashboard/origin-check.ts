@@ -3,8 +3,9 @@ import { DashboardError } from './dashboard-error.ts';
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Every request that changes something must come from a page of the dashboard itself: from exactly PUBLIC_URL or, if that
- * is this machine, from any name of it. Browsers send the header with each of them, and no page can forge it.
+ * The protection against CSRF. Every request that changes something must come from a page of the dashboard itself: from
+ * exactly PUBLIC_URL or, if that is this machine, from any name of it. Browsers send the Origin header with each of
+ * them, and no page can forge it.
  */
 export function originCheck(publicUrl: string): (method: string, origin: string | undefined) => void {
   const url = new URL(publicUrl);

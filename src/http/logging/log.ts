@@ -10,8 +10,9 @@ export type LogOptions = {
 };
 
 /**
- * Structured logs. What is logged is chosen field by field: no headers and no bodies, so no key, secret or customer
- * can slip in. Masking each line is the second line of defence: for a key in a path, for an error that quotes a URL.
+ * Structured logs. What is logged is chosen field by field: no headers and no bodies, so no key, secret or customer can
+ * slip in. Redacting secrets in each line is the second line of defence: for a key in a path, for an error that quotes
+ * a URL.
  */
 export function createLog(options: LogOptions): Logger {
   const destination = options.destination ?? (options.isPretty ? prettyStream() : pino.destination(2));

@@ -35,9 +35,9 @@ export function sendHead(reply: FastifyReply): FastifyReply {
 export type StreamOptions = SendOptions & { waitForBytes(): Promise<Release> };
 
 /**
- * Sends a page piece by piece. The next one is read when the client has taken the one before, so a page of any size needs
- * the memory of one piece. The answer has begun by then: whatever goes wrong cuts the connection, and the client sees that
- * the body has no end.
+ * Sends a page piece by piece, with backpressure: the next piece is read when the client has taken the one before, so a
+ * page of any size needs the memory of one piece. The answer has begun by then: whatever goes wrong cuts the
+ * connection, and the client sees that the body has no end.
  */
 export async function sendStream(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
