@@ -5,7 +5,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { orderCan } from '../contract/order-can.ts';
 import type { Order } from '../contract/resources/order.ts';
-import { lockCustomers } from '../customers/customer-book.ts';
+import { lockCustomers } from '../customers/upsert-customers.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { changeOrder, missingOrder, type OpenOrder } from './orders/change-order.ts';

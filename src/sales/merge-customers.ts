@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { lockCustomers, openCustomerBook } from '../customers/customer-book.ts';
+import { lockCustomers, openCustomerBook } from '../customers/upsert-customers.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { integrationsWith, lockOrders } from './lock-in-order.ts';

@@ -3,7 +3,7 @@ import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { projectItems } from '../channel/projection/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { lockCustomers } from '../customers/customer-book.ts';
+import { lockCustomers } from '../customers/upsert-customers.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { cancelTestDeliveries } from '../webhooks/delivery-queue/cancel-test-deliveries.ts';

@@ -3,7 +3,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
 import type { Order } from '../../contract/resources/order.ts';
-import { lockCustomers, openCustomerBook } from '../../customers/customer-book.ts';
+import { lockCustomers, openCustomerBook } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';

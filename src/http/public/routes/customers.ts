@@ -3,9 +3,9 @@ import { eventLoopSlices, mapSteps, type Steps } from '../../../concurrency/time
 import { ApiError } from '../../../contract/errors.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { BulkResult, Customer, CustomerInput } from '../../../contract/resources/customer.ts';
-import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/customer-book.ts';
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
+import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/upsert-customers.ts';
 import { lockAttachment } from '../../../dealers/integrations/integrations.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
