@@ -28,7 +28,7 @@ export type CustomerChanges = {
   links: Map<string, string>;
   storedLinks: Map<string, string>;
   /** Whom the drafts turned out to mean, changed or not. */
-  meantIds: Set<string>;
+  upsertedIds: Set<string>;
 };
 
 const MANY = 50;
@@ -78,7 +78,7 @@ export async function readLinks(
 }
 
 export async function writeCustomers(tx: Transaction, scope: CustomerScope, changes: CustomerChanges): Promise<void> {
-  const { entries, links, storedLinks, meantIds } = changes;
+  const { entries, links, storedLinks, upsertedIds } = changes;
   const changed = entries.filter(({ stored, updatedAt }) => stored !== null && stored.updatedAt !== updatedAt);
   await clearMovedKeys(tx, changed);
   for (const part of inParts(changed)) await updateCustomers(tx, part);
@@ -93,7 +93,7 @@ export async function writeCustomers(tx: Transaction, scope: CustomerScope, chan
     scope,
     [...links].filter(([externalId, customerId]) => storedLinks.get(externalId) !== customerId),
   );
-  if (scope.isTest) await noteTestCustomers(tx, scope, [...meantIds]);
+  if (scope.isTest) await noteTestCustomers(tx, scope, [...upsertedIds]);
 }
 
 /**

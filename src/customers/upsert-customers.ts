@@ -20,9 +20,9 @@ export type Upserted =
  * The customers that several drafts may concern, read together. The drafts are applied in memory one after the other,
  * as if each had its own statement, and the result is written together. The caller holds the organization's lock.
  */
-export type CustomerBook = {
-  /** The customer that a draft identifies in the book; null for none or several. */
-  meant(draft: CustomerDraft): string | null;
+export type CustomerUpserts = {
+  /** The customer that a draft identifies; null for none or several. */
+  identify(draft: CustomerDraft): string | null;
   upsert(draft: CustomerDraft): Upserted;
   write(): Promise<void>;
 };
@@ -32,15 +32,15 @@ export async function lockCustomers(tx: Transaction, organizationId: string): Pr
   await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`customers ${organizationId}`}, 0))`);
 }
 
-/** A customer in the book; `stored` is what stands in the database, null for a new one. */
+/** A customer as the drafts leave it; `stored` is what the database has, null for a new one. */
 type Entry = CustomerRecord & { stored: StoredCustomer | null };
 
-export async function openCustomerBook(
+export async function openCustomerUpserts(
   tx: Transaction,
   scope: CustomerScope,
   drafts: CustomerDraft[],
   now: Date,
-): Promise<CustomerBook> {
+): Promise<CustomerUpserts> {
   const stored = await readCustomers(tx, scope, drafts);
   const storedLinks = await readLinks(tx, scope, stored, drafts);
   const entries: Entry[] = stored.map((customer) => ({ ...customer, stored: customer }));
@@ -50,7 +50,7 @@ export async function openCustomerBook(
   /** Which customer the integration means by an external id, and the other way round. */
   const links = new Map(storedLinks);
   const externalIdOf = new Map([...storedLinks].map(([externalId, customerId]) => [customerId, externalId]));
-  const meantIds = new Set<string>();
+  const upsertedIds = new Set<string>();
 
   function find(draft: CustomerDraft): { found: Entry | undefined; conflict: string | null } {
     const linked = draft.externalId == null ? undefined : byId.get(links.get(draft.externalId) ?? '');
@@ -64,7 +64,7 @@ export async function openCustomerBook(
     if (conflict !== null) return { result: 'conflict', reason: conflict };
 
     const entry = found ?? newEntry();
-    meantIds.add(entry.id);
+    upsertedIds.add(entry.id);
     const before = { ...entry, externalId: externalIdOf.get(entry.id) };
     apply(entry, draft);
     if (draft.externalId === null) unlink(entry);
@@ -129,12 +129,12 @@ export async function openCustomerBook(
   }
 
   return {
-    meant(draft) {
+    identify(draft) {
       const { found, conflict } = find(draft);
       return conflict === null ? (found?.id ?? null) : null;
     },
     upsert,
-    write: () => writeCustomers(tx, scope, { entries, links, storedLinks, meantIds }),
+    write: () => writeCustomers(tx, scope, { entries, links, storedLinks, upsertedIds }),
   };
 }
 

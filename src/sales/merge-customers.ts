@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { lockCustomers, openCustomerBook } from '../customers/upsert-customers.ts';
+import { lockCustomers, openCustomerUpserts } from '../customers/upsert-customers.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { integrationsWith, lockOrders } from './lock-in-order.ts';
@@ -110,8 +110,8 @@ async function resolvedBy(tx: Transaction, pair: Pair, orders: LockedOrder[], no
     const buyers = conflicting.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
     const drafts = buyers.flatMap(({ draft }) => draft ?? []);
     // Only asked: what the customer's details are has been decided by the merge, not by an order from before.
-    const book = await openCustomerBook(tx, { ...pair, integrationId }, drafts, now);
-    resolved.push(...buyers.filter(({ draft }) => draft !== null && book.meant(draft) === pair.keptId));
+    const upserts = await openCustomerUpserts(tx, { ...pair, integrationId }, drafts, now);
+    resolved.push(...buyers.filter(({ draft }) => draft !== null && upserts.identify(draft) === pair.keptId));
   }
   return resolved;
 }

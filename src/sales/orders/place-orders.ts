@@ -3,7 +3,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
 import type { Order } from '../../contract/resources/order.ts';
-import { lockCustomers, openCustomerBook } from '../../customers/upsert-customers.ts';
+import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
@@ -105,18 +105,18 @@ async function resolveCustomers(
   const links = new Map<OrderDraft, CustomerLink>();
   const described = drafts.flatMap((draft) => (draft.customer === null ? [] : [{ draft, customer: draft.customer }]));
   if (described.length === 0) return links;
-  const book = await openCustomerBook(
+  const upserts = await openCustomerUpserts(
     tx,
     scope,
     described.map(({ customer }) => customer),
     now,
   );
   for (const { draft, customer } of described) {
-    const outcome = book.upsert(customer);
+    const outcome = upserts.upsert(customer);
     const hasConflict = outcome.result === 'conflict';
     links.set(draft, { id: hasConflict ? null : outcome.customer.id, hasConflict });
   }
-  await book.write();
+  await upserts.write();
   return links;
 }
 

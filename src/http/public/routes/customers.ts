@@ -5,7 +5,7 @@ import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { BulkResult, Customer, CustomerInput } from '../../../contract/resources/customer.ts';
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
-import { lockCustomers, openCustomerBook, type Upserted } from '../../../customers/upsert-customers.ts';
+import { lockCustomers, openCustomerUpserts, type Upserted } from '../../../customers/upsert-customers.ts';
 import { lockAttachment } from '../../../dealers/integrations/integrations.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
@@ -26,10 +26,10 @@ const customerUpsert: WriteKind<CustomerInput> = {
     await lockCustomers(tx, scope.organizationId);
     await lockAttachment(tx, scope.integrationId, scope.organizationId);
     const accepted = drafts.flatMap((draft) => (isRefusal(draft) ? [] : [draft]));
-    const book = await openCustomerBook(tx, scope, accepted, timeOf(channel, items));
+    const upserts = await openCustomerUpserts(tx, scope, accepted, timeOf(channel, items));
     const results = drafts.map((draft) => {
       if (isRefusal(draft)) return draft;
-      const outcome = book.upsert(draft);
+      const outcome = upserts.upsert(draft);
       if (outcome.result === 'conflict') return contactConflict(outcome);
       return {
         status: outcome.result === 'created' ? 201 : 200,
@@ -37,7 +37,7 @@ const customerUpsert: WriteKind<CustomerInput> = {
         isTest: scope.isTest,
       };
     });
-    await book.write();
+    await upserts.write();
     return { results, touched: [] };
   },
 };
@@ -57,15 +57,15 @@ const bulkUpsert: WriteKind<CustomerInput[]> = {
     );
     await lockCustomers(tx, scope.organizationId);
     await lockAttachment(tx, scope.integrationId, scope.organizationId);
-    const book = await openCustomerBook(tx, scope, drafts, timeOf(channel, items));
+    const upserts = await openCustomerUpserts(tx, scope, drafts, timeOf(channel, items));
     const outcomes = await inSlices(
       mapSteps(drafts, (draft, index) => {
-        const outcome = book.upsert(draft);
+        const outcome = upserts.upsert(draft);
         if (outcome.result === 'conflict') throw contactConflict(outcome, `customers[${index}]`);
         return outcome;
       }),
     );
-    await book.write();
+    await upserts.write();
     const body = JSON.stringify(presentBulk(outcomes));
     return { results: [{ status: 200, body, isTest: scope.isTest }], touched: [] };
   },
