@@ -2,6 +2,7 @@ import type { AuditAction, AuditActorKind, AuditObjectKind } from '../contract/a
 import { COUNT_LIMIT } from '../contract/dashboard/list.ts';
 import type { Queryable } from '../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
 import type { Values } from './record-audit.ts';
 
 /** What narrows the log of one organization. */
@@ -22,6 +23,8 @@ export type AuditFilter = {
 export type AuditPage = AuditFilter & {
   start: { position: AuditPosition; isBackwards: boolean } | null;
   limit: number;
+  /** The time, where a test owns it. */
+  now?: Date | null;
 };
 /** The row's time, as text, and its id. */
 export type AuditPosition = { value: string | null; id: string };
@@ -45,6 +48,8 @@ export type AuditRow = {
   /** How many objects a change of many had; counting stops at COUNT_LIMIT. */
   objectCount: number;
   isUndoable: boolean;
+  /** Made more than UNDO_LIMIT_DAYS ago. */
+  isTooOld: boolean;
   undoes: string | null;
   undoneBy: string | null;
 };
@@ -67,8 +72,7 @@ export async function listAudit(db: Queryable, page: AuditPage): Promise<AuditRo
           select count(*)::integer from (
             select from audit_log_objects c where c.organization_id = a.organization_id and c.audit_id = a.id
             limit ${COUNT_LIMIT}) counted) else 1 end as "objectCount",
-        a.undo is not null as "isUndoable", a.undoes,
-        (select u.id from audit_log u where u.organization_id = a.organization_id and u.undoes = a.id limit 1) as "undoneBy"
+        a.undo is not null as "isUndoable", ${isTooOld(page.now ?? null)} as "isTooOld", a.undoes, ${undoneBy} as "undoneBy"
       from audit_log a
       left join audit_log_objects o
         on o.organization_id = a.organization_id and o.audit_id = a.id and o.object_id = ${page.objectId ?? null}
@@ -87,6 +91,36 @@ export async function countAudit(db: Queryable, filter: AuditFilter): Promise<{ 
   );
   const count = row?.count ?? 0;
   return { value: Math.min(count, COUNT_LIMIT), isCapped: count > COUNT_LIMIT };
+}
+
+/** For how long a change can be undone. Photos that were taken away are kept as long. */
+export const UNDO_LIMIT_DAYS = 30;
+
+/** What an undo must know of the change. */
+export type UndoableRow = Pick<
+  AuditRow,
+  'id' | 'objectKind' | 'objectId' | 'oldValues' | 'newValues' | 'undoneBy' | 'isTooOld'
+> & { undo: { operation: string } | null };
+
+/** Null if the organization has no such row. */
+export async function findAuditRow(
+  db: Queryable,
+  organizationId: string,
+  auditId: string,
+  now: Date | null,
+): Promise<UndoableRow | null> {
+  const [row] = await db.query<UndoableRow>(sql`
+    select a.id, a.object_kind as "objectKind", a.object_id as "objectId", a.old_values as "oldValues",
+      a.new_values as "newValues", a.undo, ${isTooOld(now)} as "isTooOld", ${undoneBy} as "undoneBy"
+    from audit_log a where a.organization_id = ${organizationId} and a.id = ${auditId}`);
+  return row ?? null;
+}
+
+const undoneBy = sql`
+  (select u.id from audit_log u where u.organization_id = a.organization_id and u.undoes = a.id limit 1)`;
+
+function isTooOld(now: Date | null): Sql {
+  return sql`a.at < ${clockTime(now)} - make_interval(days => ${UNDO_LIMIT_DAYS})`;
 }
 
 /** One object of a change of many. */

@@ -19,6 +19,8 @@ export type AuditChange = {
   /** Before and after. Only the fields that differ are stored; what is made has no old values, what is deleted no new. */
   old?: Values;
   new?: Values;
+  /** What the change is about besides its object, such as the channel of a toggle: stored with the new values. */
+  about?: Values;
   /** Changed fields about a person, which are named without their values. */
   personal?: string[];
   /** How the change can be taken back; absent if it can't. The old values stand in the row itself. */
@@ -59,8 +61,8 @@ export async function recordAudit(tx: Transaction, actor: Actor, change: AuditCh
       object_kind, object_id, old_values, new_values, personal_fields, undo, undoes)
     values (${owner}, ${id}, ${clockTime(change.at ?? null)}, ${actor.kind},
       ${actorId(actor)}, ${actor.kind === 'person' ? actor.role : null}, ${actor.kind === 'person' ? actor.address : null},
-      ${action}, ${object.kind}, ${object.id}, ${JSON.stringify(oldValues)}::jsonb, ${JSON.stringify(newValues)}::jsonb,
-      ${personal}::text[], ${change.undo === undefined ? null : JSON.stringify(change.undo)}::jsonb, ${change.undoes ?? null})`);
+      ${action}, ${object.kind}, ${object.id}, ${JSON.stringify(oldValues)}::jsonb,
+      ${JSON.stringify({ ...change.about, ...newValues })}::jsonb, ${personal}::text[], ${change.undo === undefined ? null : JSON.stringify(change.undo)}::jsonb, ${change.undoes ?? null})`);
   return id;
 }
 

@@ -14,6 +14,7 @@ const statuses = {
   stock_number_taken: 409,
   /** Somebody else changed the object since the change began. */
   changed_meanwhile: 409,
+  not_undoable: 409,
   not_enough_units: 409,
   not_empty: 409,
   promotion_overlaps: 409,

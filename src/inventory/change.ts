@@ -43,12 +43,13 @@ export async function changeItem<Result>(
 }
 
 /** How a change of many items is recorded: one row for all of them, and what became of each beside it. */
-export type BulkAudit = { actor: Actor } & Pick<AuditChange, 'action' | 'new' | 'undo'>;
+export type BulkAudit = { actor: Actor } & Pick<AuditChange, 'action' | 'new' | 'about' | 'undo' | 'undoes'>;
 
 /**
- * Changes any number of items, in batches of a transaction each. `work` answers which of them it really changed, and how. What is missing, as when a colleague has just deleted
- * it, does not keep the others from being changed: it is refused by name when they are done. A fault leaves the batches
- * before it in place, and repeating the call completes them.
+ * Changes any number of items, in batches of a transaction each. `work` answers which of them it really changed, and how.
+ * What is missing, as when a colleague has just deleted it, does not keep the others from being changed: it is refused by
+ * name when they are done. A fault leaves the batches before it in place, and repeating the call completes them. Returns the
+ * audit row, or null if nothing changed.
  */
 export async function changeItems(
   context: ChannelContext,
@@ -56,7 +57,7 @@ export async function changeItems(
   audit: BulkAudit,
   work: (tx: Transaction, itemIds: string[]) => Promise<AuditedObject[]>,
   onProgress: (done: number) => void = () => {},
-): Promise<void> {
+): Promise<string | null> {
   const ids = [...new Set(request.itemIds)].sort();
   const missing: string[] = [];
   let auditId: string | null = null;
@@ -74,6 +75,7 @@ export async function changeItems(
     onProgress(start + itemIds.length);
   }
   if (missing.length > 0) throw missingItems(missing);
+  return auditId;
 }
 
 /** A change of one item is a row of its own; one of several is one row, made by the first batch that changes anything. */

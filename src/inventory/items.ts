@@ -55,9 +55,11 @@ export type EditBasis = {
   undoes?: string;
 };
 
+export type Edited = { revision: number; auditId: string | null };
+
 /**
  * Changes what the dealer edited and leaves the rest. `units` sets the units that can be sold. Returns the revision, which
- * every edit that changes something raises.
+ * every edit that changes something raises, and the audit row, which is null if nothing changed.
  */
 export async function editItem(
   context: ChannelContext,
@@ -66,7 +68,7 @@ export async function editItem(
   itemId: string,
   changes: ItemChanges,
   basis: EditBasis = {},
-): Promise<number> {
+): Promise<Edited> {
   const isQuantityEdit = changes.units !== undefined;
   return await naming(changes.stockNumber ?? '', () =>
     changeItem(context, { organizationId, itemId, isQuantityEdit }, async (tx, item) => {
@@ -106,10 +108,10 @@ export async function editItem(
         at: context.now(),
       });
       // A save that changes nothing must not make a colleague's form stale.
-      if (auditId === null) return revision;
+      if (auditId === null) return { revision, auditId };
       await tx.query(sql`
         update items set revision = revision + 1, edited_at = ${transactionTime(context.now())} where id = ${itemId}`);
-      return revision + 1;
+      return { revision: revision + 1, auditId };
     }),
   );
 }
@@ -143,21 +145,26 @@ function attributesOf(attributes: Record<string, unknown>, changes: ItemChanges)
   return Object.fromEntries(names.map((name) => [name, attributes[name] ?? null]));
 }
 
-/** Hides items on every channel without touching the toggles, or shows them again. */
+/**
+ * Hides items on every channel without touching the toggles, or shows them again. Returns the audit row, or null if all
+ * were so already.
+ */
 export async function setHidden(
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   itemIds: string[],
   isHidden: boolean,
-): Promise<void> {
+  undoes?: string,
+): Promise<string | null> {
   const audit: BulkAudit = {
     actor,
     action: 'item.visibility_changed',
     new: { isHidden },
     undo: { operation: 'set_hidden' },
+    ...(undoes === undefined ? {} : { undoes }),
   };
-  await changeItems(context, { organizationId, itemIds }, audit, async (tx, ids) => {
+  return await changeItems(context, { organizationId, itemIds }, audit, async (tx, ids) => {
     const rows = await tx.query<{ id: string }>(sql`
       update items set is_hidden = ${isHidden}
       where id = any(${ids}::text[]) and is_hidden <> ${isHidden} returning id`);

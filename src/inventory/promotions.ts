@@ -66,8 +66,9 @@ export async function changePromotion(
       organizationId,
       action: 'promotion.changed',
       object: { kind: 'item', id: itemId },
-      old: { promotionId, ...old },
-      new: { promotionId, ...input },
+      old,
+      new: input,
+      about: { promotionId },
       at: context.now(),
     });
   });

@@ -30,7 +30,9 @@ describe('publishing', () => {
   const create = (item: Parameters<typeof createItem>[3]) =>
     createItem(world.channel, TESTER, dealer.organizationId, item);
   const publish = (ids: string[], isOn = true, onProgress?: (done: number) => void) =>
-    setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, isOn, onProgress);
+    setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, isOn, {
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
 
   it('announces to the one channel it is for', async () => {
     const id = await create(watch());

@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts';
 import { type BulkAudit, changeItems } from './change.ts';
 import { summarizeItems } from './stock-summary.ts';
 
-/** Switches items on or off for one integration. */
+/** Switches items on or off for one integration. Returns the audit row, or null if all were so already. */
 export async function setPublished(
   context: ChannelContext,
   actor: Actor,
@@ -15,17 +15,19 @@ export async function setPublished(
   integrationId: string,
   itemIds: string[],
   isOn: boolean,
-  onProgress?: (done: number) => void,
-): Promise<void> {
+  { onProgress, undoes }: { onProgress?: (done: number) => void; undoes?: string } = {},
+): Promise<string | null> {
   const request = { organizationId, itemIds, integrationIds: [integrationId] };
   const change = { integrationId, isOn };
   const audit: BulkAudit = {
     actor,
     action: 'item.publication_changed',
     new: change,
+    about: { integrationId },
     undo: { operation: 'set_published' },
+    ...(undoes === undefined ? {} : { undoes }),
   };
-  await changeItems(
+  return await changeItems(
     context,
     request,
     audit,

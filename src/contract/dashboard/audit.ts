@@ -16,6 +16,11 @@ const ActorKind = Type.Unsafe<AuditActorKind>({ type: 'string', enum: Object.key
 const Timestamp = Type.String({ format: 'date-time' });
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 
+/** The audit row of a change, with which it can be undone; null if nothing changed. */
+export const AuditId = Type.Union([Type.String(), Type.Null()], {
+  description: 'The audit row, with which the change can be undone. Null if nothing changed.',
+});
+
 /** One field, as it was and as it is. What is absent in the log is null. */
 const FieldChange = Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() });
 const Changes = Type.Array(FieldChange, { description: 'Without values that the reader may not see.' });
@@ -42,7 +47,10 @@ export const AuditEntry = Type.Object(
     object_count: Type.Integer({ description: 'How many objects a change of many had.' }),
     changes: Changes,
     personal_fields: Type.Array(Type.String(), { description: 'Changed fields about a person, without their values.' }),
-    is_undoable: Type.Boolean(),
+    names: Type.Record(Type.String(), Type.String(), {
+      description: 'Of the ids in the changes, such as a location or a channel: how they are called today.',
+    }),
+    is_undoable: Type.Boolean({ description: 'It can be undone now: for 30 days, and once.' }),
     undoes: OptionalText,
     undone_by: OptionalText,
   },
@@ -79,6 +87,18 @@ export const auditOperations = {
     response: Type.Object({
       data: Type.Array(Type.Object({ id: Type.String(), name: OptionalText, changes: Changes })),
       next_cursor: OptionalText,
+    }),
+  }),
+  undoAudit: operation({
+    method: 'POST',
+    path: '/audit/{audit_id}/undo',
+    who: 'staff',
+    description:
+      'Takes back a change of one item. The undo is a new change with its own events. Fields that somebody has changed since stay as they are. 409 `not_undoable` if the change is older than 30 days, was undone already or can’t be undone; 409 `changed_meanwhile` if nothing of it is left.',
+    params: Type.Object({ audit_id: Type.String() }),
+    response: Type.Object({
+      audit_id: AuditId,
+      skipped: Type.Array(Type.String(), { description: 'Fields that were changed since.' }),
     }),
   }),
   exportAudit: operation({

@@ -10,6 +10,7 @@ import {
   UNITS_LIMIT,
 } from '../limits.ts';
 import { OneOf } from '../resources/common.ts';
+import { AuditId } from './audit.ts';
 import { operation } from './operation.ts';
 import { Kind, StockStatus } from './stock.ts';
 
@@ -156,6 +157,7 @@ export const MOVEMENT_LABELS = {
 export type ItemMovement = keyof typeof MOVEMENT_LABELS;
 
 const item = Type.Object({ item_id: Type.String() });
+const Changed = Type.Object({ audit_id: AuditId });
 const promotion = {
   price_amount: Amount,
   starts_at: nullable(Time, 'Null starts it now.'),
@@ -204,7 +206,7 @@ export const itemOperations = {
       ...Type.Partial(Type.Object({ ...itemFields, ...privateItemFields, units: Units })).properties,
       units_from: Type.Optional(Type.Integer({ description: 'The free units that `units` was edited from.' })),
     }),
-    response: Type.Object({ revision: Type.Integer() }),
+    response: Type.Object({ revision: Type.Integer(), audit_id: AuditId }),
   }),
   previewItem: operation({
     method: 'POST',
@@ -221,7 +223,7 @@ export const itemOperations = {
     description: 'Hides an item on every channel without touching the toggles, or shows it again.',
     params: item,
     body: Type.Object({ is_hidden: Type.Boolean() }),
-    response: null,
+    response: Changed,
   }),
   deleteItem: operation({
     method: 'DELETE',
@@ -303,7 +305,7 @@ export const itemOperations = {
     description: 'Puts the photos in another order: the ids of all of them, the main one first.',
     params: item,
     body: Type.Object({ photo_ids: Type.Array(Id, { maxItems: PHOTOS_PER_ITEM_LIMIT }) }),
-    response: null,
+    response: Changed,
   }),
   rotateItemPhoto: operation({
     method: 'POST',
@@ -319,7 +321,7 @@ export const itemOperations = {
     who: 'staff',
     description: 'Takes a photo away. It can be put back for 30 days.',
     params: Type.Object({ item_id: Type.String(), photo_id: Type.String() }),
-    response: null,
+    response: Changed,
   }),
   restoreItemPhoto: operation({
     method: 'POST',

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { AuditId } from './audit.ts';
 import { listOf, listQuery } from './list.ts';
 import { operation } from './operation.ts';
 
@@ -115,6 +116,6 @@ export const stockOperations = {
     description: 'Puts an item on a channel or takes it off. The site learns of it by an event.',
     params: Type.Object({ item_id: Type.String(), integration_id: Type.String() }),
     body: Type.Object({ is_on: Type.Boolean() }),
-    response: null,
+    response: Type.Object({ audit_id: AuditId }),
   }),
 };

@@ -1,3 +1,4 @@
+import { UNDO_LIMIT_DAYS } from '../../audit/read-audit.ts';
 import { type RepeatedTask, startRepeating } from '../../concurrency/repeat.ts';
 import { idTimeMs, isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
@@ -8,7 +9,7 @@ import { ownerOfStorage, removePhotoFiles, unknownPhotos } from './photo-storage
 /** A younger photo may belong to an upload that is not committed yet. Its id says when it was made. */
 const AGE_MIN_MS = 24 * 60 * 60 * 1000;
 /** As long as the history offers to put a photo back. */
-const REMOVED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const REMOVED_KEPT_MS = UNDO_LIMIT_DAYS * 24 * 60 * 60 * 1000;
 const EVERY_MS = 24 * 60 * 60 * 1000;
 /** Starting has more urgent things to do. */
 const FIRST_AFTER_MS = 60_000;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
@@ -54,15 +55,15 @@ export async function addPhoto(
   return id;
 }
 
-/** Takes a photo away; those behind it move up. Its files are kept, so that it can be put back. */
+/** Takes a photo away; those behind it move up. Its files are kept, so that it can be put back. Returns the audit row. */
 export async function removePhoto(
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   itemId: string,
   photoId: string,
-): Promise<void> {
-  await changeItem(context, { organizationId, itemId }, async (tx) => {
+): Promise<string | null> {
+  return await changeItem(context, { organizationId, itemId }, async (tx) => {
     const [removed] = await tx.query<{ position: number }>(sql`
       with gone as (
         delete from photos where id = ${photoId} and item_id = ${itemId}
@@ -73,7 +74,7 @@ export async function removePhoto(
     if (removed === undefined) throw missingPhoto(photoId);
     await tx.query(sql`
       update photos set position = position - 1 where item_id = ${itemId} and position > ${removed.position}`);
-    await recordAudit(tx, actor, {
+    return await recordAudit(tx, actor, {
       organizationId,
       action: 'photo.removed',
       object: { kind: 'item', id: itemId },
@@ -84,7 +85,7 @@ export async function removePhoto(
   });
 }
 
-/** Puts a photo back where it was, as far as there are still so many. */
+/** Puts a photo back where it was, as far as there are still so many. Returns the audit row. */
 export async function restorePhoto(
   context: ChannelContext,
   actor: Actor,
@@ -92,14 +93,17 @@ export async function restorePhoto(
   itemId: string,
   photoId: string,
   undoes?: string,
-): Promise<void> {
-  await changeItem(context, { organizationId, itemId }, async (tx) => {
+): Promise<string | null> {
+  return await changeItem(context, { organizationId, itemId }, async (tx) => {
     const count = await countPhotos(tx, itemId);
     if (count >= PHOTOS_MAX) throw tooManyPhotos();
     const [removed] = await tx.query<RemovedPhoto>(sql`
       delete from removed_photos where id = ${photoId} and item_id = ${itemId}
       returning position, width, height, format`);
-    if (removed === undefined) throw missingPhoto(photoId);
+    if (removed === undefined) {
+      const message = 'This photo can’t be put back: it is there already, or it was removed more than 30 days ago.';
+      throw new DomainError('not_found', message, 'photo');
+    }
     const position = Math.min(removed.position, count + 1);
     await tx.query(sql`
       update photos set position = position + 1 where item_id = ${itemId} and position >= ${position}`);
@@ -107,7 +111,7 @@ export async function restorePhoto(
       insert into photos (id, item_id, organization_id, position, width, height, format)
       values (${photoId}, ${itemId}, ${organizationId}, ${position}, ${removed.width}, ${removed.height},
         ${removed.format})`);
-    await recordAudit(tx, actor, {
+    return await recordAudit(tx, actor, {
       organizationId,
       action: 'photo.restored',
       object: { kind: 'item', id: itemId },
@@ -160,18 +164,26 @@ export async function rotatePhoto(
   return id;
 }
 
-/** Puts the photos of an item in another order: the ids of all of them, the main one first. */
+/**
+ * Puts the photos of an item in another order: the ids of all of them, the main one first. With `from`, only if that is
+ * still their order. Returns the audit row, or null if they stand so already.
+ */
 export async function orderPhotos(
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   itemId: string,
   photoIds: string[],
-): Promise<void> {
-  await changeItem(context, { organizationId, itemId }, async (tx) => {
+  { from, undoes }: { from?: string[]; undoes?: string } = {},
+): Promise<string | null> {
+  return await changeItem(context, { organizationId, itemId }, async (tx) => {
     const rows = await tx.query<{ id: string }>(sql`
       select id from photos where item_id = ${itemId} order by position`);
-    const known = new Set(rows.map((row) => row.id));
+    const current = rows.map((row) => row.id);
+    if (from !== undefined && !isDeepStrictEqual(from, current)) {
+      throw new DomainError('changed_meanwhile', 'The photos have been changed since.', 'photos');
+    }
+    const known = new Set(current);
     const isSame = photoIds.length === known.size && new Set(photoIds).size === known.size;
     if (!isSame || !photoIds.every((id) => known.has(id))) {
       throw new DomainError('invalid_input', 'The order must name every photo of the item once.', 'photos');
@@ -180,13 +192,14 @@ export async function orderPhotos(
       update photos p set position = wanted.position
       from unnest(${photoIds}::text[]) with ordinality as wanted (id, position)
       where p.id = wanted.id and p.item_id = ${itemId}`);
-    await recordAudit(tx, actor, {
+    return await recordAudit(tx, actor, {
       organizationId,
       action: 'photo.order_changed',
       object: { kind: 'item', id: itemId },
-      old: { photoIds: rows.map((row) => row.id) },
+      old: { photoIds: current },
       new: { photoIds },
       undo: { operation: 'order_photos' },
+      ...(undoes === undefined ? {} : { undoes }),
       at: context.now(),
     });
   });

@@ -6,7 +6,7 @@ import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { type Actor, COMMAND_LINE } from '../../../audit/actor.ts';
 import { recordAudit } from '../../../audit/record-audit.ts';
 import { createItem, editItem, setHidden } from '../../../inventory/items.ts';
-import { createBusinessUnit } from '../../../inventory/locations.ts';
+import { createBusinessUnit, createLocation } from '../../../inventory/locations.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
 
@@ -102,6 +102,26 @@ describe('the audit log in the dashboard', () => {
     const [entry] = (await list(`object_id=${otherId}&action=item.edited`, staff)).data;
     assert.deepEqual(entry.changes, [{ field: 'title', old: 'Other', new: 'Costly' }]);
     assert.equal(entry.actor.address, null);
+  });
+
+  it('undoes a change once, names what ids mean, and offers no undo for a change of many', async () => {
+    const unitId = (await list('object_kind=business_unit')).data[0].object.id;
+    const locationId = await createLocation(world.db, COMMAND_LINE, owner.organizationId, unitId, 'Safe');
+    const id = await createItem(world.channel, COMMAND_LINE, owner.organizationId, watch({ title: 'One' }));
+    const { revision } = (await owner.call('GET', `/items/${id}`)).body;
+    const body = { revision, title: 'Two', location_id: locationId };
+    const saved = (await staff.call('PATCH', `/items/${id}`, body)).body;
+    const [entry] = (await list(`object_id=${id}`)).data;
+    assert.deepEqual([entry.id, entry.is_undoable, entry.names], [saved.audit_id, true, { [locationId]: 'Safe' }]);
+    const undone = await staff.call('POST', `/audit/${entry.id}/undo`);
+    assert.deepEqual([undone.status, undone.body.skipped], [200, []]);
+    const [undo, edited] = (await list(`object_id=${id}`)).data;
+    assert.deepEqual([undo.undoes, edited.undone_by, edited.is_undoable], [entry.id, undo.id, false]);
+    const twice = await staff.call('POST', `/audit/${entry.id}/undo`);
+    assert.deepEqual([twice.status, twice.body.error.code], [409, 'not_undoable']);
+    const [many] = (await list('action=item.visibility_changed')).data;
+    assert.equal(many.is_undoable, false);
+    assert.equal((await owner.call('POST', `/audit/${many.id}/undo`)).status, 409);
   });
 
   it('is exported as CSV for owners, formulas as text', async () => {

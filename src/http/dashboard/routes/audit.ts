@@ -7,6 +7,7 @@ import type { AuditEntry, auditOperations } from '../../../contract/dashboard/au
 import { DomainError } from '../../../contract/domain-error.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { CSV_START, writeCsv } from '../../../inventory/csv/csv-file.ts';
+import { undoChange } from '../../../inventory/undo-change.ts';
 import type { Handlers, SignedIn } from '../call.ts';
 import { seesCost } from '../cost-access.ts';
 import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
@@ -22,8 +23,11 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
   async listAudit({ context, user, query }) {
     const request = pageRequestOf(query, SORT);
     const filter = filterOf(user, query);
+    const now = context.channel.now();
     const [found, count] = await Promise.all([
-      readingPage(request, () => listAudit(context.db, { ...filter, start: request.from, limit: request.limit + 1 })),
+      readingPage(request, () =>
+        listAudit(context.db, { ...filter, start: request.from, limit: request.limit + 1, now }),
+      ),
       countAudit(context.db, filter),
     ]);
     const { rows, ...cursors } = pageOf(found, request, SORT, (row) => ({ value: row.position, id: row.id }));
@@ -53,6 +57,14 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
       })),
       next_cursor: found.objects.length > OBJECTS_LIMIT ? (shown.at(-1)?.id ?? null) : null,
     };
+  },
+
+  async undoAudit({ context, user, actor, params }) {
+    const options = { isCostAllowed: await seesCost(context.db, user) };
+    const undone = await undoChange(context.channel, actor, user.organizationId, params.audit_id, options);
+    context.dashboard.feed.announce(user.organizationId, 'item', [undone.itemId]);
+    context.dashboard.feed.announce(user.organizationId, 'audit', null);
+    return { audit_id: undone.auditId, skipped: undone.skipped };
   },
 
   async exportAudit({ context, user, query, reply }) {
@@ -93,7 +105,10 @@ function filterOf({ organizationId }: SignedIn, query: FilterQuery): AuditFilter
 type Entry = Static<typeof AuditEntry>;
 
 async function presentRows(db: Queryable, user: SignedIn, rows: AuditRow[]): Promise<Entry[]> {
-  const ids = rows.flatMap(({ actorId, objectId }) => [actorId, objectId].filter((id) => id !== null));
+  const ids = rows.flatMap(({ actorId, objectId, oldValues, newValues }) => [
+    ...[actorId, objectId].filter((id) => id !== null),
+    ...idsIn([oldValues, newValues]),
+  ]);
   const [names, mayCost] = await Promise.all([namesOfObjects(db, user.organizationId, ids), seesCost(db, user)]);
   return rows.map((row) => ({
     id: row.id,
@@ -110,10 +125,25 @@ async function presentRows(db: Queryable, user: SignedIn, rows: AuditRow[]): Pro
     object_count: row.objectCount,
     changes: presentChanges(row.oldValues, row.newValues, mayCost),
     personal_fields: row.personalFields,
-    is_undoable: row.isUndoable && row.undoneBy === null,
+    names: Object.fromEntries(idsIn([row.oldValues, row.newValues]).flatMap((id) => nameOf(names, id))),
+    // A change of many is undone where it was made: by its job.
+    is_undoable: row.isUndoable && !row.isTooOld && row.undoneBy === null && row.objectId !== null,
     undoes: row.undoes,
     undone_by: row.undoneBy,
   }));
+}
+
+const ID = /^[a-z]{3}_\w{26}$/;
+
+/** The ids among values, to be shown by the names of what they mean. */
+function idsIn(value: unknown): string[] {
+  if (typeof value === 'string') return ID.test(value) ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(idsIn) : [];
+}
+
+function nameOf(names: Map<string, string>, id: string): [string, string][] {
+  const name = names.get(id);
+  return name === undefined ? [] : [[id, name]];
 }
 
 /** What an item cost: the one value in the log that not everybody may see. */

@@ -42,7 +42,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
       editItem(context.channel, actor, user.organizationId, params.item_id, changes, basis),
     );
     announce(context, user, params.item_id);
-    return { revision: saved };
+    return { revision: saved.revision, audit_id: saved.auditId };
   },
 
   async previewItem({ context, user, body }) {
@@ -59,9 +59,10 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async setItemHidden({ context, user, actor, params, body }) {
-    await setHidden(context.channel, actor, user.organizationId, [params.item_id], body.is_hidden);
+    const { organizationId } = user;
+    const auditId = await setHidden(context.channel, actor, organizationId, [params.item_id], body.is_hidden);
     announce(context, user, params.item_id);
-    return null;
+    return { audit_id: auditId };
   },
 
   async deleteItem({ context, user, actor, params }) {
@@ -129,9 +130,10 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async orderItemPhotos({ context, user, actor, params, body }) {
-    await orderPhotos(context.channel, actor, user.organizationId, params.item_id, body.photo_ids);
-    announce(context, user, params.item_id);
-    return null;
+    const { item_id: itemId } = params;
+    const auditId = await orderPhotos(context.channel, actor, user.organizationId, itemId, body.photo_ids);
+    announce(context, user, itemId);
+    return { audit_id: auditId };
   },
 
   async rotateItemPhoto({ context, user, actor, params }) {
@@ -142,9 +144,10 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async removeItemPhoto({ context, user, actor, params }) {
-    await removePhoto(context.channel, actor, user.organizationId, params.item_id, params.photo_id);
-    announce(context, user, params.item_id);
-    return null;
+    const { item_id: itemId, photo_id: photoId } = params;
+    const auditId = await removePhoto(context.channel, actor, user.organizationId, itemId, photoId);
+    announce(context, user, itemId);
+    return { audit_id: auditId };
   },
 
   async restoreItemPhoto({ context, user, actor, params }) {

@@ -78,9 +78,10 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
 
   async setChannel({ context, user, actor, params, body }) {
     const { item_id: itemId, integration_id: integrationId } = params;
-    await setPublished(context.channel, actor, user.organizationId, integrationId, [itemId], body.is_on);
-    context.dashboard.feed.announce(user.organizationId, 'item', [itemId]);
-    return null;
+    const { organizationId } = user;
+    const auditId = await setPublished(context.channel, actor, organizationId, integrationId, [itemId], body.is_on);
+    context.dashboard.feed.announce(organizationId, 'item', [itemId]);
+    return { audit_id: auditId };
   },
 };
 
