@@ -115,16 +115,15 @@ export async function findLink(db: Queryable, token: string): Promise<FoundLink>
 /** Makes the invited user; the link is spent in the same transaction, so two clicks make one user. */
 export async function acceptInvitation(
   db: Database,
-  input: { token: string; name: string; password: string },
+  input: { token: string; name: string; password: string; address: string | null },
 ): Promise<{ email: string }> {
   return await db.transaction(async (tx) => {
     const link = await spendLink(tx, input.token, 'invitation');
-    const { organizationId, email, role } = link;
-    await createUser(
-      tx,
-      { kind: 'job', name: 'invitation' },
-      { organizationId, email, name: input.name, password: input.password, role: role ?? 'staff' },
-    );
+    const { organizationId, email } = link;
+    const role = link.role ?? 'staff';
+    const id = newId('user');
+    const actor: Actor = { kind: 'person', userId: id, role, address: input.address };
+    await createUser(tx, actor, { id, organizationId, email, name: input.name, password: input.password, role });
     return { email };
   });
 }
@@ -132,20 +131,24 @@ export async function acceptInvitation(
 /** Sets the password and ends all sessions, so that nobody stays signed in with the old one. */
 export async function resetPassword(
   db: Database,
-  input: { token: string; password: string },
+  input: { token: string; password: string; address: string | null },
 ): Promise<{ email: string }> {
   const password = await hashPassword(checkedPassword(input.password));
   return await db.transaction(async (tx) => {
-    const { userId, email, organizationId } = await spendLink(tx, input.token, 'reset');
+    const link = await spendLink(tx, input.token, 'reset');
+    const { email, organizationId } = link;
+    const userId = link.userId ?? '';
     await tx.query(sql`
       update accounts set password = ${password}, updated_at = now()
       where user_id = ${userId} and provider_id = 'credential'`);
     await tx.query(sql`delete from sessions where user_id = ${userId}`);
-    await recordAudit(
-      tx,
-      { kind: 'job', name: 'reset link' },
-      { organizationId, action: 'user.password_changed', object: { kind: 'user', id: userId } },
-    );
+    const [user] = await tx.query<{ role: Role }>(sql`select role from users where id = ${userId}`);
+    const actor: Actor = { kind: 'person', userId, role: user?.role ?? 'staff', address: input.address };
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'user.password_changed',
+      object: { kind: 'user', id: userId },
+    });
     return { email };
   });
 }

@@ -1,26 +1,33 @@
 import type { Actor } from '../../audit/actor.ts';
 import type { Database } from '../../db/database.ts';
+import { newId } from '../../ids/new-id.ts';
 import { checkedTimeZone } from '../input-rules.ts';
 import { createOrganization } from '../organizations.ts';
 import { createUser } from './users.ts';
 
-/** There is no person yet who could be named. */
-const SIGN_UP: Actor = { kind: 'job', name: 'sign-up' };
+export type SignUpInput = {
+  organizationName: string;
+  name: string;
+  email: string;
+  password: string;
+  timeZone?: string | undefined;
+  /** Of the request. */
+  address: string | null;
+};
 
-/** A new dealer with its first owner, both or neither. */
-export async function signUp(
-  db: Database,
-  input: { organizationName: string; name: string; email: string; password: string; timeZone?: string | undefined },
-): Promise<{ organizationId: string; userId: string }> {
+/** A new dealer with its first owner, both or neither. The owner is who made both. */
+export async function signUp(db: Database, input: SignUpInput): Promise<{ organizationId: string; userId: string }> {
   const { organizationName, name, email, password } = input;
   const timeZone = knownTimeZone(input.timeZone);
+  const id = newId('user');
+  const actor: Actor = { kind: 'person', userId: id, role: 'owner', address: input.address };
   return await db.transaction(async (tx) => {
-    const { id: organizationId } = await createOrganization(tx, SIGN_UP, {
+    const { id: organizationId } = await createOrganization(tx, actor, {
       name: organizationName,
       hasPlan: true,
       timeZone,
     });
-    const user = await createUser(tx, SIGN_UP, { organizationId, name, email, password, role: 'owner' });
+    const user = await createUser(tx, actor, { id, organizationId, name, email, password, role: 'owner' });
     return { organizationId, userId: user.id };
   });
 }

@@ -17,6 +17,8 @@ import { checkedEmail, checkedName, checkedPassword } from '../input-rules.ts';
 import { assertOrganization } from '../organizations.ts';
 
 export type NewUser = {
+  /** Where the user is the actor of what makes them, as at a sign-up. */
+  id?: string;
   organizationId: string;
   name: string;
   email: string;
@@ -31,7 +33,7 @@ export async function createUser(
   actor: Actor,
   input: NewUser,
 ): Promise<{ id: string; name: string; email: string }> {
-  const id = newId('user');
+  const id = input.id ?? newId('user');
   const name = checkedName(input.name);
   const email = checkedEmail(input.email);
   const password = await hashPassword(checkedPassword(input.password));

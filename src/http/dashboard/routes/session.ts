@@ -34,12 +34,12 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
   },
 
   async signUp(call) {
-    const { context, body } = call;
+    const { context, body, address } = call;
     if (!context.dashboard.isSignUpOpen) {
       throw new DashboardError('sign_up_off', 'Nobody can sign up here. Ask the operator of this service.');
     }
     const { organization_name: organizationName, name, email, password, time_zone: timeZone } = body;
-    await signUp(context.db, { organizationName, name, email, password, timeZone });
+    await signUp(context.db, { organizationName, name, email, password, timeZone, address });
     return await startSession(call, { email, password });
   },
 
@@ -54,12 +54,12 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
   },
 
   async acceptInvitation(call) {
-    const { email } = await acceptInvitation(call.context.db, call.body);
+    const { email } = await acceptInvitation(call.context.db, { ...call.body, address: call.address });
     return await startSession(call, { email, password: call.body.password });
   },
 
   async resetPassword(call) {
-    const { email } = await resetPassword(call.context.db, call.body);
+    const { email } = await resetPassword(call.context.db, { ...call.body, address: call.address });
     return await startSession(call, { email, password: call.body.password });
   },
 
