@@ -17,6 +17,8 @@ export type DeletionJob = {
   /** Null for a whole organization. */
   integrationId: string | null;
   status: 'pending' | 'running' | 'done';
+  /** Of the integration, while its row is there. */
+  name: string | null;
   /** What is being removed now. */
   stage: string;
   /** Rows; the total is counted when the job begins to run, and is null before. */
@@ -112,9 +114,10 @@ export async function deleteOrganization(
 /** The newest deletions of an organization and its integrations, with their progress. */
 export async function listDeletions(db: Queryable, organizationId: string, limit: number): Promise<DeletionJob[]> {
   return await db.query<DeletionJob>(sql`
-    select id, organization_id as "organizationId", integration_id as "integrationId", status, stage, done, total, error,
-      created_at as "createdAt"
-    from deletion_jobs where organization_id = ${organizationId} order by created_at desc, id desc limit ${limit}`);
+    select j.id, j.organization_id as "organizationId", j.integration_id as "integrationId", i.name, j.status, j.stage,
+      j.done, j.total, j.error, j.created_at as "createdAt"
+    from deletion_jobs j left join integrations i on i.id = j.integration_id
+    where j.organization_id = ${organizationId} order by j.created_at desc, j.id desc limit ${limit}`);
 }
 
 export const DELETION_KEPT_DAYS = 30;

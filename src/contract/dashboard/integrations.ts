@@ -89,6 +89,8 @@ const ChannelJob = Type.Object({
   created_at: Timestamp,
 });
 
+const Rate = Type.Object({ limit: Type.Integer(), used: Type.Integer({ description: 'In the last 60 seconds.' }) });
+
 export const IntegrationDetail = Type.Object(
   {
     ...summary,
@@ -96,12 +98,21 @@ export const IntegrationDetail = Type.Object(
     secrets: Type.Array(Type.Object({ created_at: Timestamp, expires_at: MaybeTime, is_usable: Type.Boolean() }), {
       description: 'Those that sign now, newest first; never their text.',
     }),
-    rate: Type.Object({ limit: Type.Integer(), used: Type.Integer({ description: 'In the last 60 seconds.' }) }),
+    rate: Rate,
     test_data: TestData,
     jobs: Type.Array(ChannelJob),
   },
   { $id: 'IntegrationDetail' },
 );
+
+const Deletion = Type.Object({
+  id: Type.String(),
+  name: MaybeText,
+  done: Type.Integer({ description: 'Rows that are gone.' }),
+  total: Type.Union([Type.Integer(), Type.Null()], { description: 'Null until they are counted.' }),
+  error: MaybeText,
+  created_at: Timestamp,
+});
 
 const Shown = Type.Object({ price: Type.Union([Money, Type.Null()]), photo_url: MaybeText });
 
@@ -112,8 +123,13 @@ export const integrationOperations = {
     method: 'GET',
     path: '/integrations',
     who: 'staff',
-    description: 'All integrations of the dealer with their state, and the currencies that they can have.',
-    response: Type.Object({ data: Type.Array(Type.Object(summary)), currencies: Type.Array(Type.String()) }),
+    description:
+      'All integrations of the dealer with their state, the currencies that they can have, and deletions under way.',
+    response: Type.Object({
+      data: Type.Array(Type.Object(summary)),
+      currencies: Type.Array(Type.String()),
+      deletions: Type.Array(Deletion),
+    }),
   }),
   createIntegration: operation({
     method: 'POST',
@@ -130,6 +146,14 @@ export const integrationOperations = {
     description: 'Everything that the page of an integration shows.',
     params: integrationParameter,
     response: IntegrationDetail,
+  }),
+  getIntegrationUsage: operation({
+    method: 'GET',
+    path: '/integrations/{integration_id}/usage',
+    who: 'staff',
+    description: 'How much of its rate limit the client uses now, without spending any of it.',
+    params: integrationParameter,
+    response: Type.Object({ rate: Rate, last_used_at: MaybeTime }),
   }),
   updateIntegration: operation({
     method: 'PATCH',

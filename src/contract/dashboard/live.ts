@@ -40,7 +40,12 @@ export const liveOperations = {
     method: 'GET',
     path: '/badges',
     who: 'staff',
-    description: 'What needs attention, counted for each entry of the navigation.',
-    response: Type.Object({ counts: Type.Record(Type.String(), Type.Integer()) }),
+    description: 'What needs attention, counted for each entry of the navigation, and which channels are in test mode.',
+    response: Type.Object({
+      counts: Type.Record(Type.String(), Type.Integer()),
+      test_channels: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
+        description: 'Enabled integrations in test mode.',
+      }),
+    }),
   }),
 };

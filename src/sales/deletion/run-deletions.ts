@@ -12,7 +12,14 @@ const PAUSE_MS = 10;
 /** A total that is shown need not be exact beyond this; a count reads every row. */
 const COUNT_LIMIT = 200_000;
 
-type Run = { context: ChannelContext; jobId: string; pauseMs: number; signal: AbortSignal | undefined };
+type Run = {
+  context: ChannelContext;
+  jobId: string;
+  /** Whose open dashboards are told of the progress. */
+  organizationId: string | null;
+  pauseMs: number;
+  signal: AbortSignal | undefined;
+};
 type ClaimedDeletion = {
   id: string;
   organizationId: string | null;
@@ -39,7 +46,7 @@ export async function runDeletions(
   while (!signal?.aborted) {
     const job = await claimDeletion(context.db);
     if (job === null) break;
-    const run = { context, jobId: job.id, pauseMs, signal };
+    const run = { context, jobId: job.id, organizationId: job.organizationId, pauseMs, signal };
     try {
       removed += await runDeletion(run, job);
     } catch (error) {
@@ -105,6 +112,7 @@ async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promis
     );
     removed += batch.removed;
     if (batch.removed === 0) return removed;
+    announceProgress(run);
     await pause(run);
   }
 }
@@ -194,10 +202,15 @@ async function recordProgress(tx: Transaction, jobId: string, stage: string, rem
     where id = ${jobId}`);
 }
 
-async function finish({ context, jobId }: Run): Promise<void> {
-  await context.db.query(sql`
+function announceProgress({ context, jobId, organizationId }: Run): void {
+  if (organizationId !== null) context.announceChange?.(organizationId, 'job', [jobId]);
+}
+
+async function finish(run: Run): Promise<void> {
+  await run.context.db.query(sql`
     update deletion_jobs set status = 'done', stage = '', leased_until = null, error = null, finished_at = now()
-    where id = ${jobId}`);
+    where id = ${run.jobId}`);
+  announceProgress(run);
 }
 
 async function pause({ signal, pauseMs }: Run): Promise<void> {

@@ -7,6 +7,7 @@ import type {
 } from '../../../channel/projection/preview-presentation.ts';
 import type { IntegrationDetail, integrationOperations } from '../../../contract/dashboard/integrations.ts';
 import type { BodyOf, ResponseOf } from '../../../contract/dashboard/operation.ts';
+import type { DeletionJob } from '../../../dealers/deletions.ts';
 import type { DealerIntegration } from '../../../dealers/integrations/integration-list.ts';
 import type { DeletedTestData } from '../../../sales/test-data.ts';
 import type { DeliveryDetail } from '../../../webhooks/delivery-queue/delivery-log.ts';
@@ -36,6 +37,10 @@ export function presentSummary(integration: DealerIntegration, endpoint: Endpoin
       consecutive_failures: endpoint?.consecutiveFailures ?? 0,
     },
   };
+}
+
+export function presentDeletion({ id, name, done, total, error, createdAt }: DeletionJob) {
+  return { id, name, done, total, error, created_at: createdAt.toISOString() };
 }
 
 type Detail = {

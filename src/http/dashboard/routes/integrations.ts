@@ -4,7 +4,7 @@ import type { integrationOperations } from '../../../contract/dashboard/integrat
 import { DomainError } from '../../../contract/domain-error.ts';
 import { RATE_LIMIT_DEFAULT } from '../../../contract/limits.ts';
 import type { Transaction } from '../../../db/database.ts';
-import { deleteIntegrationOf } from '../../../dealers/deletions.ts';
+import { deleteIntegrationOf, listDeletions } from '../../../dealers/deletions.ts';
 import { regenerateKey } from '../../../dealers/integrations/api-keys.ts';
 import {
   findIntegrationOf,
@@ -28,6 +28,7 @@ import { rotateSecret } from '../../../webhooks/endpoints/signing-secrets.ts';
 import { checkEndpoint } from '../../../webhooks/sending/check-endpoint.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
 import {
+  presentDeletion,
   presentDelivery,
   presentDetail,
   presentPreview,
@@ -36,19 +37,25 @@ import {
 } from './integration-presenters.ts';
 
 const JOBS_SHOWN = 5;
+const DELETIONS_SHOWN = 20;
 
 export const integrationHandlers: Handlers<typeof integrationOperations> = {
   async listIntegrations({ context, user }) {
-    const [integrations, currencies] = await Promise.all([
+    const [integrations, currencies, deletions] = await Promise.all([
       listIntegrationsOf(context.db, user.organizationId),
       listChannelCurrencies(context.db, user.organizationId),
+      listDeletions(context.db, user.organizationId, DELETIONS_SHOWN),
     ]);
     const endpoints = await readEndpointStatuses(
       context.db,
       integrations.map(({ id }) => id),
     );
     const endpointOf = new Map(endpoints.map((endpoint) => [endpoint.integrationId, endpoint]));
-    return { data: integrations.map((one) => presentSummary(one, endpointOf.get(one.id))), currencies };
+    return {
+      data: integrations.map((one) => presentSummary(one, endpointOf.get(one.id))),
+      currencies,
+      deletions: deletions.filter(({ status }) => status !== 'done').map(presentDeletion),
+    };
   },
 
   async createIntegration({ context, user, actor, body }) {
@@ -73,6 +80,17 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     ]);
     const limit = integration.rateLimitOverride ?? RATE_LIMIT_DEFAULT;
     return presentDetail({ integration, endpoint: endpoints[0], secrets, rate: { limit, used }, testData, jobs });
+  },
+
+  async getIntegrationUsage({ context, user, params }) {
+    const id = params.integration_id;
+    const integration = await findIntegrationOf(context.db, user.organizationId, id);
+    if (integration === null) throw noIntegration();
+    const used = await context.rateLimits.used(id);
+    return {
+      rate: { limit: integration.rateLimitOverride ?? RATE_LIMIT_DEFAULT, used },
+      last_used_at: integration.lastUsedAt?.toISOString() ?? null,
+    };
   },
 
   async updateIntegration({ context, user, actor, params, body }) {

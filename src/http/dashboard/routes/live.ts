@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { liveOperations } from '../../../contract/dashboard/live.ts';
+import { listIntegrationsOf } from '../../../dealers/integrations/integration-list.ts';
 import { countBadges } from '../badges.ts';
 import type { Call, Handlers } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
@@ -18,7 +19,12 @@ export const liveHandlers: Handlers<typeof liveOperations> = {
   },
 
   async getBadges({ context, user }) {
-    return { counts: await countBadges(context.db, user.organizationId) };
+    const [counts, channels] = await Promise.all([
+      countBadges(context.db, user.organizationId),
+      listIntegrationsOf(context.db, user.organizationId),
+    ]);
+    const inTest = channels.filter(({ isEnabled, isTestMode }) => isEnabled && isTestMode);
+    return { counts, test_channels: inTest.map(({ id, name }) => ({ id, name })) };
   },
 };
 
