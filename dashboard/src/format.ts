@@ -7,6 +7,13 @@ const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 const exactTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
+/** How the locale writes 1,234.5: for fields in which numbers are typed. */
+export const NUMBER_SEPARATORS = (() => {
+  const parts = numbers.formatToParts(12_345.5);
+  const part = (type: 'group' | 'decimal') => parts.find((one) => one.type === type)?.value;
+  return { group: part('group') ?? '', decimal: part('decimal') ?? '.' };
+})();
+
 export function formatNumber(value: number): string {
   return numbers.format(value);
 }
@@ -35,6 +42,11 @@ export function formatDate(at: string | Date): string {
 
 export function formatTime(at: string | Date): string {
   return times.format(new Date(at));
+}
+
+/** In the zone of the business, whatever the browser's own is. */
+export function formatZonedTime(at: string | Date, timeZone: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(new Date(at));
 }
 
 export function formatExactTime(at: string | Date): string {

@@ -109,6 +109,13 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'sm' } },
     Paper: { defaultProps: { shadow: 'none' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
-    Modal: { defaultProps: { centered: true } },
+    Modal: {
+      defaultProps: {
+        centered: true,
+        closeButtonProps: { 'aria-label': 'Close' },
+        // A header within a dialog is not the banner of the page.
+        attributes: { header: { role: 'none' } },
+      },
+    },
   },
 });

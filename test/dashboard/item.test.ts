@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { sql } from '../../src/db/sql.ts';
-import { createItem } from '../../src/inventory/items.ts';
+import { createItem, editItem } from '../../src/inventory/items.ts';
+import { readItem } from '../../src/inventory/read-item.ts';
+import { sellUnits } from '../../src/sales/sell.ts';
 import { TESTER } from '../harness/actor.ts';
 import {
   assertAccessible,
@@ -13,7 +16,8 @@ import {
   settled,
   startDashboard,
 } from '../harness/dashboard-browser.ts';
-import { watch } from '../harness/stock.ts';
+import { TEST_PASSWORD } from '../harness/dashboard-client.ts';
+import { part, watch } from '../harness/stock.ts';
 import type { Dealer } from '../harness/world.ts';
 
 describe('the page of an item', () => {
@@ -35,6 +39,7 @@ describe('the page of an item', () => {
       .toBuffer();
   const save = async (page: Page) => await page.getByRole('button', { name: 'Save', exact: true }).click();
   const title = (page: Page) => page.getByLabel('Title');
+  const toast = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text });
 
   it('takes a new watch, two photos, an edit and a channel', async () => {
     const { page, complaints } = await site.openAs(owner, '/watches');
@@ -57,7 +62,7 @@ describe('the page of an item', () => {
     await page.getByRole('button', { name: 'Move photo 2 forward' }).click();
     await title(page).fill('Omega Speedmaster');
     await page.keyboard.press('Control+s');
-    await page.getByText('Saved.', { exact: true }).waitFor();
+    await toast(page, 'Saved.').waitFor();
     await page.getByRole('switch').last().waitFor();
     const channel = page.getByRole('region', { name: 'Channels' }).getByRole('switch');
     await channel.check({ force: true });
@@ -72,23 +77,246 @@ describe('the page of an item', () => {
     assert.deepEqual(complaints, []);
   });
 
-  it('shows both versions when two colleagues edit one watch, and loses neither', async () => {
+  it('shows both versions when two colleagues edit one field, lets each be chosen, and loses neither', async (t) => {
     const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch({ title: 'Shared' }));
     const [first, second] = [await site.openAs(owner, `/watches/${id}`), await site.openAs(staff, `/watches/${id}`)];
+    t.after(() => Promise.all([first.context.close(), second.context.close()]));
     await title(second.page).fill('Title of staff');
     await second.page.getByLabel('Caliber').fill('Cal. of staff');
+    await second.page.getByRole('textbox', { name: /^Price/ }).fill('12000');
     await title(first.page).fill('Title of the owner');
+    await first.page.getByRole('textbox', { name: /^Price/ }).fill('11000');
     await save(first.page);
-    await first.page.getByText('Saved.', { exact: true }).waitFor();
+    await toast(first.page, 'Saved.').waitFor();
     await save(second.page);
     const dialog = second.page.getByRole('dialog');
-    await dialog.getByText('Title of the owner').waitFor();
-    await dialog.getByText('Title of staff').waitFor();
-    await dialog.getByRole('button', { name: 'Take theirs' }).click();
-    assert.equal(await title(second.page).inputValue(), 'Title of the owner');
-    assert.equal(await second.page.getByLabel('Caliber').inputValue(), 'Cal. of staff');
-    await save(second.page);
-    await second.page.getByText('Saved.', { exact: true }).waitFor();
+    const side = (field: string, which: RegExp) =>
+      dialog.getByRole('radiogroup', { name: field }).getByRole('radio', { name: which });
+    await side('Title', /^Theirs: Title of the owner/).click();
+    assert.equal(await side('Price', /^Yours: USD.12,000\.00/).count(), 1, 'money is shown as money');
+    await assertAccessible(second.page, 'the dialog of a conflict');
+    await dialog.getByRole('button', { name: 'Save what I chose' }).click();
+    await toast(second.page, 'Saved.').waitFor();
+    const item = await readItem(site.world.db, dealer.organizationId, id);
+    assert.deepEqual(
+      [item.title, item.attributes.caliber, item.priceAmount],
+      ['Title of the owner', 'Cal. of staff', 1_200_000],
+    );
+  });
+
+  it('keeps what is typed when a colleague saves another field, and saves both', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch({ title: 'Shared' }));
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    await title(page).fill('Half typed');
+    await editItem(site.world.channel, TESTER, dealer.organizationId, id, { attributes: { year: 1950 } });
+    site.world.channel.announceChange?.(dealer.organizationId, 'item', [id]);
+    await page.getByText('Year').first().waitFor();
+    await page.getByRole('list', { name: 'History' }).getByText('1950').waitFor();
+    assert.equal(await title(page).inputValue(), 'Half typed');
+    await save(page);
+    await toast(page, 'Saved.').waitFor();
+    const item = await readItem(site.world.db, dealer.organizationId, id);
+    assert.deepEqual([item.title, item.attributes.year], ['Half typed', 1950]);
+  });
+
+  it('asks before it is left with unsaved changes', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    await title(page).fill('Not saved');
+    await page.getByRole('link', { name: 'Parts' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Leave this page?' });
+    await dialog.getByRole('button', { name: 'Stay' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await title(page).inputValue(), 'Not saved');
+    const asked = page.waitForEvent('dialog');
+    const closing = page.close({ runBeforeUnload: true });
+    const question = await asked;
+    assert.equal(question.type(), 'beforeunload');
+    await question.dismiss();
+    await closing;
+    await page.getByRole('link', { name: 'Parts' }).first().click();
+    await dialog.getByRole('button', { name: 'Leave', exact: true }).click();
+    await page.waitForURL(/\/parts$/);
+  });
+
+  it('keeps what is typed when the session ends, and saves it after the password', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const person = await site.person(dealer);
+    const { page, context } = await site.openAs(person, `/watches/${id}`);
+    t.after(() => context.close());
+    await title(page).fill('Typed before the end');
+    await site.world.db.query(sql`delete from sessions where user_id = ${person.userId}`);
+    await save(page);
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByLabel('Password').first().fill(TEST_PASSWORD);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await title(page).inputValue(), 'Typed before the end');
+    await save(page);
+    await toast(page, 'Saved.').waitFor();
+  });
+
+  it('says so when the line is cut in the middle of a save, and saves once when it is back', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    await title(page).fill('Saved over a bad line');
+    await context.setOffline(true);
+    await save(page);
+    await toast(page, 'The service can’t be reached. Nothing was lost').waitFor();
+    await context.setOffline(false);
+    // The service stores it, and only the answer is lost.
+    await page.route(`**/api/dashboard/items/${id}`, async (route) => {
+      if (route.request().method() !== 'PATCH') return await route.fallback();
+      await route.fetch();
+      await route.abort();
+      await page.unroute(`**/api/dashboard/items/${id}`);
+    });
+    await save(page);
+    await toast(page, 'The service can’t be reached. Nothing was lost').last().waitFor();
+    await save(page);
+    await toast(page, 'Saved.').waitFor();
+    const { revision, title: saved } = await readItem(site.world.db, dealer.organizationId, id);
+    assert.deepEqual([saved, revision], ['Saved over a bad line', 2]);
+  });
+
+  it('takes back an edit from its history, and says what stays because it was changed since', async (t) => {
+    const { channel } = site.world;
+    const id = await createItem(
+      channel,
+      TESTER,
+      dealer.organizationId,
+      watch({ title: 'First', priceAmount: 100_000 }),
+    );
+    await editItem(channel, TESTER, dealer.organizationId, id, { title: 'Renamed', priceAmount: 90_000 });
+    await editItem(channel, TESTER, dealer.organizationId, id, { priceAmount: 80_000 });
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    const entry = page.getByRole('list', { name: 'History' }).getByRole('listitem').filter({ hasText: 'Renamed' });
+    await entry.getByText('USD 1,000.00').waitFor();
+    await entry.getByRole('button', { name: 'Undo' }).click();
+    await toast(page, 'Undone, except what was changed since: Price.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'First' }).waitFor();
+    await page.getByText('Was undone').waitFor();
+  });
+
+  it('orders photos by keyboard and by dragging, turns one, removes one and puts it back', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context, complaints } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    const colors = ['#300', '#030', '#003'];
+    const files = await Promise.all(
+      colors.map(async (color) => ({ name: `${color}.jpg`, mimeType: 'image/jpeg', buffer: await picture(color) })),
+    );
+    await page.getByLabel('Photo files').setInputFiles(files);
+    await page.getByText('3 of 50.').waitFor();
+    const photosOf = async () => (await readItem(site.world.db, dealer.organizationId, id)).photos.map((one) => one.id);
+    const [a, b, c] = await photosOf();
+    const handle = (index: number) => page.getByRole('button', { name: new RegExp(`^Drag photo ${index} `) });
+
+    await handle(1).focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    await until(async () => assert.deepEqual(await photosOf(), [b, a, c]));
+
+    const [from, to] = [await handle(3).boundingBox(), await handle(1).boundingBox()];
+    assert.ok(from !== null && to !== null);
+    await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
+    await page.mouse.down();
+    for (const share of [0.25, 0.5, 0.75, 1]) {
+      await page.mouse.move(from.x + from.width / 2 + (to.x - from.x) * share, from.y + from.height / 2);
+    }
+    await page.mouse.up();
+    await until(async () => assert.deepEqual(await photosOf(), [c, b, a]));
+
+    await page.getByRole('button', { name: 'Turn photo 1' }).click();
+    await until(async () => assert.notEqual((await photosOf())[0], c));
+    await page.getByRole('button', { name: 'Remove photo 2' }).click();
+    await toast(page, 'Photo removed.').getByRole('button', { name: 'Undo' }).click();
+    await toast(page, 'Undone.').waitFor();
+    await until(async () => assert.equal((await photosOf())[1], b));
+    assert.deepEqual(complaints, []);
+  });
+
+  it('refuses HEIC, and offers an upload that was cut off again', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    let isCut = true;
+    await page.route('**/photos', (route) => {
+      if (!isCut) return route.fallback();
+      isCut = false;
+      return route.abort();
+    });
+    await page.getByLabel('Photo files').setInputFiles([
+      { name: 'phone.heic', mimeType: 'image/heic', buffer: Buffer.from('ftypheic') },
+      { name: 'cut.jpg', mimeType: 'image/jpeg', buffer: await picture('#123') },
+      { name: 'fine.jpg', mimeType: 'image/jpeg', buffer: await picture('#456') },
+    ]);
+    await page.getByText(/phone\.heic: This is an HEIC photo.*Save it as JPEG/).waitFor();
+    await page.getByText('cut.jpg: The upload was cut off.').waitFor();
+    await page.getByText('1 of 50.').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('2 of 50.').waitFor();
+  });
+
+  it('takes promotion times in the zone of the business', async (t) => {
+    const zoned = await site.world.dealer();
+    await site.world.db.query(sql`
+      update organizations set time_zone = 'Europe/Zurich' where id = ${zoned.organizationId}`);
+    const id = await createItem(site.world.channel, TESTER, zoned.organizationId, watch());
+    const { page, context } = await site.openAs(await site.person(zoned), `/watches/${id}`);
+    t.after(() => context.close());
+    await page.getByRole('button', { name: 'Start promotion' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: /^Promotional price/ }).fill('1000');
+    await dialog.getByLabel('Starts (Europe/Zurich)').fill('2027-07-01T09:00');
+    await dialog.getByText('Jul 1, 2027, 7:00 AM where you are (UTC).').waitFor();
+    await dialog.getByRole('button', { name: 'Save promotion' }).click();
+    await page.getByText(/Jul 1, 2027, 9:00 AM – no end \(Europe\/Zurich\)/).waitFor();
+    const item = await readItem(site.world.db, zoned.organizationId, id);
+    assert.equal(new Date(item.promotions[0]?.startsAt ?? '').toISOString(), '2027-07-01T07:00:00.000Z');
+  });
+
+  it('edits what a part fits, and fits, restocks and sells its units within their limits', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, part({ units: 2 }));
+    const { page, context } = await site.openAs(owner, `/parts/${id}`);
+    t.after(() => context.close());
+    await page.getByRole('button', { name: 'Add a watch' }).click();
+    await page.getByRole('group', { name: 'Fit 2' }).getByLabel('Model').fill('Daytona');
+    await page.getByRole('button', { name: 'Remove fit 1' }).click();
+    await save(page);
+    await toast(page, 'Saved.').waitFor();
+    const fits = (await readItem(site.world.db, dealer.organizationId, id)).attributes.compatibility;
+    assert.deepEqual(fits, [{ brand: null, model: 'Daytona', reference_number: null, caliber: null }]);
+
+    const act = async (action: string, units: string) => {
+      await page.getByRole('button', { name: 'Actions' }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Units').fill(units);
+      return dialog;
+    };
+    const tooMany = await act('Fit to a watch', '3');
+    await tooMany.getByText('Enter a number from 1 to 2.').waitFor();
+    assert.equal(await tooMany.getByRole('button', { name: 'Fit to a watch' }).isDisabled(), true);
+    await page.keyboard.press('Escape');
+    await tooMany.waitFor({ state: 'detached' });
+    const selling = await act('Mark as sold', '2');
+    // A client is faster.
+    await sellUnits(site.world.channel, TESTER, dealer.organizationId, id, 1);
+    await selling.getByRole('button', { name: 'Mark as sold' }).click();
+    await selling.getByText('Only 1 units are available.').waitFor();
+    await page.keyboard.press('Escape');
+    await (await act('Restock', '10')).getByRole('button', { name: 'Restock' }).click();
+    await toast(page, 'Restocked.').waitFor();
+    await page.getByRole('list', { name: 'Sales' }).getByRole('button', { name: 'Void' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Void sale' }).click();
+    await toast(page, 'Sale voided.').waitFor();
+    assert.equal((await readItem(site.world.db, dealer.organizationId, id)).units, 12);
   });
 
   it('has nothing that axe objects to, in both schemes and on a phone', async () => {
@@ -111,3 +339,18 @@ describe('the page of an item', () => {
     }
   });
 });
+
+const UNTIL_LIMIT_MS = 10_000;
+
+/** Asks again until the assertion holds. */
+async function until(assertion: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + UNTIL_LIMIT_MS;
+  for (;;) {
+    try {
+      return await assertion();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
+}

@@ -7,6 +7,7 @@ import type {
   ResponseOf,
 } from '../../../src/contract/dashboard/operation.ts';
 import type { DashboardOperations } from '../../../src/contract/dashboard/operations.ts';
+import { announceSessionEnd, currentSession } from './session-end.ts';
 
 /**
  * The typed client of the dashboard's API: `api('PATCH /team/{user_id}', { params, body })`. Its types come from the table
@@ -68,6 +69,7 @@ export async function api<R extends Route>(
   const given = (input ?? {}) as LooseInput;
   const [method = 'GET'] = route.split(' ');
   const isFile = given.body instanceof Blob;
+  const session = currentSession();
   const response = await fetch(urlOf(route, given), {
     method,
     credentials: 'same-origin',
@@ -76,8 +78,14 @@ export async function api<R extends Route>(
   }).catch(() => {
     throw new ApiFailure(0, { code: 'offline', message: OFFLINE, request_id: '' });
   });
-  if (!response.ok) throw await failureOf(response);
+  if (!response.ok) throw noticed(await failureOf(response), session);
   return (response.status === 204 ? null : await response.json()) as Output<R>;
+}
+
+/** A session that has ended is met by whoever asks first; the shell then asks for the password, over the open page. */
+export function noticed(failure: ApiFailure, session: number): ApiFailure {
+  if (failure.code === 'unauthenticated') announceSessionEnd(session);
+  return failure;
 }
 
 const FILE_TYPE = 'application/octet-stream';

@@ -1,8 +1,7 @@
-import { MutationCache, QueryCache, QueryClient, queryOptions, useMutation } from '@tanstack/react-query';
+import { QueryClient, queryOptions, useMutation } from '@tanstack/react-query';
 import type { ChangeKind } from '../../../src/contract/dashboard/live.ts';
 import { toastError, toastSuccess } from '../ui/toasts.ts';
 import { ApiFailure, api, type Input, type Output, type ReadRoute, type Route } from './client.ts';
-import { announceSessionEnd } from './session-end.ts';
 
 declare module '@tanstack/react-query' {
   interface Register {
@@ -13,9 +12,6 @@ declare module '@tanstack/react-query' {
 const STALE_MS = 30_000;
 
 export const queryClient = new QueryClient({
-  // A session that has ended is met by whoever asks first; the shell then asks for the password, over the open page.
-  queryCache: new QueryCache({ onError: noticeSessionEnd }),
-  mutationCache: new MutationCache({ onError: noticeSessionEnd }),
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
@@ -24,10 +20,6 @@ export const queryClient = new QueryClient({
     },
   },
 });
-
-function noticeSessionEnd(error: unknown): void {
-  if (error instanceof ApiFailure && error.code === 'unauthenticated') announceSessionEnd();
-}
 
 /**
  * What a page reads: `useQuery(read('GET /team', {}, ['team']))`, and the same in the route's loader with

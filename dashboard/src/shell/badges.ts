@@ -9,6 +9,11 @@ export function useBadges(): Record<string, number> {
   return useQuery({ ...badgesQuery, throwOnError: false }).data?.counts ?? {};
 }
 
+/** The enabled integrations that are in test mode. */
+export function useTestChannels(): { id: string; name: string }[] {
+  return useQuery({ ...badgesQuery, throwOnError: false }).data?.test_channels ?? [];
+}
+
 /** For the page's title: what waits on the pages that are there. */
 export function useBadgeTotal(): number {
   const counts = useBadges();

@@ -2,7 +2,7 @@ import { Anchor, Button, Modal, PasswordInput, Stack, Text } from '@mantine/core
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { queryClient, useOperation } from '../api/queries.ts';
-import { onSessionEnd } from '../api/session-end.ts';
+import { onSessionEnd, startNextSession } from '../api/session-end.ts';
 import { paths } from '../paths.ts';
 import { sessionQuery } from './session.ts';
 
@@ -14,6 +14,7 @@ export function SessionEndedDialog() {
   const email = queryClient.getQueryData(sessionQuery.queryKey)?.user.email ?? '';
   const signIn = useOperation('POST /session', {
     onSuccess() {
+      startNextSession();
       setOpen(false);
       setPassword('');
       void queryClient.invalidateQueries();

@@ -9,15 +9,17 @@ import { Mark } from '../ui/mark.tsx';
 import { PageSkeleton } from '../ui/states.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ColorSchemeSwitch } from './color-scheme-switch.tsx';
+import { ConnectionBanner } from './connection-banner.tsx';
 import { NavigationList, NavigationTabs } from './navigation-list.tsx';
 import { Palette } from './palette.tsx';
 import { SessionEndedDialog } from './session-ended-dialog.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { TestDataBanner } from './test-data-banner.tsx';
+import { TestModeBanner } from './test-mode-banner.tsx';
 
 /** The frame: navigation, palette, shortcuts and the live stream around the page that is open. */
 export function Shell() {
-  useLive();
+  const { isLost } = useLive();
   const [isMenuOpen, menu] = useDisclosure(false);
   return (
     <AppShell
@@ -48,6 +50,8 @@ export function Shell() {
         <NavigationList onNavigate={menu.close} />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
+        <ConnectionBanner isLost={isLost} />
+        <TestModeBanner />
         <TestDataBanner />
         <Suspense fallback={<PageSkeleton />}>
           <Outlet />

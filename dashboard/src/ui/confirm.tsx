@@ -8,13 +8,16 @@ type ConfirmProps = {
   verb: string;
   isDangerous?: boolean;
   isBusy?: boolean;
+  /** Something has to be filled in first. */
+  isDisabled?: boolean;
   onConfirm: () => void;
   onClose: () => void;
   children: ReactNode;
 };
 
 /** Asks before something that can't be undone. */
-export function Confirm({ isOpen, title, verb, isDangerous, isBusy, onConfirm, onClose, children }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { isOpen, title, verb, isDangerous, isBusy, isDisabled = false, onConfirm, onClose, children } = props;
   return (
     <Modal opened={isOpen} onClose={onClose} title={title}>
       <Text size="sm" component="div">
@@ -24,7 +27,7 @@ export function Confirm({ isOpen, title, verb, isDangerous, isBusy, onConfirm, o
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button color={isDangerous ? 'ruby' : undefined} loading={isBusy} onClick={onConfirm}>
+        <Button color={isDangerous ? 'ruby' : undefined} loading={isBusy} disabled={isDisabled} onClick={onConfirm}>
           {verb}
         </Button>
       </Group>

@@ -1,4 +1,5 @@
-import { Button, Collapse, Text, Tooltip } from '@mantine/core';
+import { Button, Collapse, Group, Text, Tooltip } from '@mantine/core';
+import { DateInput } from '@mantine/dates';
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -10,16 +11,18 @@ import {
 import { apiUrl } from '../../api/client.ts';
 import { formatNumber } from '../../format.ts';
 import { pathOfId } from '../../paths.ts';
-import { useOwnerOnlyReason } from '../../shell/session.ts';
+import { useOwnerOnlyReason, useSession } from '../../shell/session.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { type ListState, type ListStateSetters, listQueryOf, useListState } from '../../table/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
+import { instantOf, localTimeOf } from '../../zoned-time.ts';
 import { teamQuery } from '../settings/settings-queries.ts';
 import { type AuditEntry, auditObjectsQuery, auditQuery } from './audit-queries.ts';
 import { actorName, ChangeList } from './change-list.tsx';
+import { UndoButton } from './undo-button.tsx';
 
 const FILTER_NAMES = ['actor', 'action', 'object_kind', 'object_id', 'from', 'to'];
 
@@ -49,6 +52,7 @@ export function AuditPage() {
       title="Audit"
       action={<ExportButton filters={state.q === '' ? state.filters : { ...state.filters, object_id: state.q }} />}
     >
+      <DateRange state={state} />
       <DataTable
         name="Audit"
         columns={COLUMNS}
@@ -62,6 +66,48 @@ export function AuditPage() {
     </Page>
   );
 }
+
+/** Whole days of the business, both included; the address holds the instants between which they lie. */
+function DateRange({ state }: { state: ListState & ListStateSetters }) {
+  const { time_zone: zone } = useSession().organization;
+  const { from, to } = state.filters;
+  const dayOf = (instant: string | undefined, shiftMs = 0) =>
+    instant === undefined
+      ? null
+      : localTimeOf(new Date(Date.parse(instant) - shiftMs).toISOString(), zone).slice(0, 10);
+  const startOf = (day: string | null) => (day === null ? '' : instantOf(`${day}T00:00`, zone));
+  return (
+    <Group gap="xs" mb="xs">
+      <DateInput
+        size="xs"
+        w={150}
+        aria-label="From this day"
+        placeholder="From"
+        clearable
+        value={dayOf(from)}
+        onChange={(day) => state.setFilter('from', startOf(day))}
+      />
+      <DateInput
+        size="xs"
+        w={150}
+        aria-label="Up to this day"
+        placeholder="Up to"
+        clearable
+        value={dayOf(to, 1)}
+        onChange={(day) => state.setFilter('to', startOf(day === null ? null : nextDay(day)))}
+      />
+      <Text size="xs" c="dimmed">
+        Days in {zone}
+      </Text>
+    </Group>
+  );
+}
+
+function nextDay(day: string): string {
+  return new Date(Date.parse(`${day}T00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const optionsOf = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
@@ -128,9 +174,9 @@ function ChangesCell({ entry }: { entry: AuditEntry }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <div className="changes-cell">
-      <ChangeList changes={entry.changes} personalFields={entry.personal_fields} />
+      <ChangeList changes={entry.changes} personalFields={entry.personal_fields} names={entry.names} />
       {entry.undoes === null ? null : <Text size="xs">Undoes an earlier change.</Text>}
-      {entry.undone_by === null ? null : <Text size="xs">Was undone.</Text>}
+      <UndoButton entry={entry} />
       {entry.object.id === null && entry.object_count > 0 ? (
         <>
           <button type="button" className="text-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -1,57 +1,27 @@
 import { Text } from '@mantine/core';
-import { formatMoney, formatNumber, formatTime } from '../../format.ts';
 import { useSession } from '../../shell/session.ts';
 import type { AuditEntry, FieldChange } from './audit-queries.ts';
+import { fieldLabel, valueText } from './field-text.ts';
 
-/** Fields whose name in the log is not what people call them. The others are split into words. */
-const FIELD_LABELS: Record<string, string> = {
-  priceAmount: 'Price',
-  costAmount: 'Cost',
-  isHidden: 'Hidden',
-  isOn: 'Published',
-  isEnabled: 'Enabled',
-  isTestMode: 'Test mode',
-  isProvisioned: 'Provisioned',
-  hasPlan: 'Plan with integrations',
-  defaultTaxTreatment: 'Tax',
-  staffSeesCost: 'Staff may see cost prices',
-  locationId: 'Location',
-  businessUnitId: 'Business unit',
-  url: 'URL',
+/** Ids that mean nothing to people; the action says what was done. */
+const UNNAMED = new Set(['photoId', 'photoIds', 'promotionId']);
+
+type ChangeListProps = {
+  changes: FieldChange[];
+  personalFields?: string[];
+  /** Of ids among the values. */
+  names?: Readonly<Record<string, string>>;
 };
 
-export function fieldLabel(field: string): string {
-  const words = field
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .replaceAll('_', ' ')
-    .toLowerCase();
-  return FIELD_LABELS[field] ?? words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
-
-function useValueText(): (field: string, value: unknown) => string {
-  const { organization } = useSession();
-  return function text(field, value): string {
-    if (value === null || value === undefined || value === '') return 'nothing';
-    if (typeof value === 'boolean') return value ? 'yes' : 'no';
-    if (typeof value === 'number') {
-      return field.endsWith('Amount') ? formatMoney(value, organization.currency) : formatNumber(value);
-    }
-    if (typeof value === 'string') return TIME.test(value) ? formatTime(value) : value;
-    if (Array.isArray(value)) return value.length === 0 ? 'nothing' : value.map((one) => text('', one)).join(', ');
-    const entries = Object.entries(value).filter(([, one]) => one !== null);
-    return entries.map(([name, one]) => `${fieldLabel(name)}: ${text(name, one)}`).join('; ') || 'nothing';
-  };
-}
-
 /** What changed, each field as it was and as it is. */
-export function ChangeList({ changes, personalFields = [] }: { changes: FieldChange[]; personalFields?: string[] }) {
-  const text = useValueText();
-  if (changes.length === 0 && personalFields.length === 0) return null;
+export function ChangeList({ changes, personalFields = [], names = {} }: ChangeListProps) {
+  const { organization } = useSession();
+  const text = (field: string, value: unknown) => valueText(field, value, { currency: organization.currency, names });
+  const shown = changes.flatMap(eachField).filter(({ field }) => !UNNAMED.has(field));
+  if (shown.length === 0 && personalFields.length === 0) return null;
   return (
     <ul className="change-list">
-      {changes.map(({ field, old, new: now }) => (
+      {shown.map(({ field, old, new: now }) => (
         <li key={field}>
           <Text component="span" size="sm" fw={600}>
             {fieldLabel(field)}
@@ -69,6 +39,16 @@ export function ChangeList({ changes, personalFields = [] }: { changes: FieldCha
       )}
     </ul>
   );
+}
+
+/** Attributes are one value in the log; people read them one by one. */
+function eachField(change: FieldChange): FieldChange[] {
+  if (change.field !== 'attributes') return [change];
+  const [old, now] = [change.old ?? {}, change.new ?? {}] as [Record<string, unknown>, Record<string, unknown>];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  return names
+    .map((field) => ({ field, old: old[field] ?? null, new: now[field] ?? null }))
+    .filter((one) => JSON.stringify(one.old) !== JSON.stringify(one.new));
 }
 
 /** Who it was, in a word or two. */

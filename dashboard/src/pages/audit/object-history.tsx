@@ -35,11 +35,14 @@ export function ObjectHistory({ kind, id, actionsOf }: ObjectHistoryProps) {
         {list.data.data.map((entry) => (
           <li key={entry.id}>
             <div>
-              <Text size="sm">{AUDIT_ACTION_LABELS[entry.action]}</Text>
+              <Text size="sm">
+                {entry.undoes === null ? '' : 'Undo: '}
+                {AUDIT_ACTION_LABELS[entry.action]}
+              </Text>
               <Text size="xs" c="dimmed">
                 {actorName(entry)} · <Time at={entry.at} />
               </Text>
-              <ChangeList changes={entry.changes} personalFields={entry.personal_fields} />
+              <ChangeList changes={entry.changes} personalFields={entry.personal_fields} names={entry.names} />
             </div>
             {actionsOf?.(entry)}
           </li>

@@ -78,7 +78,7 @@ function DeleteIntegration({ integration: { id, name } }: { integration: Integra
   const form = useForm({ initialValues: { name: '' } });
   const remove = useOperation('DELETE /integrations/{integration_id}', {
     form,
-    success: 'Deleted.',
+    success: 'Its key is unknown now. Its records are being removed.',
     onSuccess() {
       void queryClient.invalidateQueries({ queryKey: integrationsQuery.queryKey });
       void navigate({ to: paths.integrations() });

@@ -2,6 +2,8 @@ import { Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { EVENT_TYPES, type EventType } from '../../../../src/contract/event-types.ts';
 import { useOperation } from '../../api/queries.ts';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
+import { toastUndo } from '../../ui/undo-toast.tsx';
 import { refreshIntegration } from './integration-parts.tsx';
 import type { Integration } from './integration-queries.ts';
 
@@ -15,12 +17,15 @@ export function EventTree({ integration: { id, webhook } }: { integration: Integ
   const [edited, setEdited] = useState<ReadonlySet<string> | null>(null);
   const chosen = edited ?? stored;
   const save = useOperation('PUT /integrations/{integration_id}/webhook/events', {
-    success: 'Events saved.',
     onSuccess() {
       setEdited(null);
       refreshIntegration(id);
+      const before = webhook.subscribed_events;
+      toastUndo('Events saved.', () => store(before));
     },
   });
+  const store = (names: string[]) =>
+    save.mutate({ params: { integration_id: id }, body: { subscribed_events: names } });
   const set = (types: readonly string[], isOn: boolean) => {
     const next = new Set(chosen);
     for (const type of types) isOn ? next.add(type) : next.delete(type);
@@ -31,6 +36,7 @@ export function EventTree({ integration: { id, webhook } }: { integration: Integ
       <Title order={2} size="h4">
         Events
       </Title>
+      <LeaveGuard isDirty={edited !== null} />
       <Branch label="All events" types={TYPES} chosen={chosen} onChange={set} />
       {GROUPS.map((group) => {
         const types = TYPES.filter((type) => type.startsWith(`${group}.`));
@@ -58,7 +64,7 @@ export function EventTree({ integration: { id, webhook } }: { integration: Integ
           variant="default"
           disabled={edited === null}
           loading={save.isPending}
-          onClick={() => save.mutate({ params: { integration_id: id }, body: { subscribed_events: namesOf(chosen) } })}
+          onClick={() => store(namesOf(chosen))}
         >
           Save events
         </Button>

@@ -2,9 +2,10 @@ import type { Output } from '../../api/client.ts';
 import { read } from '../../api/queries.ts';
 
 export type IntegrationEntry = Output<'GET /integrations'>['data'][number];
+export type Deletion = Output<'GET /integrations'>['deletions'][number];
 export type Integration = Output<'GET /integrations/{integration_id}'>;
 
-export const integrationsQuery = read('GET /integrations', {}, ['integration', 'organization']);
+export const integrationsQuery = read('GET /integrations', {}, ['integration', 'organization', 'job']);
 
 export function integrationQuery(id: string) {
   const params = { integration_id: id };
@@ -15,6 +16,14 @@ export function integrationQuery(id: string) {
     'delivery',
     'job',
   ]);
+}
+
+/** A gauge shows what happens now; requests of a client are too many to be announced one by one. */
+const GAUGE_EVERY_MS = 2_000;
+
+export function usageQuery(id: string) {
+  const query = read('GET /integrations/{integration_id}/usage', { params: { integration_id: id } }, ['integration']);
+  return { ...query, refetchInterval: GAUGE_EVERY_MS };
 }
 
 export function testDeliveryQuery(id: string, deliveryId: string) {

@@ -1,18 +1,19 @@
-import { Anchor, Table, Text } from '@mantine/core';
+import { Anchor, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type IntegrationEntry, integrationsQuery } from './integration-queries.ts';
+import { type Deletion, type IntegrationEntry, integrationsQuery } from './integration-queries.ts';
 import { ModeStatus, WebhookStatus } from './integration-status.tsx';
 import { ReasonButton } from './reason-button.tsx';
 
 export function IntegrationsPage() {
-  const { data } = useSuspenseQuery(integrationsQuery).data;
+  const { data, deletions } = useSuspenseQuery(integrationsQuery).data;
   return (
     <Page title="Integrations" action={data.length === 0 ? null : <NewButton />}>
       {data.length === 0 ? (
@@ -22,7 +23,33 @@ export function IntegrationsPage() {
       ) : (
         <IntegrationTable integrations={data} />
       )}
+      <Deletions deletions={deletions} />
     </Page>
+  );
+}
+
+/** What is being deleted, until nothing is left of it. */
+function Deletions({ deletions }: { deletions: Deletion[] }) {
+  if (deletions.length === 0) return null;
+  return (
+    <Stack gap="sm" mt="xl" maw={760}>
+      <Title order={2} size="h4">
+        Being deleted
+      </Title>
+      {deletions.map(({ id, name, done, total, error }) => (
+        <Stack key={id} gap={4}>
+          <Text size="sm" role="status">
+            {name ?? 'An integration'}: {formatNumber(done)}
+            {total === null ? '' : ` of ${formatNumber(total)}`} records removed
+          </Text>
+          <Progress
+            value={total === null || total === 0 ? 0 : (100 * done) / total}
+            aria-label={`Deletion of ${name ?? 'an integration'}`}
+          />
+          {error === null ? null : <Text size="sm">{error} It is tried again by itself.</Text>}
+        </Stack>
+      ))}
+    </Stack>
   );
 }
 

@@ -1,20 +1,24 @@
 import { Button, Checkbox, Group, Progress, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { Time } from '../../ui/time.tsx';
+import { toastUndo } from '../../ui/undo-toast.tsx';
 import { Facts, refreshIntegration } from './integration-parts.tsx';
-import type { Integration } from './integration-queries.ts';
+import { type Integration, usageQuery } from './integration-queries.ts';
 import { Jobs } from './jobs.tsx';
 import { ReasonButton } from './reason-button.tsx';
 import { Command, meCommand } from './shown-once.tsx';
 
 export function OverviewTab({ integration }: { integration: Integration }) {
-  const { id, rate } = integration;
+  const { id } = integration;
+  const usage = useQuery(usageQuery(id)).data ?? integration;
   return (
     <Stack gap="xl" maw={760}>
       <Name integration={integration} />
@@ -27,22 +31,12 @@ export function OverviewTab({ integration }: { integration: Integration }) {
           facts={[
             ['Id', <CopyId key="id" id={id} />],
             ['API key', <code key="hint">{integration.key_hint}</code>],
-            [
-              'Key last used',
-              integration.last_used_at === null ? 'never' : <Time key="used" at={integration.last_used_at} />,
-            ],
+            ['Key last used', usage.last_used_at === null ? 'never' : <Time key="used" at={usage.last_used_at} />],
             ['API version', <code key="version">{integration.api_version}</code>],
             ['Created', <Time key="created" at={integration.created_at} />],
           ]}
         />
-        <Text size="sm">
-          Rate limit: {formatNumber(rate.used)} of {formatNumber(rate.limit)} tokens used in the last 60 seconds
-        </Text>
-        <Progress
-          value={(100 * rate.used) / rate.limit}
-          color={rate.used / rate.limit > 0.9 ? 'ruby' : 'steel'}
-          aria-label="Rate limit used"
-        />
+        <RateGauge rate={usage.rate} />
       </Stack>
       <Jobs jobs={integration.jobs} />
       <Command label="Who am I, for this key" text={meCommand('$API_KEY')} />
@@ -50,14 +44,38 @@ export function OverviewTab({ integration }: { integration: Integration }) {
   );
 }
 
+/** The share of the limit from which the gauge warns. */
+const WARNING_SHARE = 0.9;
+
+function RateGauge({ rate: { used, limit } }: { rate: Integration['rate'] }) {
+  return (
+    <>
+      <Text size="sm">
+        Rate limit: {formatNumber(used)} of {formatNumber(limit)} tokens used in the last 60 seconds
+      </Text>
+      <Progress
+        value={(100 * used) / limit}
+        color={used / limit > WARNING_SHARE ? 'ruby' : 'steel'}
+        aria-label="Rate limit used"
+      />
+    </>
+  );
+}
+
 function Name({ integration: { id, name } }: { integration: Integration }) {
   const form = useForm({ initialValues: { name } });
+  const set = (next: string) => {
+    form.setInitialValues({ name: next });
+    form.setValues({ name: next });
+    refreshIntegration(id);
+  };
   const rename = useOperation('PATCH /integrations/{integration_id}', {
     form,
-    success: 'Renamed.',
-    onSuccess(_, { body }) {
-      form.setInitialValues({ name: body?.name ?? name });
-      refreshIntegration(id);
+    onSuccess(_, { body = {} }) {
+      set(body.name ?? name);
+      toastUndo('Renamed.', () =>
+        rename.mutate({ params: { integration_id: id }, body: { name } }, { onSuccess: () => set(name) }),
+      );
     },
   });
   return (
@@ -67,6 +85,7 @@ function Name({ integration: { id, name } }: { integration: Integration }) {
       )}
     >
       <Group align="flex-end" gap="xs">
+        <LeaveGuard isDirty={form.isDirty()} />
         <TextInput label="Name" maxLength={500} required flex={1} maw={360} {...form.getInputProps('name')} />
         <Button type="submit" variant="default" disabled={form.values.name.trim() === name} loading={rename.isPending}>
           Rename
@@ -78,7 +97,14 @@ function Name({ integration: { id, name } }: { integration: Integration }) {
 
 function Switches({ integration }: { integration: Integration }) {
   const { id, is_enabled: isEnabled } = integration;
-  const toggle = useOperation('PATCH /integrations/{integration_id}', { onSuccess: () => refreshIntegration(id) });
+  const toggle = useOperation('PATCH /integrations/{integration_id}', {
+    onSuccess(_, { body = {} }) {
+      refreshIntegration(id);
+      const isOn = body.is_enabled === true;
+      toastUndo(isOn ? 'Enabled.' : 'Disabled.', () => set(!isOn));
+    },
+  });
+  const set = (isOn: boolean) => toggle.mutate({ params: { integration_id: id }, body: { is_enabled: isOn } });
   return (
     <Stack gap="md">
       <Switch
@@ -86,9 +112,7 @@ function Switches({ integration }: { integration: Integration }) {
         description="While it is off, every request of the website answers 403 and webhooks are held."
         checked={isEnabled}
         disabled={toggle.isPending}
-        onChange={(event) =>
-          toggle.mutate({ params: { integration_id: id }, body: { is_enabled: event.currentTarget.checked } })
-        }
+        onChange={(event) => set(event.currentTarget.checked)}
       />
       <TestMode integration={integration} />
     </Stack>

@@ -1,6 +1,7 @@
-import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, NumberInput, Select, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import {
   IMAGE_FORMAT_LABELS,
   MARKUP_MAX_BASIS_POINTS,
@@ -10,6 +11,10 @@ import {
 import { api, type Input, type Output } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
+import { paths } from '../../paths.ts';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
+import { Thumbnail } from '../../ui/thumbnail.tsx';
+import { toastUndo } from '../../ui/undo-toast.tsx';
 import { refreshIntegration } from './integration-parts.tsx';
 import { type Integration, integrationsQuery } from './integration-queries.ts';
 import { Jobs } from './jobs.tsx';
@@ -26,16 +31,19 @@ export function PresentationTab({ integration }: { integration: Integration }) {
   const form = useForm<Settings>({ initialValues: presentation });
   const save = useOperation('PUT /integrations/{integration_id}/presentation', {
     form,
-    success: 'Saved. A job carries it into every item.',
     onSuccess(_, { body }) {
       form.setInitialValues(body);
+      form.setValues(body);
       refreshIntegration(id);
+      toastUndo('Saved. A job carries it into every item.', () => store(presentation));
     },
   });
+  const store = (body: Settings) => save.mutate({ params: { integration_id: id }, body });
   const isDirty = form.isDirty();
   return (
     <Stack gap="xl" maw={860}>
-      <form onSubmit={form.onSubmit((body) => save.mutate({ params: { integration_id: id }, body }))}>
+      <LeaveGuard isDirty={isDirty} />
+      <form onSubmit={form.onSubmit(store)}>
         <Stack>
           <SimpleGrid cols={{ base: 2, sm: 4 }}>
             <Select
@@ -43,6 +51,7 @@ export function PresentationTab({ integration }: { integration: Integration }) {
               data={currencies.includes(presentation.currency) ? currencies : [...currencies, presentation.currency]}
               allowDeselect={false}
               searchable
+              nothingFoundMessage="There is no exchange rate to that currency. Ask the operator of this service for one."
               {...form.getInputProps('currency')}
             />
             <NumberInput
@@ -135,10 +144,17 @@ function PreviewTable({ items }: { items: Preview['items'] }) {
         {items.map((item) => (
           <Table.Tr key={item.id}>
             <Table.Td>
-              {item.title}
-              <Text size="xs" c="dimmed">
-                {item.stock_number}
-              </Text>
+              <Group gap="sm" wrap="nowrap">
+                <Thumbnail kind={item.kind} url={item.thumbnail_url} />
+                <div className="item-name">
+                  <Anchor size="sm" renderRoot={(props) => <Link to={paths.item(item.id)} {...props} />}>
+                    {item.title}
+                  </Anchor>
+                  <Text size="xs" c="dimmed">
+                    {item.stock_number}
+                  </Text>
+                </div>
+              </Group>
             </Table.Td>
             <Table.Td ta="right">{priceOf(item.before)}</Table.Td>
             <Table.Td ta="right" fw={600}>

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { Status } from '../../ui/status.tsx';
 import { integrationQuery } from './integration-queries.ts';
 import { ReasonButton } from './reason-button.tsx';
@@ -43,6 +44,7 @@ export function UrlForm({ integrationId, url, reason, onSecret, onSaved }: UrlFo
         submit();
       }}
     >
+      <LeaveGuard isDirty={form.isDirty()} />
       <Stack gap="xs">
         <TextInput
           label="Webhook URL"

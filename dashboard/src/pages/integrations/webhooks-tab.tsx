@@ -6,6 +6,7 @@ import { formatTime } from '../../format.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Time } from '../../ui/time.tsx';
+import { toastUndo } from '../../ui/undo-toast.tsx';
 import { EventTree } from './event-tree.tsx';
 import { Facts, refreshIntegration } from './integration-parts.tsx';
 import type { Integration } from './integration-queries.ts';
@@ -21,8 +22,12 @@ export function WebhooksTab({ integration }: { integration: Integration }) {
   const reason = useOwnerOnlyReason();
   const [secret, setSecret] = useState<string | null>(null);
   const toggle = useOperation('PUT /integrations/{integration_id}/webhook/enabled', {
-    onSuccess: () => refreshIntegration(id),
+    onSuccess(_, { body }) {
+      refreshIntegration(id);
+      toastUndo(body.is_enabled ? 'Webhooks are on.' : 'Webhooks are off.', () => set(!body.is_enabled));
+    },
   });
+  const set = (isOn: boolean) => toggle.mutate({ params: { integration_id: id }, body: { is_enabled: isOn } });
   return (
     <Stack gap="xl" maw={760}>
       {webhook.url === null || webhook.stop_reasons.length === 0 ? null : (
@@ -37,9 +42,7 @@ export function WebhooksTab({ integration }: { integration: Integration }) {
         description="While it is off, events are held. Switched on again, they are sent at once."
         checked={webhook.is_enabled}
         disabled={toggle.isPending}
-        onChange={(event) =>
-          toggle.mutate({ params: { integration_id: id }, body: { is_enabled: event.currentTarget.checked } })
-        }
+        onChange={(event) => set(event.currentTarget.checked)}
       />
       <Facts
         facts={[

@@ -7,6 +7,7 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { Page } from '../../ui/page.tsx';
 import { integrationsQuery } from './integration-queries.ts';
 import { ReasonButton } from './reason-button.tsx';
@@ -23,9 +24,11 @@ export function WizardPage() {
   const [made, setMade] = useState<Made | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const [isSaved, setSaved] = useState(false);
-  const finish = () => made !== null && void navigate({ to: paths.integration(made.id) });
+  const finish = () => made !== null && void navigate({ to: paths.integration(made.id), ignoreBlocker: true });
   return (
     <Page title="New integration">
+      <LeaveGuard isDirty={step === 1} what="the API key, which is shown this once," />
+      <LeaveGuard isDirty={step === 2 && secret !== null} what="the signing secret, which is shown this once," />
       <Stack maw={720} gap="lg">
         <Stepper active={step} size="sm" allowNextStepsSelect={false} wrap={false} className="wizard-steps">
           <Stepper.Step label="Name" allowStepSelect={false} />
@@ -114,6 +117,7 @@ function NameStep({ onMade }: { onMade: (made: Made) => void }) {
           data={currencies}
           allowDeselect={false}
           searchable
+          nothingFoundMessage="There is no exchange rate to that currency. Ask the operator of this service for one."
           {...form.getInputProps('currency')}
         />
         <Text size="sm" c="dimmed">

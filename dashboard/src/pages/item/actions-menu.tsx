@@ -1,33 +1,32 @@
-import { Button, Menu, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, Menu, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type ItemMovement, MOVEMENT_LABELS } from '../../../../src/contract/dashboard/items.ts';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';
 import { Confirm } from '../../ui/confirm.tsx';
+import { useUndo } from '../audit/undo.ts';
 import type { Item } from './item-queries.ts';
+import { VoidDialog } from './sales-panel.tsx';
+import { UNIT_ACTION_LABELS, type UnitsAction, UnitsDialog, unitsLimit } from './units-dialog.tsx';
 
-type UnitsAction = ItemMovement | 'sell';
-const LABELS: Record<UnitsAction, string> = { sell: 'Mark as sold', ...MOVEMENT_LABELS };
+const UNIT_ACTIONS: UnitsAction[] = ['sell', 'reserve', 'release', 'restock', 'return', 'fit', 'remove'];
 
 /** What can be done with an item besides editing it. What can't be done now is disabled with its reason. */
 export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => void }) {
-  const [action, setAction] = useState<UnitsAction | null>(null);
-  const [isDeleting, setDeleting] = useState(false);
+  const [action, setAction] = useState<UnitsAction | 'void' | 'delete' | null>(null);
   const navigate = useNavigate();
   const ownerOnly = useOwnerOnlyReason();
-  const hide = useOperation('PUT /items/{item_id}/hidden', { onSuccess: onChanged });
-  const remove = useOperation('DELETE /items/{item_id}', {
-    success: 'Deleted for ever.',
-    onSuccess: () => void navigate({ to: item.kind === 'part' ? paths.parts() : paths.watches(), ignoreBlocker: true }),
-  });
-  const voidSale = useOperation('POST /items/{item_id}/sales/{sale_id}/void', {
-    success: 'Sale voided.',
-    onSuccess: onChanged,
+  const { offer } = useUndo();
+  const hide = useOperation('PUT /items/{item_id}/hidden', {
+    onSuccess({ audit_id: auditId }, { body }) {
+      offer(body.is_hidden ? 'Hidden on every channel.' : 'Shown again.', auditId);
+      onChanged();
+    },
   });
   const params = { item_id: item.id };
   const lastSale = item.sales.find((sale) => !sale.is_voided);
+  const close = () => setAction(null);
   return (
     <>
       <Menu position="bottom-end">
@@ -37,12 +36,12 @@ export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => 
         <Menu.Dropdown>
           {UNIT_ACTIONS.filter((one) => one !== 'fit' || item.kind === 'part').map((one) => (
             <ActionItem key={one} reason={reasonAgainst(one, item)} onClick={() => setAction(one)}>
-              {LABELS[one]}
+              {UNIT_ACTION_LABELS[one]}
             </ActionItem>
           ))}
           <ActionItem
             reason={lastSale === undefined ? 'There is no sale to void.' : null}
-            onClick={() => lastSale && voidSale.mutate({ params: { ...params, sale_id: lastSale.id } })}
+            onClick={() => setAction('void')}
           >
             Void the last sale
           </ActionItem>
@@ -57,81 +56,74 @@ export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => 
             Duplicate
           </ActionItem>
           <Menu.Divider />
-          <ActionItem reason={ownerOnly} onClick={() => setDeleting(true)}>
+          <ActionItem reason={ownerOnly} onClick={() => setAction('delete')}>
             Delete for ever
           </ActionItem>
         </Menu.Dropdown>
       </Menu>
-      {action === null ? null : (
-        <UnitsDialog item={item} action={action} onClose={() => setAction(null)} onChanged={onChanged} />
+      {action === null || action === 'void' || action === 'delete' ? null : (
+        <UnitsDialog item={item} action={action} onClose={close} onChanged={onChanged} />
       )}
-      <Confirm
-        isOpen={isDeleting}
-        title={`Delete ${item.title}?`}
-        verb="Delete for ever"
-        isDangerous
-        isBusy={remove.isPending}
-        onConfirm={() => remove.mutate({ params })}
-        onClose={() => setDeleting(false)}
-      >
-        It disappears from every site, and its photos are deleted. There is no undo.
-      </Confirm>
+      {action === 'void' && lastSale !== undefined ? (
+        <VoidDialog item={item} sale={lastSale} onClose={close} onChanged={onChanged} />
+      ) : null}
+      {action === 'delete' ? <DeleteDialog item={item} onClose={close} /> : null}
     </>
   );
 }
 
-const UNIT_ACTIONS: UnitsAction[] = ['sell', 'reserve', 'release', 'restock', 'return', 'fit', 'remove'];
+function DeleteDialog({ item, onClose }: { item: Item; onClose: () => void }) {
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState('');
+  const remove = useOperation('DELETE /items/{item_id}', {
+    success: 'Deleted for ever.',
+    onSuccess: () => void navigate({ to: item.kind === 'part' ? paths.parts() : paths.watches(), ignoreBlocker: true }),
+  });
+  return (
+    <Confirm
+      isOpen
+      title={`Delete ${item.title}?`}
+      verb="Delete for ever"
+      isDangerous
+      isBusy={remove.isPending}
+      isDisabled={typed.trim() !== item.stock_number}
+      onConfirm={() => remove.mutate({ params: { item_id: item.id } })}
+      onClose={onClose}
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          It disappears from every site, and its photos are deleted. There is no undo. To take it off for a while, hide
+          it instead.
+        </Text>
+        <TextInput
+          label={`Type ${item.stock_number} to confirm`}
+          autoComplete="off"
+          data-autofocus
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Stack>
+    </Confirm>
+  );
+}
 
 function reasonAgainst(action: UnitsAction, item: Item): string | null {
-  if (action === 'restock' || action === 'return') return null;
-  if (action === 'release') return item.releasable_units > 0 ? null : 'No units are reserved by hand.';
-  return item.free_units > 0 ? null : 'No units are free.';
+  if (unitsLimit(action, item) > 0) return null;
+  if (action === 'release') return 'No units are reserved by hand.';
+  return action === 'restock' || action === 'return' ? 'An item has at most a million units.' : 'No units are free.';
 }
 
 type ActionItemProps = { reason: string | null; onClick: () => void; children: string };
 
 function ActionItem({ reason, onClick, children }: ActionItemProps) {
   return (
-    <Menu.Item disabled={reason !== null} title={reason ?? undefined} onClick={onClick}>
+    <Menu.Item disabled={reason !== null} onClick={onClick}>
       {children}
-    </Menu.Item>
-  );
-}
-
-type UnitsDialogProps = { item: Item; action: UnitsAction; onClose: () => void; onChanged: () => void };
-
-function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogProps) {
-  const [units, setUnits] = useState(1);
-  const done = () => {
-    onChanged();
-    onClose();
-  };
-  const success = `${LABELS[action]}: done.`;
-  const sell = useOperation('POST /items/{item_id}/sales', { success, onSuccess: done });
-  const move = useOperation('POST /items/{item_id}/movements', { success, onSuccess: done });
-  const params = { item_id: item.id };
-  const confirm = () =>
-    action === 'sell'
-      ? sell.mutate({ params, body: { units } })
-      : move.mutate({ params, body: { movement: action, units } });
-  return (
-    <Modal opened onClose={onClose} title={LABELS[action]}>
-      <Stack>
-        <Text size="sm">
-          {item.free_units} of {item.units} units are free.
+      {reason === null ? null : (
+        <Text size="xs" c="dimmed">
+          {reason}
         </Text>
-        <NumberInput
-          label="Units"
-          min={1}
-          allowDecimal={false}
-          data-autofocus
-          value={units}
-          onChange={(value) => setUnits(Number(value) || 1)}
-        />
-        <Button loading={sell.isPending || move.isPending} onClick={confirm}>
-          {LABELS[action]}
-        </Button>
-      </Stack>
-    </Modal>
+      )}
+    </Menu.Item>
   );
 }

@@ -1,9 +1,12 @@
 import { Code, Switch, Text, Title } from '@mantine/core';
 import { useState } from 'react';
+import { ROUNDING_LABELS } from '../../../../src/contract/dashboard/integrations.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney } from '../../format.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useUndo } from '../audit/undo.ts';
 import type { ItemChannel } from './item-queries.ts';
 
 type ChannelsPanelProps = {
@@ -17,13 +20,20 @@ type ChannelsPanelProps = {
 /** On which sites the item is, what it costs there and why, and what the site reads. */
 export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: ChannelsPanelProps) {
   const toggle = useOperation('PUT /stock/{item_id}/channels/{integration_id}');
+  const { offer } = useUndo();
   // Shown at once; a refusal falls back to what stands.
   const [wanted, setWanted] = useState<{ id: string; isOn: boolean } | null>(null);
   const change = (id: string, isOn: boolean) => {
     setWanted({ id, isOn });
     toggle.mutate(
       { params: { item_id: itemId ?? '', integration_id: id }, body: { is_on: isOn } },
-      { onSettled: () => void onChanged().finally(() => setWanted(null)) },
+      {
+        onSuccess({ audit_id: auditId }) {
+          const name = channels.find((channel) => channel.integration_id === id)?.name ?? 'the channel';
+          offer(isOn ? `Published on ${name}.` : `Taken off ${name}.`, auditId);
+        },
+        onSettled: () => void onChanged().finally(() => setWanted(null)),
+      },
     );
   };
   return (
@@ -31,9 +41,14 @@ export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: Channels
       <Title order={2} size="h4">
         Channels
       </Title>
+      {isDraft && itemId !== null ? (
+        <Text size="sm" role="status">
+          <Status tone="warn">Preview of your unsaved changes</Status>
+        </Text>
+      ) : null}
       {channels.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No integration yet. Your sites appear here.
+          {itemId === null ? 'Prices on your channels appear here.' : 'No integration yet. Your sites appear here.'}
         </Text>
       ) : null}
       {channels.map((channel) => (
@@ -68,6 +83,7 @@ export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: Channels
 }
 
 const BASIS_POINTS_PER_PERCENT = 100;
+const ROUNDINGS: Record<string, string> = ROUNDING_LABELS;
 
 function PriceArithmetic({ label, steps }: { label: string; steps: ItemChannel['price'] }) {
   if (steps === null) {
@@ -92,7 +108,7 @@ function PriceArithmetic({ label, steps }: { label: string; steps: ItemChannel['
     const percent = steps.markup_basis_points / BASIS_POINTS_PER_PERCENT;
     parts.push(`${percent > 0 ? '+' : '−'} ${Math.abs(percent)} % = ${formatMoney(steps.marked_up, steps.currency)}`);
   }
-  if (steps.rounding !== 'none') parts.push(`rounded (${steps.rounding.replaceAll('_', ' ')})`);
+  if (steps.rounding !== 'none') parts.push(`rounded ${ROUNDINGS[steps.rounding]?.toLowerCase() ?? steps.rounding}`);
   return (
     <div>
       <Text size="sm">

@@ -1,66 +1,76 @@
-import { Button, Group, Modal, Table, Text } from '@mantine/core';
-import type { ItemValues } from './item-form.ts';
-
-export type Conflict = { field: string; mine: unknown; theirs: unknown };
+import { Button, Group, Modal, Radio, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useSession } from '../../shell/session.ts';
+import { fieldLabel, valueText } from '../audit/field-text.ts';
+import type { Choice, Conflict } from './conflicts.ts';
+import type { ItemChoices } from './item-queries.ts';
 
 type ConflictDialogProps = {
   conflicts: Conflict[];
-  /** Keeps what the colleague saved in these fields, or overwrites it. */
-  onChoose: (choice: 'mine' | 'theirs') => void;
+  /** Fields that only the colleague changed. */
+  takenOver: string[];
+  locations: ItemChoices['locations'];
+  isSaving: boolean;
+  onSave: (choices: Record<string, Choice>) => void;
   onClose: () => void;
 };
 
-/** Both versions side by side: somebody else has saved meanwhile. Nothing is lost until the person chooses. */
-export function ConflictDialog({ conflicts, onChoose, onClose }: ConflictDialogProps) {
+/** Both versions side by side, field by field. Nothing is saved, and nothing is lost, until the person has chosen. */
+export function ConflictDialog({ conflicts, takenOver, locations, isSaving, onSave, onClose }: ConflictDialogProps) {
+  const [choices, setChoices] = useState<Record<string, Choice>>({});
+  const { organization } = useSession();
+  const names = Object.fromEntries(locations.map(({ id, name, business_unit: unit }) => [id, `${unit}, ${name}`]));
+  const context = { currency: organization.currency, names };
   return (
-    <Modal opened onClose={onClose} size="lg" title="A colleague has saved this item meanwhile">
-      <Text size="sm" mb="sm">
-        {conflicts.length === 0
-          ? 'Their changes are in other fields than yours. Save again to keep both.'
-          : 'You both changed these fields:'}
+    <Modal opened onClose={onClose} size="xl" title="A colleague has saved this item meanwhile">
+      <Text size="sm" mb="md">
+        You have both changed {conflicts.length === 1 ? 'this field' : 'these fields'}. Choose which value to keep.
       </Text>
-      {conflicts.length === 0 ? null : (
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Field</Table.Th>
-              <Table.Th>Yours</Table.Th>
-              <Table.Th>Theirs</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {conflicts.map(({ field, mine, theirs }) => (
-              <Table.Tr key={field}>
-                <Table.Td>{field.replaceAll('_', ' ')}</Table.Td>
-                <Table.Td>{textOf(mine)}</Table.Td>
-                <Table.Td>{textOf(theirs)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+      {conflicts.map(({ field, mine, theirs }) => (
+        <Radio.Group
+          key={field}
+          label={fieldLabel(field)}
+          value={choices[field] ?? 'mine'}
+          onChange={(value) => setChoices({ ...choices, [field]: value as Choice })}
+          mb="md"
+        >
+          <div className="conflict-sides">
+            <Side value="mine" label="Yours" text={valueText(field, mine, context)} />
+            <Side value="theirs" label="Theirs" text={valueText(field, theirs, context)} />
+          </div>
+        </Radio.Group>
+      ))}
+      {takenOver.length === 0 ? null : (
+        <Text size="sm" c="dimmed">
+          They also changed: {takenOver.map(fieldLabel).join(', ')}. You did not, so their values are kept.
+        </Text>
       )}
       <Group justify="flex-end" mt="md">
-        <Button variant="default" onClick={() => onChoose('theirs')}>
-          Take theirs
+        <Button variant="default" onClick={onClose}>
+          Go on editing
         </Button>
-        <Button onClick={() => onChoose('mine')}>Keep mine</Button>
+        <Button loading={isSaving} onClick={() => onSave(choices)}>
+          Save what I chose
+        </Button>
       </Group>
     </Modal>
   );
 }
 
-/** The fields that both changed, each from `base`, to different values. */
-export function conflictsOf(base: ItemValues, mine: ItemValues, theirs: ItemValues): Conflict[] {
-  const flat = ({ attributes, ...rest }: ItemValues): Record<string, unknown> => ({ ...attributes, ...rest });
-  const [before, own, other] = [flat(base), flat(mine), flat(theirs)];
-  const differs = (one: unknown, two: unknown) => JSON.stringify(one ?? null) !== JSON.stringify(two ?? null);
-  return Object.keys(own)
-    .filter((field) => differs(before[field], own[field]) && differs(before[field], other[field]))
-    .filter((field) => differs(own[field], other[field]))
-    .map((field) => ({ field, mine: own[field], theirs: other[field] }));
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function Side({ value, label, text }: { value: Choice; label: string; text: string }) {
+  return (
+    <Radio.Card value={value} className="conflict-side" aria-label={`${label}: ${text}`}>
+      <Group gap="sm" wrap="nowrap" align="flex-start">
+        <Radio.Indicator />
+        <div>
+          <Text size="xs" c="dimmed">
+            {label}
+          </Text>
+          <Text size="sm" className="conflict-text">
+            {text}
+          </Text>
+        </div>
+      </Group>
+    </Radio.Card>
+  );
 }

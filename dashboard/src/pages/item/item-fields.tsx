@@ -1,19 +1,6 @@
+import { NumberInput, Select, SimpleGrid, Text, Textarea, TextInput, Title } from '@mantine/core';
+import { CATALOGUE } from '../../../../src/contract/catalogue.ts';
 import {
-  Autocomplete,
-  MultiSelect,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Switch,
-  Text,
-  Textarea,
-  TextInput,
-  Title,
-} from '@mantine/core';
-import { CATALOGUE, type Enumeration } from '../../../../src/contract/catalogue.ts';
-import { exponentOf } from '../../../../src/contract/currencies.ts';
-import {
-  AMOUNT_LIMIT,
   DESCRIPTION_LENGTH_LIMIT,
   STOCK_NUMBER_LENGTH_LIMIT,
   STRING_LENGTH_LIMIT,
@@ -21,9 +8,12 @@ import {
 } from '../../../../src/contract/limits.ts';
 import { formatNumber } from '../../format.ts';
 import type { Kind } from '../stock/stock-queries.ts';
-import { ATTRIBUTES, type AttributeField } from './attributes.ts';
+import { AttributeInput, lengthHint, optionsOf } from './attribute-input.tsx';
+import { ATTRIBUTES } from './attributes.ts';
+import { CompatibilityEditor } from './compatibility-editor.tsx';
 import type { ItemValues } from './item-form.ts';
 import type { ItemChoices } from './item-queries.ts';
+import { MoneyInput } from './money-input.tsx';
 
 export type ItemFieldsProps = {
   kind: Kind;
@@ -61,12 +51,20 @@ export function ItemFields(props: ItemFieldsProps) {
           </SimpleGrid>
         </section>
       ))}
+      {kind === 'part' ? (
+        <CompatibilityEditor
+          value={values.attributes.compatibility}
+          brands={props.choices.brands}
+          error={errors['attributes.compatibility']}
+          onChange={(fits) => setAttribute('compatibility', fits)}
+        />
+      ) : null}
       <PrivateFields {...props} />
     </>
   );
 }
 
-function MainFields({ kind, choices, values, errors, onChange }: ItemFieldsProps) {
+function MainFields({ choices, values, errors, onChange }: ItemFieldsProps) {
   const locations = choices.locations.map(({ id, name, business_unit }) => ({
     value: id,
     label: `${business_unit}, ${name}`,
@@ -77,6 +75,7 @@ function MainFields({ kind, choices, values, errors, onChange }: ItemFieldsProps
       <TextInput
         label="Title"
         required
+        description={lengthHint(values.title)}
         maxLength={STRING_LENGTH_LIMIT}
         value={values.title}
         error={errors.title}
@@ -86,6 +85,7 @@ function MainFields({ kind, choices, values, errors, onChange }: ItemFieldsProps
         <TextInput
           label="Stock number"
           required
+          description={lengthHint(values.stock_number, STOCK_NUMBER_LENGTH_LIMIT)}
           maxLength={STOCK_NUMBER_LENGTH_LIMIT}
           value={values.stock_number}
           error={errors.stock_number}
@@ -100,13 +100,16 @@ function MainFields({ kind, choices, values, errors, onChange }: ItemFieldsProps
           onChange={(amount) => onChange({ price_amount: amount })}
         />
         <NumberInput
-          label={kind === 'part' ? 'Units to sell' : 'Units'}
+          label="Units to sell"
           min={0}
           max={UNITS_LIMIT}
+          clampBehavior="none"
           allowDecimal={false}
-          value={values.units}
+          allowNegative={false}
+          placeholder={`0 – ${formatNumber(UNITS_LIMIT)}`}
+          value={values.units ?? ''}
           error={errors.units}
-          onChange={(value) => onChange({ units: Number(value) || 0 })}
+          onChange={(value) => onChange({ units: value === '' ? null : Number(value) })}
         />
         <Select
           label="Tax"
@@ -172,6 +175,7 @@ function PrivateFields({ choices, values, errors, onChange }: ItemFieldsProps) {
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
         <TextInput
           label="Serial number"
+          description={lengthHint(values.serial_number ?? '')}
           maxLength={STRING_LENGTH_LIMIT}
           value={values.serial_number ?? ''}
           error={errors.serial_number}
@@ -189,6 +193,7 @@ function PrivateFields({ choices, values, errors, onChange }: ItemFieldsProps) {
       </SimpleGrid>
       <Textarea
         label="Notes"
+        description={lengthHint(values.private_notes, DESCRIPTION_LENGTH_LIMIT)}
         autosize
         minRows={2}
         maxLength={DESCRIPTION_LENGTH_LIMIT}
@@ -198,115 +203,4 @@ function PrivateFields({ choices, values, errors, onChange }: ItemFieldsProps) {
       />
     </section>
   );
-}
-
-type MoneyInputProps = {
-  label: string;
-  currency: string;
-  amount: number | null;
-  placeholder?: string;
-  error?: string | undefined;
-  onChange: (amount: number | null) => void;
-};
-
-/** An amount in minor units, typed in whole units of its currency. */
-export function MoneyInput({ label, currency, amount, placeholder, error, onChange }: MoneyInputProps) {
-  const decimals = exponentOf(currency);
-  const unit = 10 ** decimals;
-  return (
-    <NumberInput
-      label={`${label} (${currency})`}
-      placeholder={placeholder}
-      min={0}
-      max={AMOUNT_LIMIT / unit}
-      decimalScale={decimals}
-      thousandSeparator=","
-      hideControls
-      value={amount === null ? '' : amount / unit}
-      error={error}
-      onChange={(value) => onChange(value === '' ? null : Math.round(Number(value) * unit))}
-    />
-  );
-}
-
-type AttributeInputProps = {
-  field: AttributeField;
-  value: unknown;
-  error: string | undefined;
-  brands: string[];
-  onChange: (value: unknown) => void;
-};
-
-function AttributeInput({ field, value, error, brands, onChange }: AttributeInputProps) {
-  const { label, isRequired = false } = field;
-  const common = { label, required: isRequired, error };
-  switch (field.type) {
-    case 'yes-no':
-      return (
-        <Switch
-          className="item-switch"
-          label={label}
-          checked={value === true}
-          onChange={(event) => onChange(event.currentTarget.checked)}
-        />
-      );
-    case 'number':
-      return (
-        <NumberInput
-          {...common}
-          min={field.min}
-          max={field.max}
-          decimalScale={field.decimals ?? 0}
-          suffix={field.unit === undefined ? '' : ` ${field.unit}`}
-          hideControls
-          value={typeof value === 'number' ? value : ''}
-          onChange={(next) => onChange(next === '' ? null : Number(next))}
-        />
-      );
-    case 'one':
-      return (
-        <Select
-          {...common}
-          data={optionsOf(field.of)}
-          clearable={!isRequired}
-          allowDeselect={!isRequired}
-          searchable
-          value={typeof value === 'string' ? value : null}
-          onChange={onChange}
-        />
-      );
-    case 'many':
-      return (
-        <MultiSelect
-          {...common}
-          data={optionsOf(field.of)}
-          searchable
-          value={Array.isArray(value) ? (value as string[]) : []}
-          onChange={onChange}
-        />
-      );
-    case 'text':
-      return field.name === 'brand' ? (
-        <Autocomplete
-          {...common}
-          data={brands}
-          maxLength={STRING_LENGTH_LIMIT}
-          value={String(value ?? '')}
-          onChange={(text) => onChange(text === '' && !isRequired ? null : text)}
-        />
-      ) : (
-        <TextInput
-          {...common}
-          maxLength={STRING_LENGTH_LIMIT}
-          value={String(value ?? '')}
-          onChange={(event) =>
-            onChange(event.currentTarget.value === '' && !isRequired ? null : event.currentTarget.value)
-          }
-        />
-      );
-  }
-}
-
-function optionsOf(name: Enumeration): { value: string; label: string }[] {
-  return Object.entries(CATALOGUE[name]).map(([value, label]) => ({ value, label }));
 }

@@ -13,7 +13,8 @@ export type ItemValues = {
   serial_number: string | null;
   cost_amount: number | null;
   private_notes: string;
-  units: number;
+  /** Null while the field is empty. */
+  units: number | null;
   attributes: Record<string, unknown>;
 };
 

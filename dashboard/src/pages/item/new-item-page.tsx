@@ -1,16 +1,20 @@
 import { Button, Text } from '@mantine/core';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ApiFailure, api } from '../../api/client.ts';
+import { showFailure } from '../../api/failures.ts';
 import { paths } from '../../paths.ts';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { Page } from '../../ui/page.tsx';
-import { toastError, toastSuccess } from '../../ui/toasts.ts';
+import { toastSuccess } from '../../ui/toasts.ts';
 import type { Kind } from '../stock/stock-queries.ts';
 import { ChannelsPanel } from './channels-panel.tsx';
 import './item.css';
+import { focusFirstError } from './item-editor.ts';
 import { ItemFields } from './item-fields.tsx';
 import { changedFields, emptyValues, type ItemValues, valuesOf } from './item-form.ts';
+import { problemsOf } from './item-problems.ts';
 import { itemChoicesQuery, itemQuery } from './item-queries.ts';
 import { usePreview } from './preview.ts';
 import { useSaveKey } from './save-key.ts';
@@ -41,26 +45,23 @@ function NewItemPage({ kind }: { kind: Kind }) {
     if (source.data !== undefined)
       setValues({ ...valuesOf(source.data), stock_number: '', serial_number: null, units: 1 });
   }, [source.data]);
-  useBlocker({
-    shouldBlockFn: () => isDirty && !window.confirm('Leave without saving? Your changes would be lost.'),
-    enableBeforeUnload: () => isDirty,
-  });
-
   async function save(): Promise<void> {
     if (isSaving) return;
+    const problems = problemsOf(kind, values);
+    setErrors(problems);
+    if (Object.keys(problems).length > 0) return focusFirstError();
     setSaving(true);
-    setErrors({});
-    const { cost_amount: cost, ...fields } = values;
+    const { cost_amount: cost, units, ...fields } = values;
     try {
-      const body = { kind, ...fields, ...(choices.sees_cost ? { cost_amount: cost } : {}) };
+      const body = { kind, ...fields, units: units ?? 0, ...(choices.sees_cost ? { cost_amount: cost } : {}) };
       const { id } = await api('POST /items', { body });
       setDone(true);
       toastSuccess('Saved. Now add photos.');
       await navigate({ to: paths.item(id), ignoreBlocker: true });
     } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      if (error.field === undefined) toastError(error);
-      else setErrors({ [error.field]: error.message });
+      if (!(error instanceof ApiFailure) || error.field === undefined) return showFailure(error);
+      setErrors({ [error.field]: error.message });
+      focusFirstError();
     } finally {
       setSaving(false);
     }
@@ -76,14 +77,18 @@ function NewItemPage({ kind }: { kind: Kind }) {
         </Button>
       }
     >
+      <LeaveGuard isDirty={isDirty} />
       <div className="item-page">
         <div>
           <ItemFields
             kind={kind}
             choices={choices}
             values={values}
-            errors={errors}
-            onChange={(changes: Partial<ItemValues>) => setValues((before) => ({ ...before, ...changes }))}
+            errors={{ ...problemsOf(kind, values, { isTyping: true }), ...errors }}
+            onChange={(changes: Partial<ItemValues>) => {
+              setErrors({});
+              setValues((before) => ({ ...before, ...changes }));
+            }}
           />
         </div>
         <div>

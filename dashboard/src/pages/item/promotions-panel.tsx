@@ -1,15 +1,18 @@
-import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
-import { DateTimePicker } from '@mantine/dates';
+import { Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { ApiFailure, api } from '../../api/client.ts';
+import { showFailure } from '../../api/failures.ts';
 import { useOperation } from '../../api/queries.ts';
-import { formatMoney, formatTime } from '../../format.ts';
+import { formatMoney, formatZonedTime } from '../../format.ts';
+import { useSession } from '../../shell/session.ts';
 import { Status } from '../../ui/status.tsx';
-import { toastError, toastSuccess } from '../../ui/toasts.ts';
-import { MoneyInput } from './item-fields.tsx';
+import { toastSuccess } from '../../ui/toasts.ts';
+import { instantOf, localTimeOf } from '../../zoned-time.ts';
 import type { Item } from './item-queries.ts';
+import { MoneyInput } from './money-input.tsx';
 
 type Promotion = Item['promotions'][number];
+/** Times are local ones of the business: `2026-11-16T09:00`. */
 type Draft = { id: string | null; amount: number | null; startsAt: string | null; endsAt: string | null };
 
 const STATES = {
@@ -27,8 +30,14 @@ export function PromotionsPanel({ item, onChanged }: { item: Item; onChanged: ()
   });
   const current = item.promotions.filter(({ state }) => state !== 'ended');
   const { currency } = item.choices;
+  const { time_zone: zone } = useSession().organization;
   const edit = ({ id, price_amount, starts_at, ends_at }: Promotion) =>
-    setDraft({ id, amount: price_amount, startsAt: starts_at, endsAt: ends_at });
+    setDraft({
+      id,
+      amount: price_amount,
+      startsAt: localTimeOf(starts_at, zone),
+      endsAt: ends_at === null ? null : localTimeOf(ends_at, zone),
+    });
   return (
     <section className="item-section" aria-label="Promotions">
       <Group justify="space-between">
@@ -53,8 +62,8 @@ export function PromotionsPanel({ item, onChanged }: { item: Item; onChanged: ()
               <Status tone={STATES[promotion.state].tone}>{STATES[promotion.state].label}</Status>
             </Text>
             <Text size="xs" c="dimmed">
-              {formatTime(promotion.starts_at)} –{' '}
-              {promotion.ends_at === null ? 'no end' : formatTime(promotion.ends_at)}
+              {formatZonedTime(promotion.starts_at, zone)} –{' '}
+              {promotion.ends_at === null ? 'no end' : formatZonedTime(promotion.ends_at, zone)} ({zone})
             </Text>
           </div>
           <Group gap={4}>
@@ -87,13 +96,19 @@ export function PromotionsPanel({ item, onChanged }: { item: Item; onChanged: ()
 type DialogProps = { item: Item; draft: Draft; onClose: () => void; onChanged: () => void };
 
 function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
+  const { time_zone: zone } = useSession().organization;
   const [values, setValues] = useState(draft);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [isBusy, setBusy] = useState(false);
   const save = async () => {
     if (values.amount === null) return setErrors({ price_amount: 'Enter the promotional price.' });
     setBusy(true);
-    const body = { price_amount: values.amount, starts_at: isoOf(values.startsAt), ends_at: isoOf(values.endsAt) };
+    setErrors({});
+    const body = {
+      price_amount: values.amount,
+      starts_at: instantIn(values.startsAt, zone),
+      ends_at: instantIn(values.endsAt, zone),
+    };
     try {
       if (values.id === null) await api('POST /items/{item_id}/promotions', { params: { item_id: item.id }, body });
       else {
@@ -104,9 +119,8 @@ function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
       onChanged();
       onClose();
     } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      if (error.field === undefined) toastError(error);
-      else setErrors({ [error.field]: error.message });
+      if (!(error instanceof ApiFailure) || error.field === undefined) return showFailure(error);
+      setErrors({ [error.field]: error.message });
     } finally {
       setBusy(false);
     }
@@ -118,24 +132,28 @@ function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
           label="Promotional price"
           currency={item.choices.currency}
           amount={values.amount}
+          {...(item.price_amount === null
+            ? {}
+            : { description: `Below the price of ${formatMoney(item.price_amount, item.choices.currency)}.` })}
+          isFocused
           error={errors.price_amount}
           onChange={(amount) => setValues({ ...values, amount })}
         />
-        <DateTimePicker
-          label="Starts"
-          placeholder="Now"
-          clearable
-          value={values.startsAt}
+        <TextInput
+          type="datetime-local"
+          label={`Starts (${zone})`}
+          description={`Empty starts it now. ${elsewhere(values.startsAt, zone)}`}
+          value={values.startsAt ?? ''}
           error={errors.starts_at}
-          onChange={(startsAt) => setValues({ ...values, startsAt })}
+          onChange={(event) => setValues({ ...values, startsAt: event.currentTarget.value || null })}
         />
-        <DateTimePicker
-          label="Ends"
-          placeholder="When you end it"
-          clearable
-          value={values.endsAt}
+        <TextInput
+          type="datetime-local"
+          label={`Ends (${zone})`}
+          description={`Empty runs until you end it. ${elsewhere(values.endsAt, zone)}`}
+          value={values.endsAt ?? ''}
           error={errors.ends_at}
-          onChange={(endsAt) => setValues({ ...values, endsAt })}
+          onChange={(event) => setValues({ ...values, endsAt: event.currentTarget.value || null })}
         />
         <Button loading={isBusy} onClick={() => void save()}>
           Save promotion
@@ -145,7 +163,14 @@ function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
   );
 }
 
-/** The picker gives a time of this browser's zone. */
-function isoOf(text: string | null): string | null {
-  return text === null ? null : new Date(text.replace(' ', 'T')).toISOString();
+/** What was typed is meant in the zone of the business. */
+function instantIn(local: string | null, zone: string): string | null {
+  return local === null ? null : instantOf(local, zone);
+}
+
+/** For somebody who works in another zone than the business. */
+function elsewhere(local: string | null, zone: string): string {
+  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const instant = instantIn(local, zone);
+  return instant === null || own === zone ? '' : `${formatZonedTime(instant, own)} where you are (${own}).`;
 }

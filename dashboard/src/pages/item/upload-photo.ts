@@ -1,9 +1,11 @@
 import type { DashboardErrorEnvelope } from '../../../../src/contract/dashboard/errors.ts';
-import { ApiFailure, apiUrl } from '../../api/client.ts';
+import { ApiFailure, apiUrl, noticed } from '../../api/client.ts';
+import { currentSession } from '../../api/session-end.ts';
 
 /** Uploads one file and says how far it is, which fetch can't. */
 export function uploadPhoto(itemId: string, file: File, onProgress: (percent: number) => void): Promise<void> {
   return new Promise((resolve, reject) => {
+    const session = currentSession();
     const request = new XMLHttpRequest();
     request.open('POST', apiUrl('POST /items/{item_id}/photos', { params: { item_id: itemId } }));
     request.setRequestHeader('content-type', 'application/octet-stream');
@@ -13,7 +15,7 @@ export function uploadPhoto(itemId: string, file: File, onProgress: (percent: nu
       if (request.status === 200) return resolve();
       try {
         const { error } = JSON.parse(request.responseText) as DashboardErrorEnvelope;
-        reject(new ApiFailure(request.status, error));
+        reject(noticed(new ApiFailure(request.status, error), session));
       } catch {
         reject(new Error('no envelope'));
       }

@@ -17,8 +17,8 @@ import { useEffect, useState } from 'react';
 import type { Input, Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';
+import { LeaveGuard } from '../../ui/leave-guard.tsx';
 import { Status } from '../../ui/status.tsx';
-import { useUnsavedChanges } from '../../ui/unsaved-changes.ts';
 import { COUNTRIES, CURRENCIES, TAX_TREATMENTS, TIME_ZONES } from './business-choices.ts';
 import { businessQuery } from './settings-queries.ts';
 import { SettingsPage } from './settings-tabs.tsx';
@@ -55,7 +55,6 @@ function BusinessForm({ business }: { business: Business }) {
   const [begun, setBegun] = useState(business);
   const [theirs, setTheirs] = useState<Business | null>(null);
   const form = useForm<Values>({ initialValues: valuesOf(business) });
-  useUnsavedChanges(form.isDirty());
   const begin = (from: Business) => {
     setBegun(from);
     setTheirs(null);
@@ -89,6 +88,7 @@ function BusinessForm({ business }: { business: Business }) {
       <Title order={2} size="h4" id="business" mb="sm">
         Business
       </Title>
+      <LeaveGuard isDirty={form.isDirty()} />
       {theirs === null ? null : (
         <Conflict
           mine={form.values}

@@ -2,6 +2,7 @@ import { Group, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney } from '../../format.ts';
+import { useUndo } from '../audit/undo.ts';
 import type { StockChoices, StockItem } from './stock-queries.ts';
 
 type Channel = StockChoices['channels'][number];
@@ -11,12 +12,20 @@ export function ChannelToggle({ item, channel }: { item: StockItem; channel: Cha
   const entry = item.channels.find((one) => one.integration_id === channel.integration_id);
   const [wanted, setWanted] = useState<boolean | null>(null);
   const toggle = useOperation('PUT /stock/{item_id}/channels/{integration_id}');
+  const { offer } = useUndo();
   const isOn = wanted ?? entry?.is_on ?? false;
   const change = (next: boolean) => {
     setWanted(next);
     const params = { item_id: item.id, integration_id: channel.integration_id };
     // The live stream brings the new state; a refusal falls back to the one that stands.
-    toggle.mutate({ params, body: { is_on: next } }, { onSettled: () => setWanted(null) });
+    toggle.mutate(
+      { params, body: { is_on: next } },
+      {
+        onSuccess: ({ audit_id: auditId }) =>
+          offer(next ? `Published on ${channel.name}.` : `Taken off ${channel.name}.`, auditId),
+        onSettled: () => setWanted(null),
+      },
+    );
   };
   return (
     <Group gap={6} wrap="nowrap">

@@ -1,0 +1,85 @@
+import { useRef, useState } from 'react';
+import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../../../src/contract/limits.ts';
+import { ApiFailure } from '../../api/client.ts';
+import { uploadPhoto } from './upload-photo.ts';
+
+export type Upload = {
+  key: number;
+  file: File;
+  state: 'waiting' | 'sending' | 'failed';
+  percent: number;
+  /** Why it failed, and what to do. */
+  error: string | null;
+  /** The same file may succeed another time. */
+  canRetry: boolean;
+};
+
+let lastKey = 0;
+
+/** Uploads files one after another, so that photos stand in the order in which they were chosen. */
+export function usePhotoUploads(itemId: string, onUploaded: () => void) {
+  const [uploads, setUploads] = useState<Upload[]>([]);
+  const queue = useRef<Upload[]>([]);
+  const isRunning = useRef(false);
+
+  const change = (key: number, next: Partial<Upload>) =>
+    setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...next } : one)));
+  const dismiss = (key: number) => {
+    queue.current = queue.current.filter((one) => one.key !== key);
+    setUploads((all) => all.filter((one) => one.key !== key));
+  };
+
+  async function run(): Promise<void> {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    for (let next = queue.current.shift(); next !== undefined; next = queue.current.shift()) await send(next);
+    isRunning.current = false;
+  }
+
+  async function send({ key, file }: Upload): Promise<void> {
+    change(key, { state: 'sending', percent: 0, error: null });
+    try {
+      await uploadPhoto(itemId, file, (percent) => change(key, { percent }));
+      dismiss(key);
+      onUploaded();
+    } catch (error) {
+      const failure = error instanceof ApiFailure ? error : null;
+      const message = failure?.message ?? 'The upload was cut off. Nothing else is lost: try it again.';
+      change(key, { state: 'failed', error: message, canRetry: failure === null || failure.status !== 400 });
+    }
+  }
+
+  function add(files: Iterable<File>, photoCount: number): void {
+    let room = PHOTOS_PER_ITEM_LIMIT - photoCount - queue.current.length;
+    const made = [...files].map((file): Upload => {
+      lastKey += 1;
+      const error = refusalOf(file) ?? (room <= 0 ? TOO_MANY : null);
+      if (error === null) room -= 1;
+      const state = error === null ? 'waiting' : 'failed';
+      return { key: lastKey, file, state, percent: 0, error, canRetry: false };
+    });
+    setUploads((all) => [...all, ...made]);
+    queue.current.push(...made.filter(({ state }) => state === 'waiting'));
+    void run();
+  }
+
+  function retry(upload: Upload): void {
+    change(upload.key, { state: 'waiting', error: null });
+    queue.current.push(upload);
+    void run();
+  }
+
+  return { uploads, isBusy: uploads.some(({ state }) => state !== 'failed'), add, retry, dismiss };
+}
+
+const TOO_MANY = `An item has at most ${PHOTOS_PER_ITEM_LIMIT} photos. Remove some first.`;
+const HEIC = /\.hei[cf]$/i;
+
+/** What would be refused after the upload is refused before it. */
+function refusalOf(file: File): string | null {
+  if (HEIC.test(file.name) || /^image\/hei[cf]/.test(file.type)) {
+    return 'This is an HEIC photo, which browsers can’t show. Save it as JPEG and add that. On an iPhone, choose Settings, Camera, Formats, Most Compatible.';
+  }
+  if (file.size > PHOTO_LIMIT_BYTES) return 'A photo may have at most 25 MB. Make it smaller and add it again.';
+  return file.size === 0 ? 'The file is empty.' : null;
+}

@@ -1,0 +1,100 @@
+import { Button, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { type ItemMovement, MOVEMENT_LABELS } from '../../../../src/contract/dashboard/items.ts';
+import { UNITS_LIMIT } from '../../../../src/contract/limits.ts';
+import type { ApiFailure } from '../../api/client.ts';
+import { useOperation } from '../../api/queries.ts';
+import { formatNumber } from '../../format.ts';
+import type { Item } from './item-queries.ts';
+
+export type UnitsAction = ItemMovement | 'sell';
+export const UNIT_ACTION_LABELS: Record<UnitsAction, string> = { sell: 'Mark as sold', ...MOVEMENT_LABELS };
+
+const DONE: Record<UnitsAction, string> = {
+  sell: 'Marked as sold.',
+  reserve: 'Reserved.',
+  release: 'Released.',
+  restock: 'Restocked.',
+  return: 'Taken back.',
+  fit: 'Fitted.',
+  remove: 'Removed.',
+};
+
+/** What an action does, for people who have not used it before. */
+const EXPLANATIONS: Record<UnitsAction, string> = {
+  sell: 'A sale over the counter. Sites see the item as sold when no unit is left.',
+  reserve: 'Holds units back for a customer. Sites can’t sell them until you release them.',
+  release: 'Gives units free that were reserved by hand.',
+  restock: 'Units have arrived from a supplier.',
+  return: 'A customer has brought units back.',
+  fit: 'Units were fitted to a watch in the workshop.',
+  remove: 'Units left otherwise: lost, damaged or sold outside the books.',
+};
+
+/** How many units an action can take now. */
+export function unitsLimit(action: UnitsAction, item: Item): number {
+  if (action === 'restock' || action === 'return') return UNITS_LIMIT - item.units;
+  return action === 'release' ? item.releasable_units : item.free_units;
+}
+
+type UnitsDialogProps = { item: Item; action: UnitsAction; onClose: () => void; onChanged: () => void };
+
+export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogProps) {
+  const [units, setUnits] = useState<number | null>(1);
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const options = {
+    success: DONE[action],
+    onSuccess() {
+      onChanged();
+      onClose();
+    },
+    // Somebody may have taken units while the dialog was open: the page behind it is read anew.
+    onFailure(error: ApiFailure) {
+      if (error.field !== 'units') return false;
+      setRefusal(error.message);
+      onChanged();
+      return true;
+    },
+  };
+  const sell = useOperation('POST /items/{item_id}/sales', options);
+  const move = useOperation('POST /items/{item_id}/movements', options);
+  const limit = unitsLimit(action, item);
+  const isValid = units !== null && units >= 1 && units <= limit;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isValid) return;
+    const params = { item_id: item.id };
+    if (action === 'sell') sell.mutate({ params, body: { units } });
+    else move.mutate({ params, body: { movement: action, units } });
+  };
+  return (
+    <Modal opened onClose={onClose} title={UNIT_ACTION_LABELS[action]}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">{EXPLANATIONS[action]}</Text>
+          <NumberInput
+            label="Units"
+            description={`1 to ${formatNumber(limit)}`}
+            min={1}
+            max={limit}
+            clampBehavior="none"
+            allowDecimal={false}
+            allowNegative={false}
+            data-autofocus
+            value={units ?? ''}
+            error={
+              refusal ?? (isValid || units === null ? undefined : `Enter a number from 1 to ${formatNumber(limit)}.`)
+            }
+            onChange={(value) => {
+              setRefusal(null);
+              setUnits(value === '' ? null : Number(value));
+            }}
+          />
+          <Button type="submit" disabled={!isValid} loading={sell.isPending || move.isPending}>
+            {UNIT_ACTION_LABELS[action]}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { COMMAND_LINE } from '../../src/audit/actor.ts';
+import { createItem } from '../../src/inventory/items.ts';
+import { setPublished } from '../../src/inventory/publications.ts';
+import {
+  assertAccessible,
+  type DashboardSite,
+  DESKTOP_WIDTH,
+  type Person,
+  PHONE_WIDTH,
+  settled,
+  startDashboard,
+} from '../harness/dashboard-browser.ts';
+import { part, watch } from '../harness/stock.ts';
+import type { Dealer } from '../harness/world.ts';
+
+/**
+ * Walks every page of the router, so that a new page is looked at from its first day. A page whose address has a parameter
+ * needs something to show: teach the walk how to make it in IDS, by the first part of the address.
+ */
+const TABS: Record<string, string[]> = { '/integrations/$id': ['', '?tab=webhooks', '?tab=prices', '?tab=danger'] };
+const LOOKS = [
+  { scheme: 'light', width: DESKTOP_WIDTH },
+  { scheme: 'dark', width: PHONE_WIDTH },
+  // With SCREENSHOTS_DIR set, pictures of all four looks are taken there.
+  ...(process.env.SCREENSHOTS_DIR === undefined
+    ? []
+    : ([
+        { scheme: 'dark', width: DESKTOP_WIDTH },
+        { scheme: 'light', width: PHONE_WIDTH },
+      ] as const)),
+] as const;
+
+describe('every page of the dashboard', () => {
+  let site: DashboardSite;
+  let dealer: Dealer;
+  let owner: Person;
+  const ids: Record<string, string> = {};
+  before(async () => {
+    site = await startDashboard();
+    const { channel } = site.world;
+    dealer = await site.world.dealer();
+    owner = await site.person(dealer);
+    ids['/watches'] = await createItem(channel, COMMAND_LINE, dealer.organizationId, watch());
+    ids['/parts'] = await createItem(channel, COMMAND_LINE, dealer.organizationId, part());
+    ids['/integrations'] = dealer.integrationId;
+    const items = [ids['/watches'], ids['/parts']];
+    await setPublished(channel, COMMAND_LINE, dealer.organizationId, dealer.integrationId, items, true);
+  });
+  after(() => site?.stop());
+
+  const routesOf = (page: Page) =>
+    page.evaluate(
+      'Object.keys(__TSR_ROUTER__.routesByPath).map((path) => path === "/" ? path : path.replace(/\\/$/, ""))',
+    ) as Promise<string[]>;
+
+  function addressesOf(route: string): string[] {
+    const [, start = '', name] = /^(.*?)\/\$(\w+)/.exec(route) ?? [];
+    if (name === undefined) return [route];
+    const id = ids[start];
+    assert.ok(id !== undefined, `${route}: teach this walk an id for ${start}`);
+    return (TABS[route] ?? ['']).map((tab) => `${route.replace(`$${name}`, id)}${tab}`);
+  }
+
+  for (const look of LOOKS) {
+    it(`has nothing that axe finds and fits its window, ${look.scheme} at ${look.width} px`, async (t) => {
+      const { page, context, complaints } = await site.openAs(owner, '/', look);
+      t.after(() => context.close());
+      const routes = [...new Set(await routesOf(page))];
+      assert.ok(routes.length > 10, 'the router has its pages');
+      for (const address of routes.flatMap(addressesOf)) {
+        await page.goto(`${site.url}${address}`);
+        await settled(page);
+        await assertAccessible(page, `${address}, ${look.scheme} at ${look.width} px`);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        assert.ok(Number(overflow) <= 0, `${address} is wider than ${look.width} px by ${overflow} px`);
+        if (process.env.SCREENSHOTS_DIR !== undefined) {
+          const name = `${address.replaceAll(/[^\w-]+/g, '-')}-${look.width}-${look.scheme}.png`;
+          await page.screenshot({ path: `${process.env.SCREENSHOTS_DIR}/${name}`, fullPage: true });
+        }
+      }
+      assert.deepEqual(complaints, []);
+    });
+  }
+});
