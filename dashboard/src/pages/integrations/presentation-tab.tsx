@@ -137,7 +137,7 @@ function PreviewTable({ items }: { items: Preview['items'] }) {
           <Table.Th>Item</Table.Th>
           <Table.Th ta="right">Now</Table.Th>
           <Table.Th ta="right">Then</Table.Th>
-          <Table.Th>Photo</Table.Th>
+          <Table.Th visibleFrom="sm">Photo</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -160,7 +160,7 @@ function PreviewTable({ items }: { items: Preview['items'] }) {
             <Table.Td ta="right" fw={600}>
               {priceOf(item.after)}
             </Table.Td>
-            <Table.Td>{item.after.photo_url === null ? '–' : item.after.photo_url.split('.').at(-1)}</Table.Td>
+            <Table.Td visibleFrom="sm">{item.after.photo_url === null ? '–' : item.after.photo_url.split('.').at(-1)}</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
