@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
 import { sql } from '../../src/db/sql.ts';
 import { type DashboardSite, type OpenedPage, settled, signIn, startDashboard } from '../harness/dashboard-browser.ts';
-import { type Received, type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Received, type Receiver, startReceiver } from '../harness/servers/receiver.ts';
 import { startTestWorker, type TestWorker } from '../harness/webhooks.ts';
 
 /**

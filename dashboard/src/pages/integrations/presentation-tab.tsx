@@ -160,7 +160,9 @@ function PreviewTable({ items }: { items: Preview['items'] }) {
             <Table.Td ta="right" fw={600}>
               {priceOf(item.after)}
             </Table.Td>
-            <Table.Td visibleFrom="sm">{item.after.photo_url === null ? '–' : item.after.photo_url.split('.').at(-1)}</Table.Td>
+            <Table.Td visibleFrom="sm">
+              {item.after.photo_url === null ? '–' : item.after.photo_url.split('.').at(-1)}
+            </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
