@@ -68,8 +68,10 @@ const labels = {
   'sale.changed': 'Amount or buyer of a sale changed',
   'sale.voided': 'Sale voided',
   'customer.merged': 'Customers merged',
-  'view.shared': 'View shared',
-  'view.deleted': 'Shared view deleted',
+  'view.created': 'View saved',
+  'view.changed': 'View changed',
+  'view.shared': 'View shared or made private',
+  'view.deleted': 'View deleted',
 } as const;
 
 export type AuditAction = keyof typeof labels;

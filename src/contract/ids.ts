@@ -22,6 +22,7 @@ export const ID_PREFIXES = {
   job: 'job',
   audit: 'aud',
   signInLink: 'sil',
+  view: 'viw',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -24,6 +24,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'deletion_jobs',
     'sign_in_links',
     'sign_in_attempts',
+    'saved_views',
   ],
   inventory: [
     'items',

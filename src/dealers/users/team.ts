@@ -3,6 +3,7 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { removePrivateViews } from '../saved-views.ts';
 
 /** The people of one dealer. There is always an owner: the last one can be neither removed nor made staff. */
 export type Member = { id: string; name: string; email: string; role: Role; createdAt: Date; lastSeenAt: Date | null };
@@ -46,6 +47,7 @@ export async function removeMember(db: Database | Transaction, actor: Actor, key
   await inTransaction(db, async (tx) => {
     const { isLastOwner, role } = await lockMember(tx, key);
     if (isLastOwner) throw lastOwner();
+    await removePrivateViews(tx, key.userId);
     await tx.query(sql`delete from users where id = ${key.userId}`);
     await recordAudit(tx, actor, {
       organizationId: key.organizationId,

@@ -1,0 +1,71 @@
+import Type from 'typebox';
+import { operation } from './operation.ts';
+
+/** How many views of one list a person can have. */
+export const VIEWS_LIMIT = 50;
+export const VIEW_NAME_LENGTH_LIMIT = 80;
+const VIEW_QUERY_LENGTH_LIMIT = 2_000;
+
+const List = Type.String({ pattern: '^[a-z_]{1,40}$', description: 'The list it belongs to, such as `watches`.' });
+const Name = Type.String({ minLength: 1, maxLength: VIEW_NAME_LENGTH_LIMIT });
+const Query = Type.String({
+  maxLength: VIEW_QUERY_LENGTH_LIMIT,
+  // One line without controls: it becomes part of an address.
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  description: 'The query of the list’s address: search, filters, order, layout and columns.',
+});
+
+export const SavedView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    query: Type.String(),
+    is_shared: Type.Boolean(),
+    is_mine: Type.Boolean(),
+    can_change: Type.Boolean({ description: 'Whoever saved it and, if it is shared, owners.' }),
+    saved_by: Type.Union([Type.String(), Type.Null()], { description: 'Null when that person has left the team.' }),
+  },
+  { $id: 'SavedView' },
+);
+
+const viewParameter = Type.Object({ view_id: Type.String() });
+
+export const viewOperations = {
+  listViews: operation({
+    method: 'GET',
+    path: '/views',
+    who: 'staff',
+    description: 'The saved views of a list: mine, and those that the team shares.',
+    query: Type.Object({ list: List }),
+    response: Type.Object({ data: Type.Array(SavedView) }),
+  }),
+  createView: operation({
+    method: 'POST',
+    path: '/views',
+    who: 'staff',
+    description: 'Saves what a list shows under a name.',
+    body: Type.Object({ list: List, name: Name, query: Query, is_shared: Type.Boolean() }),
+    response: Type.Object({ id: Type.String() }),
+  }),
+  changeView: operation({
+    method: 'PATCH',
+    path: '/views/{view_id}',
+    who: 'staff',
+    description: 'Renames a view, shares it or makes it private, or stores what the list shows now.',
+    params: viewParameter,
+    body: Type.Object({
+      name: Type.Optional(Name),
+      query: Type.Optional(Query),
+      is_shared: Type.Optional(Type.Boolean()),
+    }),
+    response: null,
+  }),
+  deleteView: operation({
+    method: 'DELETE',
+    path: '/views/{view_id}',
+    who: 'staff',
+    description: 'Deletes a view. What it showed stays as it is.',
+    params: viewParameter,
+    response: null,
+  }),
+};
