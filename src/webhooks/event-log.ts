@@ -1,3 +1,4 @@
+import { isId } from '../contract/ids.ts';
 import type { Queryable } from '../db/database.ts';
 import { documentsWithin, PIECE_BYTES } from '../db/page-bytes.ts';
 import { sql } from '../db/sql.ts';
@@ -61,4 +62,19 @@ export async function readEventPiece(db: Queryable, integrationId: string, ids: 
     select id, created_at as "createdAt", ${documentsWithin(PIECE_BYTES, sql`body`, order)} as body
     from events where integration_id = ${integrationId} and id = any(${ids}::text[])
     order by ${order}`);
+}
+
+export type FoundEvent = { id: string; integrationId: string; type: string; createdAt: Date };
+
+/** One event by its id, whichever of these integrations it is of; also one that was never sent. */
+export async function findEvent(
+  db: Queryable,
+  integrationIds: readonly string[],
+  id: string,
+): Promise<FoundEvent | null> {
+  if (!isId('event', id)) return null;
+  const [event] = await db.query<FoundEvent>(sql`
+    select id, integration_id as "integrationId", type, created_at as "createdAt" from events
+    where integration_id = any(${[...integrationIds]}::text[]) and id = ${id} limit 1`);
+  return event ?? null;
 }

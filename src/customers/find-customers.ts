@@ -1,0 +1,29 @@
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+export type FoundCustomer = { id: string; name: string; email: string };
+
+/** Customers by their id, email address or phone, or by what a website calls them. */
+export async function findCustomers(
+  db: Queryable,
+  { organizationId, integrationIds, text }: { organizationId: string; integrationIds: readonly string[]; text: string },
+  limit: number,
+): Promise<FoundCustomer[]> {
+  if (text === '' || text.includes('\0')) return [];
+  const phone = text.replaceAll(/[\s()./-]+/g, '');
+  return await db.query<FoundCustomer>(sql`
+    select c.id, concat_ws(' ', c.first_name, c.last_name, c.company) as name, coalesce(c.email, '') as email
+    from customers c
+    where c.organization_id = ${organizationId} and c.id = any(array(
+      select id from customers where organization_id = ${organizationId} and id = ${text}
+      union
+      select id from customers
+      where organization_id = ${organizationId} and is_test = any('{f,t}') and email_key = ${text.toLowerCase()}
+      union
+      select id from customers
+      where organization_id = ${organizationId} and is_test = any('{f,t}') and phone = ${phone}
+      union
+      select customer_id from customer_external_ids
+      where integration_id = any(${[...integrationIds]}::text[]) and is_test = any('{f,t}') and external_id = ${text}))
+    order by c.id desc limit ${limit}`);
+}

@@ -1,0 +1,85 @@
+import type { FoundKind } from '../../contract/dashboard/search.ts';
+import { findCustomers } from '../../customers/find-customers.ts';
+import type { Queryable } from '../../db/database.ts';
+import { type ChannelName, listChannels } from '../../dealers/integrations/integrations.ts';
+import { findStock } from '../../inventory/find-stock.ts';
+import { findOrders } from '../../sales/orders/find-orders.ts';
+import { findDelivery } from '../../webhooks/delivery-queue/delivery-log.ts';
+import { findEvent } from '../../webhooks/event-log.ts';
+
+/** What a search over everything found, for a line of the palette. */
+export type Found = { kind: FoundKind; id: string; title: string; detail: string; photoId?: string | null };
+
+type Search = { organizationId: string; text: string; channels: readonly ChannelName[] };
+type Finder = (db: Queryable, search: Search) => Promise<Found[]>;
+
+/** Of each kind; who needs more opens the list. */
+const FOUND_LIMIT = 6;
+
+/**
+ * Everything that Ctrl-K finds, in the order in which it is shown. Whoever brings a kind of thing adds its finder: by exact
+ * id or number always, by words where an index finds them.
+ */
+const FINDERS: readonly Finder[] = [
+  async (db, { organizationId, text }) => {
+    const items = await findStock(db, organizationId, text, FOUND_LIMIT);
+    return items.map(({ id, kind, title, stockNumber, reference, photoId }) => ({
+      kind: kind === 'part' ? 'part' : 'watch',
+      id,
+      title,
+      detail: [stockNumber, reference].filter((part) => part !== null).join(' · '),
+      photoId,
+    }));
+  },
+  async (db, { text, channels }) => {
+    const orders = await findOrders(db, channels.map(({ id }) => id), text, FOUND_LIMIT);
+    return orders.map(({ id, channelOrderId, integrationId, status, isTest }) => ({
+      kind: 'order',
+      id,
+      title: `Order ${channelOrderId}`,
+      detail: [nameOf(channels, integrationId), status, ...(isTest ? ['test'] : [])].join(' · '),
+    }));
+  },
+  async (db, { organizationId, text, channels }) => {
+    const search = { organizationId, integrationIds: channels.map(({ id }) => id), text };
+    const customers = await findCustomers(db, search, FOUND_LIMIT);
+    return customers.map(({ id, name, email }) => ({ kind: 'customer', id, title: name || email || id, detail: email }));
+  },
+  async (_db, { text, channels }) => {
+    const words = text.toLowerCase();
+    const isMeant = ({ id, name }: ChannelName) => id === text || name.toLowerCase().includes(words);
+    return channels
+      .filter(isMeant)
+      .slice(0, FOUND_LIMIT)
+      .map(({ id, name, currency }) => ({ kind: 'integration', id, title: name, detail: `Integration · ${currency}` }));
+  },
+  async (db, { text, channels }) => {
+    const event = await findEvent(db, channels.map(({ id }) => id), text);
+    if (event === null) return [];
+    const detail = `Event · ${nameOf(channels, event.integrationId)}`;
+    return [{ kind: 'event', id: event.id, title: event.type, detail }];
+  },
+  async (db, { text, channels }) => {
+    if (!text.startsWith('dlv_')) return [];
+    for (const { id, name } of channels) {
+      const delivery = await findDelivery(db, id, text);
+      if (delivery === null) continue;
+      return [{ kind: 'delivery', id: delivery.id, title: delivery.type, detail: `Delivery · ${name} · ${delivery.status}` }];
+    }
+    return [];
+  },
+];
+
+/** All that a text may mean, each kind by its own finder. */
+export async function findAnything(db: Queryable, organizationId: string, text: string): Promise<Found[]> {
+  const channels = await listChannels(db, organizationId);
+  const search = { organizationId, text: text.trim(), channels };
+  const found: Found[] = [];
+  // One after the other: a person who types must not take several connections at each letter.
+  for (const find of FINDERS) found.push(...(await find(db, search)));
+  return found;
+}
+
+function nameOf(channels: readonly ChannelName[], integrationId: string): string {
+  return channels.find(({ id }) => id === integrationId)?.name ?? '';
+}
