@@ -1,3 +1,4 @@
+import { benchDashboard } from './dashboard.ts';
 import { benchReads } from './reads.ts';
 import { benchRestarts } from './restarts.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -9,6 +10,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   writes: benchWrites,
   webhooks: benchWebhooks,
   restarts: benchRestarts,
+  dashboard: benchDashboard,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

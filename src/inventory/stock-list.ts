@@ -20,7 +20,12 @@ export type StockFilter = {
   locationId?: string;
   priceFrom?: number;
   priceTo?: number;
+  /** What `search` finds, if it is known already: a list and its count need it both. */
+  matched?: SearchMatches | null;
 };
+
+/** The items that a search finds: by their ids if they are few, else by the query of the index. */
+export type SearchMatches = { ids: string[] } | { query: string };
 
 /** Where a page goes on: the sort value of the last row, as text, and its id. */
 export type StockPosition = { value: string | null; id: string };
@@ -63,6 +68,8 @@ export type ChannelPrice = { amount: number; currency: string };
 const SEARCH_WORDS_LIMIT = 10;
 /** A search that finds no more is answered by their ids. */
 const RARE_LIMIT = 1_000;
+/** A common word is looked for in so many rows of the list, before the index is asked for all of them. */
+const WALK_LIMIT = 5_000;
 /** So much of the dealer's id stands before each word in the index. */
 const SEARCH_PREFIX_LENGTH = 6;
 
@@ -84,14 +91,34 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
   const column = COLUMNS[sort.replace('-', '')] as Column;
   const isDescending = sort.startsWith('-') !== (from?.isBackwards ?? false);
   const direction = rawSql(isDescending ? 'desc' : 'asc');
-  const condition = await conditionOf(db, page);
-  const statement = sql`
-    with page as materialized (
-      select i.id, i.kind, i.stock_number, i.title, i.attributes, i.stock_status, i.is_hidden, i.price_amount,
-        i.cost_amount, i.units, i.reserved_units, i.location_id, i.missing, i.created_at, ${column.value} as sort_value
-      from items i
-      where ${condition} and ${behind(column, isDescending, from?.position ?? null)}
-      order by ${column.value} ${direction}, i.id ${direction} limit ${page.limit})
+  const matched = await matchesOf(db, page);
+  const order = sql`${column.value} ${direction}, i.id ${direction}`;
+  const candidates = sql`${conditionOf(page)} and ${behind(column, isDescending, from?.position ?? null)}`;
+  const read = async (pageRows: Sql) => {
+    const rows = await db.query<StockRow>(plannedAnew(withDetails(pageRows, column, direction, now)));
+    return from?.isBackwards ? rows.reverse() : rows;
+  };
+  const all = sql`
+    select ${PAGE_COLUMNS} from items i where ${candidates} and ${isMatched(matched)}
+    order by ${order} limit ${page.limit}`;
+  if (matched === null || 'ids' in matched) return await read(all);
+  // A common word fills a page from the first rows of the list; the index would gather every match and sort them.
+  const rows = await read(sql`
+    select ${PAGE_COLUMNS} from (
+      select ${PAGE_COLUMNS}, i.search_words from items i
+      where ${candidates} order by ${order} limit ${WALK_LIMIT}) i
+    where ${isMatched(matched)} order by ${order} limit ${page.limit}`);
+  return rows.length < page.limit ? await read(all) : rows;
+}
+
+const PAGE_COLUMNS = sql`
+  i.id, i.kind, i.stock_number, i.title, i.attributes, i.stock_status, i.is_hidden, i.price_amount, i.cost_amount,
+  i.units, i.reserved_units, i.location_id, i.missing, i.created_at`;
+
+/** The rows of a page with their promotion, photo, location and channels. */
+function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null): Sql {
+  return sql`
+    with page as materialized (${page})
     select i.id, i.kind, i.stock_number as "stockNumber", i.title, i.attributes ->> 'brand' as brand,
       coalesce(i.attributes ->> 'reference_number', i.attributes ->> 'part_number') as reference,
       i.stock_status as status, i.is_hidden as "isHidden", i.price_amount as "priceAmount",
@@ -109,21 +136,20 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
         left join channel_documents d
           on d.integration_id = p.integration_id and d.api_version = n.api_version and d.item_id = p.item_id
         where p.item_id = i.id), '[]'::json) as channels,
-      i.sort_value::text as "sortValue"
+      ${column.value}::text as "sortValue"
     from page i
     cross join (select ${transactionTime(now)} as now) clock
     left join locations l on l.id = i.location_id
-    order by i.sort_value ${direction}, i.id ${direction}`;
-  const rows = await db.query<StockRow>(plannedAnew(statement));
-  return from?.isBackwards ? rows.reverse() : rows;
+    order by ${column.value} ${direction}, i.id ${direction}`;
 }
 
 /** How many items match. Counting stops at a limit, and at a lower one for a search, whose matches lie scattered. */
 export async function countStock(db: Queryable, filter: StockFilter): Promise<{ value: number; isCapped: boolean }> {
-  const limit = (filter.search ?? '').trim() === '' ? COUNT_LIMIT : RARE_LIMIT;
+  const matched = await matchesOf(db, filter);
+  const limit = matched === null ? COUNT_LIMIT : RARE_LIMIT;
   const statement = sql`
     select count(*)::integer as count from (
-      select from items i where ${await conditionOf(db, filter)} limit ${limit + 1}) counted`;
+      select from items i where ${conditionOf(filter)} and ${isMatched(matched)} limit ${limit + 1}) counted`;
   const [row] = await db.query<{ count: number }>(plannedAnew(statement));
   const count = row?.count ?? 0;
   return { value: Math.min(count, limit), isCapped: count > limit };
@@ -135,8 +161,9 @@ export async function findStockIds(
   filter: StockFilter,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
+  const condition = sql`${conditionOf(filter)} and ${isMatched(await matchesOf(db, filter))}`;
   const statement = sql`
-    select i.id from items i where ${await conditionOf(db, filter)} and i.id > ${after} order by i.id limit ${limit}`;
+    select i.id from items i where ${condition} and i.id > ${after} order by i.id limit ${limit}`;
   const rows = await db.query<{ id: string }>(plannedAnew(statement));
   return rows.map((row) => row.id);
 }
@@ -158,10 +185,9 @@ export async function listBrands(db: Queryable, organizationId: string, kind: 'l
   return rows.map((row) => row.brand);
 }
 
-async function conditionOf(db: Queryable, filter: StockFilter): Promise<Sql> {
+/** The filter but for its search. */
+function conditionOf(filter: StockFilter): Sql {
   const conditions = [sql`i.organization_id = ${filter.organizationId} and i.kind = ${filter.kind}`];
-  const search = await searchCondition(db, filter);
-  if (search !== null) conditions.push(search);
   if (filter.status !== undefined) conditions.push(sql`i.stock_status = ${filter.status}`);
   if (filter.isHidden !== undefined) conditions.push(sql`i.is_hidden = ${filter.isHidden}`);
   if (filter.isOnNoChannel === true) conditions.push(sql`i.channel_count = 0`);
@@ -179,10 +205,14 @@ async function conditionOf(db: Queryable, filter: StockFilter): Promise<Sql> {
 }
 
 /**
- * The items that a search finds, by their ids if they are few. The server takes every beginning of a word for a common
- * one: left alone, it reads the list from its start until a page is full, which for a rare word is all of it.
+ * What a search finds; null if nothing is searched for. Few items are found by their ids: the server takes every
+ * beginning of a word for a common one and, left alone, reads the list from its start until a page is full, which for a
+ * rare word is all of it.
  */
-async function searchCondition(db: Queryable, { organizationId, kind, search = '' }: StockFilter): Promise<Sql | null> {
+export async function matchSearch(
+  db: Queryable,
+  { organizationId, kind, search = '' }: Pick<StockFilter, 'organizationId' | 'kind' | 'search'>,
+): Promise<SearchMatches | null> {
   if (search.trim() === '') return null;
   const query = await searchQueryOf(db, organizationId, search);
   const found = await db.query<{ id: string }>(
@@ -191,8 +221,16 @@ async function searchCondition(db: Queryable, { organizationId, kind, search = '
       where search_words @@ ${query}::tsquery and organization_id = ${organizationId} and kind = ${kind}
       limit ${RARE_LIMIT + 1}`),
   );
-  if (found.length > RARE_LIMIT) return sql`i.search_words @@ ${query}::tsquery`;
-  return sql`i.id = any(${found.map((row) => row.id)}::text[])`;
+  return found.length > RARE_LIMIT ? { query } : { ids: found.map((row) => row.id) };
+}
+
+async function matchesOf(db: Queryable, filter: StockFilter): Promise<SearchMatches | null> {
+  return filter.matched === undefined ? await matchSearch(db, filter) : filter.matched;
+}
+
+function isMatched(matched: SearchMatches | null): Sql {
+  if (matched === null) return sql`true`;
+  return 'ids' in matched ? sql`i.id = any(${matched.ids}::text[])` : sql`i.search_words @@ ${matched.query}::tsquery`;
 }
 
 async function searchQueryOf(db: Queryable, organizationId: string, search: string): Promise<string> {

@@ -96,6 +96,7 @@ export const stockOperations = {
     description: 'What the filters of the list offer: brands, locations, channels; and how many items each tab holds.',
     query: Type.Object({ kind: Kind }),
     response: Type.Object({
+      currency: Type.String({ description: 'Of the dealer’s prices.' }),
       brands: Type.Array(Type.String()),
       locations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), business_unit: Type.String() })),
       channels: Type.Array(

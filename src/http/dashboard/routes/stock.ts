@@ -14,6 +14,7 @@ import {
   countStock,
   listBrands,
   listStock,
+  matchSearch,
   type StockFilter,
   type StockPage,
   type StockRow,
@@ -28,7 +29,8 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
   async listStock({ context, user, query }) {
     const sort = sortOf(query.sort);
     const request = pageRequestOf(query, sort);
-    const filter = filterOf(user, query);
+    const asked = filterOf(user, query);
+    const filter = { ...asked, matched: await matchSearch(context.db, asked) };
     const page: StockPage = { ...filter, sort, from: request.from, limit: request.limit + 1 };
     const [found, count, currency, mayCost] = await Promise.all([
       readingPage(request, () => listStock(context.db, page, context.channel.now())),
@@ -64,6 +66,7 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
       counts.push([tab, { value, is_capped: isCapped }]);
     }
     return {
+      currency: (await currencyOf(context.db, user.organizationId)) ?? '',
       brands,
       locations: locations.map(({ id, name, businessUnit }) => ({ id, name, business_unit: businessUnit })),
       channels: channels.map(({ id, name, currency, isTestMode }) => ({
