@@ -23,17 +23,31 @@ export function formatCount({ value, is_capped: isCapped }: { value: number; is_
   return `${formatNumber(value)}${isCapped ? '+' : ''}`;
 }
 
-/** From minor units: 1250000 of CHF are CHF 12,500.00. Decimals are those of the service; a browser's own may differ. */
-export function formatMoney(minorUnits: number, currency: string): string {
+/**
+ * From minor units: 1250000 of CHF are CHF 12,500.00. Always with the currency's code: a "$" alone is one of twenty.
+ * Decimals are those of the service; a browser's own may differ.
+ */
+export function formatMoney(minorUnits: number, currency: string, locale?: string): string {
+  return moneyFormat(currency, locale).format(minorUnits / 10 ** exponentOf(currency));
+}
+
+/** Making a format takes longer than a hundred uses of it, and a page has as many as it has prices. */
+const moneyFormats = new Map<string, Intl.NumberFormat>();
+
+function moneyFormat(currency: string, locale: string | undefined): Intl.NumberFormat {
+  const key = `${currency} ${locale ?? ''}`;
+  const known = moneyFormats.get(key);
+  if (known !== undefined) return known;
   const digits = exponentOf(currency);
-  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  const format = new Intl.NumberFormat(undefined, {
+  const format = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
     currencyDisplay: 'code',
-    ...fraction,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
   });
-  return format.format(minorUnits / 10 ** digits);
+  moneyFormats.set(key, format);
+  return format;
 }
 
 export function formatDate(at: string | Date): string {

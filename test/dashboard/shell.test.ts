@@ -103,7 +103,7 @@ describe('the shell of the dashboard', () => {
     const { page, context } = await site.openAs(owner, '/');
     t.after(() => context.close());
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Pages, actions or an id').fill('team');
+    await page.getByPlaceholder('Pages, actions, stock, numbers or an id').fill('team');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${site.url}/settings/team`);
     await page.keyboard.press('g');

@@ -66,6 +66,10 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
       parameters: {},
       isUndoable: false,
     }),
+  view_id: async (stranger) => {
+    const view = { list: 'watches', name: newId('view'), query: '', is_shared: true };
+    return (await stranger.call('POST', '/views', view)).body.id;
+  },
   audit_id: async (stranger) => (await stranger.call('GET', '/audit?limit=1')).body.data[0].id,
 };
 /** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */

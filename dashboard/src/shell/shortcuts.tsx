@@ -12,7 +12,7 @@ const SHORTCUTS: [keys: string, meaning: string][] = [
   ['j  k', 'Next and previous row'],
   ['x', 'Select the row'],
   ['Enter', 'Open the row'],
-  ['e', 'Edit'],
+  ['e', 'Edit the row'],
   ['Ctrl S', 'Save'],
   ['?', 'This help'],
 ];
@@ -58,5 +58,7 @@ export function Shortcuts() {
 
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
+  // A box or a switch takes no letters: keys go on working after a click on one.
+  if (target instanceof HTMLInputElement && /^(checkbox|radio)$/.test(target.type)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

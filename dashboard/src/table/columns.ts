@@ -1,4 +1,3 @@
-import type { ColumnDef } from '@tanstack/react-table';
 import type { ReactNode } from 'react';
 
 /** A column as a page describes it. */
@@ -13,13 +12,29 @@ export type Column<Row> = {
   isSortable?: boolean;
   /** Not shown until somebody chooses it. */
   isHidden?: boolean;
+  /** Names the row: its cell is a link to the row's page, so it must hold no link or button of its own. */
+  isTitle?: boolean;
+  /**
+   * Where it stands in the rows of a phone. Unless it says so, the first column is the title, the first with figures the
+   * side, and the others follow in the lines below.
+   */
+  phone?: PhonePlace;
+  /** What a phone shows instead of the cell. */
+  phoneCell?: (row: Row) => ReactNode;
 };
 
-export function tableColumns<Row>(columns: readonly Column<Row>[]): ColumnDef<Row>[] {
-  return columns.map((column) => ({
-    id: column.id,
-    header: column.header,
-    cell: ({ row }) => column.cell(row.original),
-    meta: column,
-  }));
+export type PhonePlace = 'title' | 'side' | 'line' | 'none';
+
+/** The columns of a row on a phone, by their place. */
+export function phoneColumns<Row>(columns: readonly Column<Row>[]): Record<PhonePlace, Column<Row>[]> {
+  const places: Record<PhonePlace, Column<Row>[]> = { title: [], side: [], line: [], none: [] };
+  const title = columns.find(({ phone }) => phone === 'title') ?? columns.find(({ phone }) => phone === undefined);
+  const side =
+    columns.find(({ phone }) => phone === 'side') ??
+    columns.find((column) => column !== title && column.phone === undefined && column.align === 'right');
+  for (const column of columns) {
+    const own = column === title ? 'title' : column === side ? 'side' : (column.phone ?? 'line');
+    places[own].push(column);
+  }
+  return places;
 }

@@ -23,6 +23,10 @@ const SHAPES = {
   check: 'M4 10.500 8.500 15 16 6',
   menu: 'M3 6h14M3 10h14M3 14h14',
   columns: 'M3 4h14v12H3zM8 4v12M12.500 4v12',
+  filter: 'M3 5h14M6 10h8M8.500 15h3',
+  cards: 'M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z',
+  view: 'M5 3h10v14l-5-4-5 4z',
+  down: 'M5 8l5 5 5-5',
   keyboard: 'M2 6h16v9H2zM5 9h.01M8 9h.01M11 9h.01M14 9h.01M7 12h6',
 } as const;
 

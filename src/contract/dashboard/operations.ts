@@ -8,9 +8,11 @@ import type { DashboardOperation } from './operation.ts';
 import { orderOperations } from './orders.ts';
 import { organizationOperations } from './organization.ts';
 import { saleOperations } from './sales.ts';
+import { searchOperations } from './search.ts';
 import { sessionOperations } from './session.ts';
 import { stockOperations } from './stock.ts';
 import { teamOperations } from './team.ts';
+import { viewOperations } from './views.ts';
 
 /**
  * Everything that the dashboard can ask of the service, one file for each room. A new file is added here and, with its
@@ -29,6 +31,8 @@ export const DASHBOARD_OPERATIONS = {
   ...saleOperations,
   ...liveOperations,
   ...jobOperations,
+  ...viewOperations,
+  ...searchOperations,
 } satisfies Record<string, DashboardOperation>;
 
 export type DashboardOperations = typeof DASHBOARD_OPERATIONS;

@@ -2,16 +2,30 @@ import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { countEndpointsOff } from '../../webhooks/endpoints/endpoint-status.ts';
 
-/**
- * Counts of what needs attention, by the name of the navigation's entry that shows them. Each is capped: beyond it a badge
- * says "99+". A page that brings a count adds it here.
- */
+/** Each count is capped: beyond it a badge says "99+". */
 const COUNT_LIMIT = 100;
 
+type Counter = (db: Queryable, organizationId: string, limit: number) => Promise<number>;
+
+/**
+ * What needs attention, by the name of the navigation's entry that shows it. A page that brings a count adds its counter
+ * here; dashboard/src/shell/badges.ts names the kinds of changes after which counts are read anew.
+ */
+const COUNTERS: Readonly<Record<string, Counter>> = {
+  orders: countOrdersReceived,
+  integrations: countEndpointsOff,
+};
+
 export async function countBadges(db: Queryable, organizationId: string): Promise<Record<string, number>> {
-  const [counts] = await db.query<{ orders: number }>(sql`
-    select (select count(*) from (
+  const counts: Record<string, number> = {};
+  for (const [name, count] of Object.entries(COUNTERS)) counts[name] = await count(db, organizationId, COUNT_LIMIT);
+  return counts;
+}
+
+async function countOrdersReceived(db: Queryable, organizationId: string, limit: number): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*)::integer as count from (
       select from orders where organization_id = ${organizationId} and status = 'received' and not is_test
-      limit ${COUNT_LIMIT}) found) as orders`);
-  return { orders: counts?.orders ?? 0, integrations: await countEndpointsOff(db, organizationId, COUNT_LIMIT) };
+      limit ${limit}) found`);
+  return row?.count ?? 0;
 }

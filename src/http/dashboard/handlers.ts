@@ -9,9 +9,11 @@ import { locationHandlers } from './routes/locations.ts';
 import { orderHandlers } from './routes/orders.ts';
 import { organizationHandlers } from './routes/organization.ts';
 import { saleHandlers } from './routes/sales.ts';
+import { searchHandlers } from './routes/search.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { stockHandlers } from './routes/stock.ts';
 import { teamHandlers } from './routes/team.ts';
+import { viewHandlers } from './routes/views.ts';
 
 /** A handler for each operation; one that is missing or too many is a type error here. */
 export const handlers: Handlers<DashboardOperations> = {
@@ -27,4 +29,6 @@ export const handlers: Handlers<DashboardOperations> = {
   ...saleHandlers,
   ...liveHandlers,
   ...jobHandlers,
+  ...viewHandlers,
+  ...searchHandlers,
 };

@@ -6,9 +6,11 @@ import { useUndo } from '../audit/undo.ts';
 import type { StockChoices, StockItem } from './stock-queries.ts';
 
 type Channel = StockChoices['channels'][number];
+/** `isNamed` where no header says which channel it is. */
+type ChannelToggleProps = { item: StockItem; channel: Channel; isNamed?: boolean };
 
 /** The toggle of one item on one channel, with the price that the site shows there. It answers before the service does. */
-export function ChannelToggle({ item, channel }: { item: StockItem; channel: Channel }) {
+export function ChannelToggle({ item, channel, isNamed = false }: ChannelToggleProps) {
   const entry = item.channels.find((one) => one.integration_id === channel.integration_id);
   const [wanted, setWanted] = useState<boolean | null>(null);
   const toggle = useOperation('PUT /stock/{item_id}/channels/{integration_id}');
@@ -35,8 +37,8 @@ export function ChannelToggle({ item, channel }: { item: StockItem; channel: Cha
         onChange={(event) => change(event.currentTarget.checked)}
         aria-label={`${item.title} on ${channel.name}`}
       />
-      <Text size="xs" c="dimmed" className="figures">
-        {isOn ? channelPrice(entry) : ''}
+      <Text size="xs" c="dimmed" className="figures" truncate>
+        {isNamed ? channel.name : isOn ? channelPrice(entry) : ''}
       </Text>
     </Group>
   );
