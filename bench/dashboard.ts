@@ -65,7 +65,13 @@ async function openShop(port: number, context: ChannelContext, count: number): P
   const origin = `http://localhost:${port}`;
   const email = `bench${count}@dealer.example`;
   const { organizationId } = shop;
-  await createUser(context.db, COMMAND_LINE, { organizationId, name: 'Bench', email, password: PASSWORD, role: 'owner' });
+  await createUser(context.db, COMMAND_LINE, {
+    organizationId,
+    name: 'Bench',
+    email,
+    password: PASSWORD,
+    role: 'owner',
+  });
   let cookie = '';
   const send = async (method: string, path: string, body?: unknown) =>
     await fetch(`http://127.0.0.1:${port}/api/dashboard${path}`, {

@@ -2,7 +2,14 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { VIEWS_LIMIT } from '../contract/dashboard/views.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import { type Database, inTransaction, type Queryable, sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
+import {
+  type Database,
+  inTransaction,
+  type Queryable,
+  sqlState,
+  type Transaction,
+  UNIQUE_VIOLATION,
+} from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { newId } from '../ids/new-id.ts';
@@ -102,12 +109,7 @@ export async function changeView(
   });
 }
 
-export async function deleteView(
-  db: Database | Transaction,
-  actor: Actor,
-  viewer: Viewer,
-  id: string,
-): Promise<void> {
+export async function deleteView(db: Database | Transaction, actor: Actor, viewer: Viewer, id: string): Promise<void> {
   await inTransaction(db, async (tx) => {
     const old = await lockView(tx, viewer, id);
     await tx.query(sql`delete from saved_views where id = ${id}`);

@@ -155,15 +155,29 @@ export async function countStock(db: Queryable, filter: StockFilter): Promise<{ 
   return { value: Math.min(count, limit), isCapped: count > limit };
 }
 
+/** How many items match, to the last one: for the progress of long work and for what a person confirms. */
+export async function countAllStock(db: Queryable, filter: StockFilter, until?: string): Promise<number> {
+  const condition = sql`${conditionOf(filter)} and ${isMatched(await matchesOf(db, filter))}`;
+  const [row] = await db.query<{ count: number }>(
+    plannedAnew(sql`select count(*)::integer as count from items i where ${condition} and ${isUntil(until)}`),
+  );
+  return row?.count ?? 0;
+}
+
+function isUntil(id: string | undefined): Sql {
+  return id === undefined ? sql`true` : sql`i.id <= ${id}`;
+}
+
 /** The ids of all that match, in the order of their ids, for work in batches. */
 export async function findStockIds(
   db: Queryable,
   filter: StockFilter,
-  { after, limit }: { after: string; limit: number },
+  { after, until, limit }: { after: string; until?: string; limit: number },
 ): Promise<string[]> {
   const condition = sql`${conditionOf(filter)} and ${isMatched(await matchesOf(db, filter))}`;
   const statement = sql`
-    select i.id from items i where ${condition} and i.id > ${after} order by i.id limit ${limit}`;
+    select i.id from items i
+    where ${condition} and i.id > ${after} and ${isUntil(until)} order by i.id limit ${limit}`;
   const rows = await db.query<{ id: string }>(plannedAnew(statement));
   return rows.map((row) => row.id);
 }

@@ -26,43 +26,65 @@ export async function deleteItem(
   itemId: string,
 ): Promise<void> {
   const { photoIds } = await commitAndWake(context, async (tx) => {
-    const orders = await lockWaitingOrders(tx, organizationId, itemId);
-    const waiting = await integrationsWith(tx, orders);
-    const clocks = await lockClocks(tx, [...new Set([...waiting, ...(await integrationsOf(tx, [itemId]))])].sort());
-    const stamps = await stampsFor(tx, context, waiting, clocks);
-    await forEachOrderPage(tx, orders, async (page) => {
-      await letGo(tx, page, itemId);
-      await rewriteOrders(tx, page, stamps);
-    });
-    const [old] = await tx.query<Values>(sql`
-      select kind, stock_number as "stockNumber", title, price_amount as "priceAmount", units
-      from items where id = ${itemId}`);
-    // The item's events come after the orders: its stamps are later than theirs, and the clocks stand there.
-    const removed = await removeItem(tx, context, itemId, waiting, new Map([...clocks, ...stamps]));
+    const deleted = await deleteItemIn(tx, context, organizationId, itemId);
+    if (deleted === null) throw missingItems([itemId]);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'item.deleted',
       object: { kind: 'item', id: itemId },
-      old: old ?? {},
+      old: deleted.old,
       at: context.now(),
     });
-    return { touched: [...removed.stamps.keys()], photoIds: removed.photoIds };
+    return deleted;
   });
   if (photoIds.length > 0) context.onPhotosRemoved?.(photoIds);
 }
 
-/** And the item, under whose lock no further order can take it. */
-async function lockWaitingOrders(tx: Transaction, organizationId: string, itemId: string): Promise<Sql> {
+export type DeletedItem = {
+  /** What it was, for the audit log. */
+  old: Values;
+  /** Integrations with new events. */
+  touched: string[];
+  /** Their files go after the commit. */
+  photoIds: string[];
+};
+
+/** The same in the caller's transaction, which has locked nothing yet; null if the dealer has no such item. */
+export async function deleteItemIn(
+  tx: Transaction,
+  context: ChannelContext,
+  organizationId: string,
+  itemId: string,
+): Promise<DeletedItem | null> {
+  const orders = await lockWaitingOrders(tx, organizationId, itemId);
+  if (orders === null) return null;
+  const waiting = await integrationsWith(tx, orders);
+  const clocks = await lockClocks(tx, [...new Set([...waiting, ...(await integrationsOf(tx, [itemId]))])].sort());
+  const stamps = await stampsFor(tx, context, waiting, clocks);
+  await forEachOrderPage(tx, orders, async (page) => {
+    await letGo(tx, page, itemId);
+    await rewriteOrders(tx, page, stamps);
+  });
+  const [old] = await tx.query<Values>(sql`
+    select kind, stock_number as "stockNumber", title, price_amount as "priceAmount", units
+    from items where id = ${itemId}`);
+  // The item's events come after the orders: its stamps are later than theirs, and the clocks stand there.
+  const removed = await removeItem(tx, context, itemId, waiting, new Map([...clocks, ...stamps]));
+  return { old: old ?? {}, touched: [...removed.stamps.keys()], photoIds: removed.photoIds };
+}
+
+/** And the item, under whose lock no further order can take it; null if there is none. */
+async function lockWaitingOrders(tx: Transaction, organizationId: string, itemId: string): Promise<Sql | null> {
   const orders = sql`
     organization_id = ${organizationId} and status = 'received' and (integration_id, id) in (
       select integration_id, order_id from order_lines where item_id = ${itemId})`;
+  let isThere = true;
   await lockInOrder(tx, async () => {
     await lockOrders(tx, orders);
-    const items = await lockItems(tx, organizationId, [itemId]);
-    if (items.length === 0) throw missingItems([itemId]);
+    isThere = (await lockItems(tx, organizationId, [itemId])).length > 0;
     return await lockFreeOrders(tx, orders);
   });
-  return orders;
+  return isThere ? orders : null;
 }
 
 /** The next stamps of the integrations that have waiting orders. */

@@ -26,7 +26,6 @@ describe('money on the pages', () => {
   it('follows the locale, and still names the currency', () => {
     assert.equal(plain(formatMoney(1_250_000, 'CHF', 'de-DE')), '12.500,00 CHF');
     assert.equal(plain(formatMoney(1_250_000, 'EUR', 'fr-FR')), '12 500,00 EUR');
-    assert.equal(plain(formatMoney(1_250_000, 'JPY', 'de-CH')), 'JPY 1’250’000');
     assert.match(plain(formatMoney(1_250_000, 'KWD', 'ar-KW-u-nu-latn')), /KWD/);
   });
 

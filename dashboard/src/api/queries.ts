@@ -33,6 +33,11 @@ export function read<R extends ReadRoute>(route: R, input: Input<R>, kinds: read
   });
 }
 
+/** Reads what shows things of this kind again, and waits for it. */
+export async function readAnew(kind: ChangeKind): Promise<void> {
+  await queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.kinds.includes(kind) ?? false });
+}
+
 type OperationOptions<R extends Route> = {
   /** Shown when it is done. */
   success?: string;

@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import type { Output } from '../api/client.ts';
 import { read } from '../api/queries.ts';
 import { pathOfId, paths } from '../paths.ts';
@@ -94,9 +94,20 @@ export function Palette() {
       limit={SHOWN_LIMIT}
       scrollable
       nothingFound="Nothing found. Try a stock number, a reference, an order number or an id."
-      searchProps={{ placeholder: 'Pages, actions, stock, numbers or an id', 'aria-label': 'Search and commands' }}
+      searchProps={{
+        placeholder: 'Pages, actions, stock, numbers or an id',
+        'aria-label': 'Search and commands',
+        onKeyDown: chooseFirst,
+      }}
     />
   );
+}
+
+/** What the service finds comes after the keystroke at which Spotlight chose a line: Enter then takes the first. */
+function chooseFirst(event: KeyboardEvent<HTMLInputElement>): void {
+  const dialog = event.currentTarget.closest('[role="dialog"]');
+  if (event.key !== 'Enter' || dialog === null || dialog.querySelector('[data-action][data-selected]') !== null) return;
+  dialog.querySelector('[data-action]')?.setAttribute('data-selected', 'true');
 }
 
 function useFound(text: string): Found[] {

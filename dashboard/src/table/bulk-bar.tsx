@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { formatCount } from '../format.ts';
 import type { Selection } from './selection.ts';
 
-type BulkBarProps = { selection: Selection; /** There are other pages. */ hasMore: boolean; children: ReactNode };
+type BulkBarProps = { selection: Selection /** There are other pages. */; hasMore: boolean; children: ReactNode };
 
 /** How much is selected and what can be done with it: above the rows, on a phone under the thumb. */
 export function BulkBar({ selection, hasMore, children }: BulkBarProps) {

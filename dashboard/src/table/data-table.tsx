@@ -1,3 +1,4 @@
+import { Button, Center } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -76,9 +77,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     onOpen: (index) => open(rows[index]),
     onSelect: (index) => bulk !== undefined && selection.toggle(index, false),
   });
-  if (list.error !== null && page === undefined) {
-    return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
-  }
+  const isBroken = list.error !== null && list.data === undefined;
   const isEmpty = page !== undefined && rows.length === 0 && rowState.changed === 0;
   const rowsProps: RowsProps<Row> = {
     name,
@@ -117,7 +116,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </button>
         </div>
       )}
-      {isEmpty ? (
+      {isBroken ? (
+        <Broken {...props} />
+      ) : isEmpty ? (
         <NothingThere {...props} />
       ) : state.layout === 'cards' && card !== undefined ? (
         <CardGrid {...rowsProps} card={card} />
@@ -126,12 +127,29 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       ) : (
         <DesktopRows {...rowsProps} />
       )}
-      {page === undefined || isEmpty ? null : <Pager page={page} state={state} />}
+      {page === undefined || isEmpty || isBroken ? null : <Pager page={page} state={state} />}
     </div>
   );
 }
 
 const NO_ROWS: readonly never[] = [];
+
+/** Search and filters stay in reach above it: what is wrong may be the address. */
+function Broken<Row>({ state, list }: DataTableProps<Row>) {
+  const isLaterPage = state.after !== '' || state.before !== '';
+  return (
+    <>
+      <ErrorState error={list.error} onRetry={() => void list.refetch()} />
+      {isLaterPage ? (
+        <Center>
+          <Button variant="subtle" onClick={() => state.setPage(null)}>
+            Go to the first page
+          </Button>
+        </Center>
+      ) : null}
+    </>
+  );
+}
 
 function NothingThere<Row>({ state, empty }: DataTableProps<Row>) {
   if (!isFiltered(state)) return empty;

@@ -140,11 +140,7 @@ function SaveDialog({ list, query, state, onClose }: SaveDialogProps) {
           data-autofocus
           {...form.getInputProps('name')}
         />
-        <Switch
-          mt="md"
-          label="Share with the team"
-          {...form.getInputProps('is_shared', { type: 'checkbox' })}
-        />
+        <Switch mt="md" label="Share with the team" {...form.getInputProps('is_shared', { type: 'checkbox' })} />
         <DialogButtons verb="Save" isBusy={create.isPending} onClose={onClose} />
       </form>
     </Modal>

@@ -42,8 +42,8 @@ export function useStableRows<Row>(list: Source<Row>, key: string, idOf: (row: R
     }
   }
   return {
-    page: shown?.page,
-    changed: shown?.changed ?? 0,
+    page: list.data === undefined ? undefined : shown?.page,
+    changed: list.data === undefined ? 0 : (shown?.changed ?? 0),
     gone: shown?.gone ?? NONE,
     glow: shown?.glow ?? NO_GLOW,
     show: () => shown !== null && setShown(adopted(shown.key, shown.source, true)),

@@ -32,7 +32,12 @@ const FINDERS: readonly Finder[] = [
     }));
   },
   async (db, { text, channels }) => {
-    const orders = await findOrders(db, channels.map(({ id }) => id), text, FOUND_LIMIT);
+    const orders = await findOrders(
+      db,
+      channels.map(({ id }) => id),
+      text,
+      FOUND_LIMIT,
+    );
     return orders.map(({ id, channelOrderId, integrationId, status, isTest }) => ({
       kind: 'order',
       id,
@@ -43,7 +48,12 @@ const FINDERS: readonly Finder[] = [
   async (db, { organizationId, text, channels }) => {
     const search = { organizationId, integrationIds: channels.map(({ id }) => id), text };
     const customers = await findCustomers(db, search, FOUND_LIMIT);
-    return customers.map(({ id, name, email }) => ({ kind: 'customer', id, title: name || email || id, detail: email }));
+    return customers.map(({ id, name, email }) => ({
+      kind: 'customer',
+      id,
+      title: name || email || id,
+      detail: email,
+    }));
   },
   async (_db, { text, channels }) => {
     const words = text.toLowerCase();
@@ -54,7 +64,11 @@ const FINDERS: readonly Finder[] = [
       .map(({ id, name, currency }) => ({ kind: 'integration', id, title: name, detail: `Integration · ${currency}` }));
   },
   async (db, { text, channels }) => {
-    const event = await findEvent(db, channels.map(({ id }) => id), text);
+    const event = await findEvent(
+      db,
+      channels.map(({ id }) => id),
+      text,
+    );
     if (event === null) return [];
     const detail = `Event · ${nameOf(channels, event.integrationId)}`;
     return [{ kind: 'event', id: event.id, title: event.type, detail }];
@@ -64,7 +78,9 @@ const FINDERS: readonly Finder[] = [
     for (const { id, name } of channels) {
       const delivery = await findDelivery(db, id, text);
       if (delivery === null) continue;
-      return [{ kind: 'delivery', id: delivery.id, title: delivery.type, detail: `Delivery · ${name} · ${delivery.status}` }];
+      return [
+        { kind: 'delivery', id: delivery.id, title: delivery.type, detail: `Delivery · ${name} · ${delivery.status}` },
+      ];
     }
     return [];
   },

@@ -1,6 +1,6 @@
 import { Group, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useOperation } from '../../api/queries.ts';
+import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatMoney } from '../../format.ts';
 import { useUndo } from '../audit/undo.ts';
 import type { StockChoices, StockItem } from './stock-queries.ts';
@@ -19,13 +19,17 @@ export function ChannelToggle({ item, channel, isNamed = false }: ChannelToggleP
   const change = (next: boolean) => {
     setWanted(next);
     const params = { item_id: item.id, integration_id: channel.integration_id };
-    // The live stream brings the new state; a refusal falls back to the one that stands.
     toggle.mutate(
       { params, body: { is_on: next } },
       {
-        onSuccess: ({ audit_id: auditId }) =>
-          offer(next ? `Published on ${channel.name}.` : `Taken off ${channel.name}.`, auditId),
-        onSettled: () => setWanted(null),
+        onSuccess: async ({ audit_id: auditId }) => {
+          offer(next ? `Published on ${channel.name}.` : `Taken off ${channel.name}.`, auditId);
+          // Until the list has the new state, the wanted one is shown: else the switch would jump back for a moment.
+          await readAnew('item');
+          setWanted(null);
+        },
+        // A refusal falls back to the state that stands.
+        onError: () => setWanted(null),
       },
     );
   };

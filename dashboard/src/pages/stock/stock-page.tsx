@@ -51,9 +51,7 @@ function StockPage({ kind }: { kind: Kind }) {
     const wanted = TABS.find((one) => one.id === id)?.filters ?? {};
     state.setFilters(Object.fromEntries(TAB_FILTERS.map((name) => [name, wanted[name] ?? ''])));
   };
-  const create = (
-    <Button renderRoot={(props) => <Link {...props} to={paths.newItem(kind)} />}>{words.create}</Button>
-  );
+  const create = <Button renderRoot={(props) => <Link {...props} to={paths.newItem(kind)} />}>{words.create}</Button>;
   return (
     <Page title={words.title} action={create}>
       <Tabs value={tab?.id ?? null} onChange={openTab} mb="sm">

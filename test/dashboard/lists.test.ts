@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { COMMAND_LINE } from '../../src/audit/actor.ts';
+import { createItem, editItem } from '../../src/inventory/items.ts';
+import { setPublished } from '../../src/inventory/publications.ts';
+import {
+  assertAccessible,
+  type DashboardSite,
+  DESKTOP_WIDTH,
+  type Person,
+  PHONE_WIDTH,
+  settled,
+  startDashboard,
+} from '../harness/dashboard-browser.ts';
+import { watch } from '../harness/stock.ts';
+import type { Dealer } from '../harness/world.ts';
+
+describe('the lists of the dashboard', () => {
+  let site: DashboardSite;
+  let dealer: Dealer;
+  let owner: Person;
+  before(async () => {
+    site = await startDashboard();
+    dealer = await site.world.dealer();
+    owner = await site.person(dealer);
+    const ids: string[] = [];
+    for (const title of ['Royal Oak', 'Submariner', 'Speedmaster']) ids.push(await create({ title }));
+    await setPublished(
+      site.world.channel,
+      COMMAND_LINE,
+      dealer.organizationId,
+      dealer.integrationId,
+      ids.slice(0, 2),
+      true,
+    );
+  });
+  after(() => site?.stop());
+
+  const create = (input: Parameters<typeof watch>[0], { organizationId } = dealer) =>
+    createItem(site.world.channel, COMMAND_LINE, organizationId, watch(input));
+  const announce = (id: string) => site.world.channel.announceChange?.(dealer.organizationId, 'item', [id]);
+  const rowNames = (page: Page) => page.locator('.data-table .row-name').allInnerTexts();
+
+  it('show photo, title, price, status and channels in the rows of a phone, and filter in a sheet', async (t) => {
+    const { page, context, complaints } = await site.openAs(owner, '/watches', { width: PHONE_WIDTH });
+    t.after(() => context.close());
+    const row = page.getByRole('list', { name: 'Watches' }).getByRole('listitem').filter({ hasText: 'Royal Oak' });
+    await row.getByText('USD 12,990.00').waitFor();
+    await row.getByText('In stock').waitFor();
+    assert.equal(await row.getByRole('switch', { name: /^Royal Oak on / }).isChecked(), true);
+    assert.equal(await row.locator('.thumbnail').count(), 1);
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const sheet = page.getByRole('dialog', { name: 'Filter and order' });
+    await sheet.getByRole('combobox', { name: 'Channel' }).click();
+    await page.getByRole('option', { name: 'On no channel' }).click();
+    await sheet.getByRole('button', { name: 'Show 1' }).click();
+    await page.waitForURL(/integration_id=none/);
+    await page.getByText('Royal Oak').waitFor({ state: 'detached' });
+    assert.deepEqual(await rowNames(page), ['Speedmaster']);
+    await page.getByRole('button', { name: 'Filter · 1' }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('save what they show as a view, share it, rename it, delete it and bring it back', async (t) => {
+    const { page, context, complaints } = await site.openAs(owner, '/watches?q=royal&sort=-price');
+    t.after(() => context.close());
+    const views = page.getByRole('button', { name: /^Saved views/ });
+    await views.click();
+    await page.getByRole('menuitem', { name: 'Save as a new view' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Save this view' });
+    await dialog.getByLabel('Name').fill('Royals');
+    await dialog.getByRole('switch', { name: 'Share with the team' }).check({ force: true });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.waitForURL(/view=viw_/);
+    await page.getByRole('button', { name: 'Saved views: Royals' }).waitFor();
+
+    const colleague = await site.openAs(await site.person(dealer, 'staff'), '/watches');
+    t.after(() => colleague.context.close());
+    await colleague.page.getByRole('button', { name: /^Saved views/ }).click();
+    await colleague.page.getByRole('menuitem', { name: /Royals/ }).click();
+    await colleague.page.waitForURL(/q=royal&sort=-price/);
+    assert.deepEqual(await colleague.page.getByRole('searchbox').inputValue(), 'royal');
+
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.reload();
+    await settled(page);
+    await views.click();
+    await page.getByRole('menuitem', { name: /Royals/ }).click();
+    await page.waitForURL(/q=royal/);
+    await page.getByRole('columnheader', { name: 'Price' }).getByRole('button').click();
+    await page.getByRole('button', { name: 'Saved views: Royals (changed)' }).click();
+    await page.getByRole('menuitem', { name: 'Save the changes' }).click();
+    await page.getByRole('button', { name: 'Saved views: Royals', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByRole('dialog', { name: 'Rename the view' }).getByLabel('Name').fill('Royal Oaks');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('button', { name: 'Saved views: Royal Oaks' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await views.click();
+    await page.getByRole('menuitem', { name: /Royal Oaks/ }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('show cards instead of the table, as their address says', async (t) => {
+    const { page, context, complaints } = await site.openAs(owner, '/watches');
+    t.after(() => context.close());
+    await page.getByRole('button', { name: 'Show as cards' }).click();
+    await page.waitForURL(/layout=cards/);
+    await page.reload();
+    await settled(page);
+    const card = page.getByRole('list', { name: 'Watches' }).getByRole('listitem').filter({ hasText: 'Submariner' });
+    await card.getByText('USD 12,990.00').waitFor();
+    await card.getByRole('link').click();
+    await page.waitForURL(/\/watches\/lst_/);
+    await page.goBack();
+    await page.getByRole('button', { name: 'Show as a table' }).click();
+    await page.getByRole('table').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('keep their rows in place when something changes elsewhere, and say how much did', async (t) => {
+    const id = await create({ title: 'Quiet one' });
+    const { page, context } = await site.openAs(owner, '/watches');
+    t.after(() => context.close());
+    await page.getByText('Quiet one').waitFor();
+    const before = await rowNames(page);
+    await editItem(site.world.channel, COMMAND_LINE, dealer.organizationId, id, { priceAmount: 77_700 });
+    announce(id);
+    await page.getByText('USD 777.00').first().waitFor();
+    assert.deepEqual(await rowNames(page), before);
+    assert.equal(await page.getByText(/changed$/).count(), 0);
+    announce(await create({ title: 'Newcomer' }));
+    await page.getByText('1 changed').waitFor();
+    assert.deepEqual(await rowNames(page), before);
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByText('Newcomer').waitFor();
+    assert.deepEqual(await rowNames(page), ['Newcomer', ...before]);
+  });
+
+  it('are worked by keyboard: j, k, Enter, e and /', async (t) => {
+    const { page, context } = await site.openAs(owner, '/watches?sort=title');
+    t.after(() => context.close());
+    const [first = '', second = ''] = await rowNames(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    assert.match((await page.locator('tr[data-active]').textContent()) ?? '', new RegExp(second));
+    await page.keyboard.press('k');
+    assert.match((await page.locator('tr[data-active]').textContent()) ?? '', new RegExp(first));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/watches\/lst_/);
+    await page.goBack();
+    await settled(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('e');
+    await page.waitForURL(/\/watches\/lst_/);
+    await page.goBack();
+    await settled(page);
+    await page.keyboard.press('/');
+    await page.keyboard.type('speed');
+    await page.waitForURL(/q=speed/);
+    await page.getByText('Royal Oak').waitFor({ state: 'detached' });
+    assert.deepEqual(await rowNames(page), ['Speedmaster']);
+  });
+
+  it('show the columns that somebody chose, and remember them', async (t) => {
+    const { page, context } = await site.openAs(owner, '/watches');
+    t.after(() => context.close());
+    await page.getByRole('button', { name: 'Choose columns' }).click();
+    await page.getByRole('menuitem', { name: 'Location' }).click();
+    await page.getByRole('columnheader', { name: 'Location' }).waitFor({ state: 'detached' });
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.getByRole('columnheader', { name: 'Location' }).count(), 0);
+    await page.getByRole('button', { name: 'Choose columns' }).click();
+    await page.getByRole('menuitem', { name: 'Back to the usual columns' }).click();
+    await page.getByRole('columnheader', { name: 'Location' }).waitFor();
+  });
+
+  it('are searched from everywhere: Ctrl-K finds an item by its stock number', async (t) => {
+    const id = await create({ title: 'Found by number', stockNumber: 'PAL-4711' });
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Pages, actions, stock, numbers or an id').fill('pal-4711');
+    await page.getByRole('button', { name: /Found by number/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${site.url}/watches/${id}`);
+  });
+
+  it('are found clean by axe: table, cards, nothing there, nothing found and an error, at both widths and schemes', async () => {
+    const bare = await site.world.dealer();
+    const nobody = await site.person(bare);
+    for (const width of [DESKTOP_WIDTH, PHONE_WIDTH]) {
+      for (const scheme of ['light', 'dark'] as const) {
+        const opened = await site.openAs(owner, '/watches', { width, scheme });
+        const empty = await site.openAs(nobody, '/parts', { width, scheme });
+        const check = async (page: Page, state: string) => {
+          await settled(page);
+          await assertAccessible(page, `${state} at ${width} px, ${scheme}`);
+          const isTooWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+          assert.equal(isTooWide, false, `${state} scrolls sideways at ${width} px`);
+        };
+        await check(opened.page, 'the table');
+        await check(empty.page, 'nothing there');
+        await empty.page.getByText('No parts yet.').waitFor();
+        for (const query of ['?layout=cards', '?q=nothinglikethis']) {
+          await opened.page.goto(`${site.url}/watches${query}`);
+          await check(opened.page, query);
+        }
+        await opened.page.getByText('Nothing matches.').waitFor();
+        await opened.page.route('**/api/dashboard/stock?*', (route) =>
+          route.fulfill({
+            status: 400,
+            json: { error: { code: 'invalid_cursor', message: 'This page is no longer there.', request_id: 'req_7' } },
+          }),
+        );
+        await opened.page.goto(`${site.url}/watches?after=x`);
+        await opened.page.getByText('req_7').waitFor();
+        await check(opened.page, 'an error');
+        await opened.context.close();
+        await empty.context.close();
+      }
+    }
+  });
+});
