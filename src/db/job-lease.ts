@@ -6,8 +6,9 @@ import { rawSql, type Sql, sql } from './sql.ts';
  * the worker dies, another one claims the job when the lease has run out. A table of jobs has the columns id, status
  * (`pending`, `running` or `done`), leased_until, error, created_at and finished_at.
  *
- * A lease need not outlast a batch that waits for a lock: if two workers have one job, they alternate, and each batch is
- * done by one of them.
+ * A lease need not outlast a batch that waits for a lock: if two workers have one job, they alternate, and each batch
+ * is done by one of them. Jobs on stock must not, so they have a lease with a fencing token of their own
+ * (inventory/jobs/run-stock-jobs.ts).
  */
 const LEASE_SECONDS = 5;
 /** How long a job that failed waits for its next try. */

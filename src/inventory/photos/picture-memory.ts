@@ -17,7 +17,7 @@ const VARIANTS_WAITING_MAX = 100;
 /** Uploads are in memory while they wait, at most 25 MB each. */
 export const UPLOADS_AT_ONCE = 16;
 
-/** Uploads and variants take turns, so that a dealer need not wait behind a hundred visitors. */
+/** Uploads and variants are served round-robin, so that a dealer need not wait behind a hundred visitors. */
 const memory = createKeyedSemaphore({
   total: MEMORY_BYTES,
   perKey: MEMORY_BYTES,
