@@ -24,6 +24,9 @@ export const paths = {
   event: (id: string) => `/events/${id}`,
   requests: () => '/requests',
   request: (id: string) => `/requests/${id}`,
+  import: () => '/import',
+  jobs: () => '/jobs',
+  job: (id: string) => `/jobs/${id}`,
   audit: () => '/audit',
   settings: () => '/settings',
   account: () => '/settings/account',
@@ -44,6 +47,7 @@ export function pathOfId(id: string): string | null {
     dlv: paths.delivery,
     evt: paths.event,
     req: paths.request,
+    job: paths.job,
   };
   return byPrefix[prefix]?.(id) ?? null;
 }

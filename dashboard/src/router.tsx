@@ -2,8 +2,10 @@ import { createRouter } from '@tanstack/react-router';
 import { BASE_PATH } from './api/client.ts';
 import { auditRoutes } from './pages/audit/audit-routes.ts';
 import { homeRoutes } from './pages/home/home-routes.ts';
+import { importRoutes } from './pages/import/import-routes.ts';
 import { integrationsRoutes } from './pages/integrations/integrations-routes.ts';
 import { itemRoutes } from './pages/item/item-routes.ts';
+import { jobsRoutes } from './pages/jobs/jobs-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
 import { stockRoutes } from './pages/stock/stock-routes.ts';
@@ -18,6 +20,8 @@ const routeTree = rootRoute.addChildren([
     ...homeRoutes,
     ...stockRoutes,
     ...itemRoutes,
+    ...importRoutes,
+    ...jobsRoutes,
     ...integrationsRoutes,
     ...auditRoutes,
     ...settingsRoutes,

@@ -10,6 +10,7 @@ import { addOrganization } from './commands/organization.ts';
 import { addPhotos } from './commands/photos.ts';
 import { addRates } from './commands/rates.ts';
 import { addReplays } from './commands/replays.ts';
+import { addStock } from './commands/stock.ts';
 import { addUser } from './commands/user.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { createShell, type Surroundings } from './shell.ts';
@@ -24,6 +25,7 @@ const NOUNS = [
   addRates,
   addJobs,
   addPhotos,
+  addStock,
   addMigrate,
   addGenerate,
   addDoctor,

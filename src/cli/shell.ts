@@ -20,7 +20,12 @@ export type Surroundings = {
 };
 
 /** What a command has to say: to a program, and to a person. */
-export type Answer = { json: Record<string, unknown>; text: string; isFailure?: boolean };
+export type Answer = {
+  json: Record<string, unknown>;
+  text: string;
+  isFailure?: boolean /** Where a failure is not simply 1. */;
+  exitCode?: number;
+};
 
 export type CommandChannel = {
   context: ChannelContext;
@@ -85,6 +90,7 @@ export function createShell(surroundings: Surroundings, isJson: boolean): Shell 
         const answer = await work(...(args as Parameters<typeof work>));
         surroundings.writeOut(isJson ? `${JSON.stringify(answer.json, null, 2)}\n` : `${answer.text}\n`);
         if (answer.isFailure) exitCode = 1;
+        exitCode = answer.exitCode ?? exitCode;
       });
     },
     withConnection,

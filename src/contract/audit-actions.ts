@@ -42,6 +42,7 @@ const labels = {
   'item.units_reserved': 'Units reserved',
   'item.units_released': 'Units released',
   'item.deleted': 'Item deleted for ever',
+  'stock.imported': 'Stock imported',
   'stock.job_undone': 'Job undone',
   'photo.added': 'Photo added',
   'photo.removed': 'Photo removed',

@@ -23,6 +23,7 @@ export const ID_PREFIXES = {
   audit: 'aud',
   signInLink: 'sil',
   view: 'viw',
+  stockFile: 'fil',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -22,7 +22,8 @@ export type StockValues = {
   status: StockStatus;
   isHidden: boolean;
   revision: number;
-  photoCount: number;
+  /** In their order. */
+  photoIds: string[];
   /** The channels that it is or was on. */
   channels: Record<string, boolean>;
 };
@@ -38,7 +39,8 @@ export async function readStockValues(
       i.tax_treatment as "taxTreatment", i.location_id as "locationId", i.serial_number as "serialNumber",
       i.cost_amount as "costAmount", i.private_notes as "privateNotes", i.attributes,
       i.units - i.reserved_units as units, i.reserved_units as "reservedUnits", i.stock_status as status,
-      i.is_hidden as "isHidden", i.revision, i.photo_count as "photoCount",
+      i.is_hidden as "isHidden", i.revision, 
+      array(select p.id from photos p where p.item_id = i.id order by p.position) as "photoIds",
       coalesce((select jsonb_object_agg(p.integration_id, p.is_on) from publications p where p.item_id = i.id),
         '{}'::jsonb) as channels
     from items i

@@ -6,6 +6,7 @@ import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts
 import { listChannels } from '../../src/dealers/integrations/integrations.ts';
 import { inviteMember } from '../../src/dealers/users/sign-in-links.ts';
 import { newId } from '../../src/ids/new-id.ts';
+import { storeImportFile } from '../../src/inventory/import/import-files.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { startJob } from '../../src/inventory/jobs/job-queue.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
@@ -69,6 +70,10 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   view_id: async (stranger) => {
     const view = { list: 'watches', name: newId('view'), query: '', is_shared: true };
     return (await stranger.call('POST', '/views', view)).body.id;
+  },
+  file_id: async ({ organizationId }) => {
+    const bytes = Buffer.from('stock_number\nW-1\n');
+    return await storeImportFile(world.db, organizationId, { name: 'stock.csv', kind: 'listing', bytes });
   },
   audit_id: async (stranger) => (await stranger.call('GET', '/audit?limit=1')).body.data[0].id,
 };

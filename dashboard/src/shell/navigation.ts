@@ -11,6 +11,8 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: paths.home(), label: 'Home', icon: 'home', letter: 'h' },
   { path: paths.watches(), label: 'Watches', icon: 'watch', letter: 'w' },
   { path: paths.parts(), label: 'Parts', icon: 'part', letter: 'p' },
+  { path: paths.import(), label: 'Import', icon: 'import', letter: 'm' },
+  { path: paths.jobs(), label: 'Jobs', icon: 'job', letter: 'j' },
   { path: paths.integrations(), label: 'Integrations', icon: 'integration', letter: 'i', badge: 'integrations' },
   { path: paths.audit(), label: 'Audit', icon: 'audit', letter: 'a' },
   { path: paths.settings(), label: 'Settings', icon: 'settings', letter: ',' },

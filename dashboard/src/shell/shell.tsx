@@ -10,6 +10,7 @@ import { PageSkeleton } from '../ui/states.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ColorSchemeSwitch } from './color-scheme-switch.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
+import { JobToasts } from './job-toasts.tsx';
 import { NavigationList, NavigationTabs } from './navigation-list.tsx';
 import { Palette } from './palette.tsx';
 import { SessionEndedDialog } from './session-ended-dialog.tsx';
@@ -60,6 +61,7 @@ export function Shell() {
       <AppShell.Footer hiddenFrom="sm" className="tabs">
         <NavigationTabs />
       </AppShell.Footer>
+      <JobToasts />
       <Palette />
       <Shortcuts />
       <SessionEndedDialog />

@@ -26,6 +26,7 @@ export const STOCK_JOB_COUNTS = {
   unchanged: 'unchanged',
   removed: 'removed',
   photos: 'photos added',
+  units_kept: 'sold or reserved, units kept',
   skipped: 'skipped, changed since',
   wrong: 'wrong',
 } as const;

@@ -1,4 +1,5 @@
 import { auditOperations } from './audit.ts';
+import { importOperations } from './imports.ts';
 import { integrationOperations } from './integrations.ts';
 import { itemOperations } from './items.ts';
 import { jobOperations } from './jobs.ts';
@@ -33,6 +34,7 @@ export const DASHBOARD_OPERATIONS = {
   ...jobOperations,
   ...viewOperations,
   ...searchOperations,
+  ...importOperations,
 } satisfies Record<string, DashboardOperation>;
 
 export type DashboardOperations = typeof DASHBOARD_OPERATIONS;

@@ -1,6 +1,7 @@
 import type { DashboardOperations } from '../../contract/dashboard/operations.ts';
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
+import { importHandlers } from './routes/imports.ts';
 import { integrationHandlers } from './routes/integrations.ts';
 import { itemHandlers } from './routes/items.ts';
 import { jobHandlers } from './routes/jobs.ts';
@@ -31,4 +32,5 @@ export const handlers: Handlers<DashboardOperations> = {
   ...jobHandlers,
   ...viewHandlers,
   ...searchHandlers,
+  ...importHandlers,
 };

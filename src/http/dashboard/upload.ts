@@ -4,40 +4,47 @@ import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
 import { DashboardError } from './dashboard-error.ts';
 
-/** Each is in memory while it is read, at most 25 MB. */
+/** Each is in memory while it is read and worked on, at most 25 MB. */
 const UPLOADS_AT_ONCE = 16;
 const uploads = createSemaphore({ limit: UPLOADS_AT_ONCE, waitingLimit: 0 });
 const RETRY_SECONDS = 5;
 
-/** Reads a photo that is being uploaded and hands it on. */
+/** How large a file may be, and what to say of one that is larger. */
+export type UploadLimit = { limitBytes: number; tooLarge: string };
+
+const PHOTO_UPLOAD: UploadLimit = {
+  limitBytes: PHOTO_LIMIT_BYTES,
+  tooLarge: 'A photo may have at most 25 MB. Make it smaller and try again.',
+};
+
+/** Reads a file that is being uploaded and hands it on. */
 export async function withUpload<Result>(
   request: FastifyRequest,
   work: (bytes: Buffer) => Promise<Result>,
+  limit: UploadLimit = PHOTO_UPLOAD,
 ): Promise<Result> {
   return await uploads
-    .run(async () => await work(await readUpload(request)))
+    .run(async () => await work(await readUpload(request, limit)))
     .catch((error: unknown) => {
       if (!(error instanceof SemaphoreError)) throw error;
-      const message = 'Too many photos are being uploaded at this moment. Try again in a minute.';
+      const message = 'Too many files are being uploaded at this moment. Try again in a minute.';
       throw new DashboardError('unavailable', message, { headers: { 'retry-after': String(RETRY_SECONDS) } });
     });
 }
 
 /** Stops at the first byte too many: a file of 300 MB is not read to its end. */
-async function readUpload(request: FastifyRequest): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > PHOTO_LIMIT_BYTES) throw tooLarge();
+async function readUpload(request: FastifyRequest, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw refusal(tooLarge);
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request.raw as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > PHOTO_LIMIT_BYTES) throw tooLarge();
+    if (bytes > limitBytes) throw refusal(tooLarge);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
 }
 
-function tooLarge(): DashboardError {
-  return new DashboardError('request_too_large', 'A photo may have at most 25 MB. Make it smaller and try again.', {
-    headers: { connection: 'close' },
-  });
+function refusal(message: string): DashboardError {
+  return new DashboardError('request_too_large', message, { headers: { connection: 'close' } });
 }

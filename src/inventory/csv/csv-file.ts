@@ -1,8 +1,9 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { IMPORT_FILE_LIMIT_MB, IMPORT_LINES_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 
-export const CSV_BYTES_LIMIT = 20 * 1024 * 1024;
-export const CSV_LINES_LIMIT = 20_000;
+export const CSV_BYTES_LIMIT = IMPORT_FILE_LIMIT_MB * 1_048_576;
+export const CSV_LINES_LIMIT = IMPORT_LINES_LIMIT;
 export const CSV_COLUMNS_LIMIT = 200;
 /** Longer than the longest field that an item has. */
 const CSV_LINE_CHARACTERS_LIMIT = 200_000;
@@ -17,7 +18,7 @@ export type CsvRow = { line: number; cells: string[] };
 /** Reads UTF-8 or UTF-16 with commas, semicolons or tabs. Anything else is refused with what to do about it. */
 export function readCsv(bytes: Buffer): CsvFile {
   if (bytes.length > CSV_BYTES_LIMIT) {
-    throw invalid(`The file is larger than ${CSV_BYTES_LIMIT / 1024 / 1024} MB. Split it into several.`);
+    throw invalid(`The file is larger than ${IMPORT_FILE_LIMIT_MB} MB. Split it into several.`);
   }
   const text = decode(bytes);
   // Empty lines are no records, but the parser takes its time for each: they count before it begins.

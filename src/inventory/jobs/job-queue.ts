@@ -66,7 +66,13 @@ export async function startJob(db: Database | Transaction, actor: Actor, job: Ne
   return id;
 }
 
-export type JobFilter = { organizationId: string; kind?: StockJobKindName; status?: StockJobStatus };
+export type JobFilter = {
+  organizationId: string;
+  kind?: StockJobKindName;
+  status?: StockJobStatus;
+  /** Words of the title. */
+  search?: string;
+};
 export type JobPage = JobFilter & {
   from: { position: { value: string | null; id: string }; isBackwards: boolean } | null;
   limit: number;
@@ -119,6 +125,7 @@ function conditionOf(filter: JobFilter): Sql {
   const conditions = [sql`j.organization_id = ${filter.organizationId}`];
   if (filter.kind !== undefined) conditions.push(sql`j.kind = ${filter.kind}`);
   if (filter.status !== undefined) conditions.push(sql`j.status = ${filter.status}`);
+  if (filter.search !== undefined) conditions.push(sql`strpos(lower(j.title), lower(${filter.search})) > 0`);
   return conditions.reduce((all, one) => sql`${all} and ${one}`);
 }
 

@@ -1,4 +1,5 @@
 import { repeat } from '../../concurrency/repeat.ts';
+import { pruneImportFiles } from '../import/import-files.ts';
 import type { StockJobContext, StockJobKinds } from './job-kind.ts';
 import { pruneJobs } from './job-queue.ts';
 import { runStockJobs } from './run-stock-jobs.ts';
@@ -33,4 +34,5 @@ export function startStockJobWorker(
 
 async function pruneAll(context: StockJobContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await pruneJobs(context.db)) > 0);
+  while (!signal.aborted && (await pruneImportFiles(context.db)) > 0);
 }

@@ -19,6 +19,8 @@ export type RemovedBatch = { removed: number; touched: readonly string[] };
 const ROW_LIMIT = 1_000;
 /** Rows with a text of some kilobytes, or that take others along. */
 const LARGE_ROW_LIMIT = 200;
+/** Rows of a megabyte. */
+const PIECE_LIMIT = 20;
 
 /**
  * What an integration owns, in the order of removal: orders first, because they hold stock that the dealer can sell
@@ -44,6 +46,11 @@ export const INTEGRATION_STEPS: readonly DeletionStep[] = [
 
 /** What an organization owns beside its integrations; rows before those that they name. */
 export const ORGANIZATION_STEPS: readonly DeletionStep[] = [
+  rowsOf('organization_id', 'stock_file_lines', LARGE_ROW_LIMIT),
+  rowsOf('organization_id', 'stock_file_pieces', PIECE_LIMIT),
+  rowsOf('organization_id', 'stock_files', ROW_LIMIT),
+  rowsOf('organization_id', 'stock_column_mappings', ROW_LIMIT),
+  rowsOf('organization_id', 'photo_sources', ROW_LIMIT),
   rowsOf('organization_id', 'stock_job_errors', ROW_LIMIT),
   rowsOf('organization_id', 'stock_jobs', ROW_LIMIT),
   rowsOf('organization_id', 'sales', ROW_LIMIT),

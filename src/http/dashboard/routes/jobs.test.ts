@@ -98,6 +98,8 @@ describe('the jobs of the dashboard', () => {
     const list = async (query: string) => (await owner.call('GET', `/jobs?${query}`)).body;
     assert.ok((await list('kind=undo')).data.every((job: { kind: string }) => job.kind === 'undo'));
     assert.equal((await list('status=cancelled')).count.value, 1);
+    assert.equal((await list('q=A%20TRIAL')).count.value, (await list('')).count.value);
+    assert.equal((await list('q=nothing')).count.value, 0);
     const first = await list('limit=2');
     const second = await list(`limit=2&after=${first.next_cursor}`);
     const back = await list(`limit=2&before=${second.previous_cursor}`);

@@ -23,11 +23,12 @@ const ERRORS_SHOWN = 100;
 export const jobHandlers: Handlers<typeof jobOperations> = {
   async listJobs({ context, user, query }) {
     const request = pageRequestOf(query, SORT);
-    const { kind, status } = query;
+    const { kind, status, q: search } = query;
     const filter = {
       organizationId: user.organizationId,
       ...(kind === undefined ? {} : { kind }),
       ...(status === undefined ? {} : { status }),
+      ...(search === undefined ? {} : { search }),
     };
     const [found, count] = await Promise.all([
       readingPage(request, () => listJobs(context.db, { ...filter, from: request.from, limit: request.limit + 1 })),

@@ -1,0 +1,200 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
+import type { Database } from '../../db/database.ts';
+import { StartError } from '../../db/start-error.ts';
+import { notFound } from '../../dealers/input-rules.ts';
+import { currencyOf } from '../../dealers/organization-settings.ts';
+import { findOrganization } from '../../dealers/organizations.ts';
+import { CSV_BYTES_LIMIT } from '../../inventory/csv/csv-file.ts';
+import type { StockKind } from '../../inventory/csv/stock-columns.ts';
+import { exportStock } from '../../inventory/csv/stock-export.ts';
+import { suggestMapping } from '../../inventory/import/column-mapping.ts';
+import { findImportFile, storeImportFile } from '../../inventory/import/import-files.ts';
+import { startImport } from '../../inventory/import/start-import.ts';
+import { jobErrorLines } from '../../inventory/jobs/error-file.ts';
+import type { StockJobContext } from '../../inventory/jobs/job-kind.ts';
+import { findJob, type JobRow } from '../../inventory/jobs/job-queue.ts';
+import { runStockJobs } from '../../inventory/jobs/run-stock-jobs.ts';
+import { openPhotoFiles } from '../../service/photo-storage.ts';
+import { STOCK_JOB_KINDS_RUN } from '../../service/stock-job-kinds.ts';
+import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
+import { fields } from '../plain-text.ts';
+import type { Answer, Shell } from '../shell.ts';
+
+const EXAMPLES = `
+Examples:
+  $ npm run -s crownwheel -- stock import stock.csv --organization org_… --dry-run
+  $ npm run -s crownwheel -- stock import stock.csv --organization org_… --errors wrong.csv --json
+  $ npm run -s crownwheel -- stock export watches.csv --organization org_…
+
+The stock number says which item a line means. An empty cell keeps what is there, a line that is missing does nothing, and
+the same file a second time changes nothing. Columns are recognized by their headings; what was chosen for the same
+headings in the dashboard is remembered.
+
+Exit codes of "stock import", for a nightly run: 0 all lines are right, 2 some lines are wrong and the others were
+imported, 1 the import failed or was cancelled.`;
+
+const KINDS: Record<string, StockKind> = { watches: 'listing', parts: 'part' };
+const kindOption = () =>
+  new Option('--kind <kind>', 'what is in the file').choices(Object.keys(KINDS)).default('watches');
+
+/** Exit code of an import that had to leave lines out. */
+const SOME_WRONG = 2;
+const POLL_MS = 250;
+const PROGRESS_EVERY_MS = 2_000;
+
+type ImportOptions = { organization: string; kind: string; dryRun?: boolean; errors?: string };
+type ExportOptions = { organization: string; kind: string };
+
+/** Files of stock, as the dashboard imports and exports them. */
+export function addStock(program: Command, shell: Shell): void {
+  const noun = program
+    .command('stock')
+    .description("import and export a dealer's stock as CSV files")
+    .addHelpText('after', EXAMPLES);
+  const take = noun
+    .command('import')
+    .description('create and change items by the lines of a CSV file')
+    .argument('<file>', 'the CSV file: commas or semicolons, UTF-8 or UTF-16')
+    .requiredOption('--organization <id>', 'the dealer, org_…')
+    .addOption(kindOption())
+    .option('--dry-run', 'say what would become of each line, and change nothing')
+    .option('--errors <file>', 'write the lines that are wrong to this CSV file')
+    .addHelpText('after', EXAMPLES);
+  shell.run(take, async (path: string, options: ImportOptions) => importFile(shell, path, options));
+
+  const give = noun
+    .command('export')
+    .description("write a dealer's stock to a CSV file, which can be imported again")
+    .argument('<file>', 'the CSV file to write')
+    .requiredOption('--organization <id>', 'the dealer, org_…')
+    .addOption(kindOption())
+    .addHelpText('after', EXAMPLES);
+  shell.run(give, async (path: string, options: ExportOptions) => exportFile(shell, path, options));
+}
+
+async function importFile(shell: Shell, path: string, options: ImportOptions): Promise<Answer> {
+  const { organization: organizationId, dryRun: isCheck = false } = options;
+  const bytes = await readStockFile(path);
+  return await shell.withChannel(async ({ context: channel, config }) => {
+    const { db } = channel;
+    await assertOrganization(db, organizationId);
+    const kind = kindOf(options.kind);
+    const fileId = await storeImportFile(db, organizationId, { name: basename(path), kind, bytes });
+    const file = await findImportFile(db, organizationId, fileId);
+    const mapping = await suggestMapping(db, file, (await currencyOf(db, organizationId)) ?? 'USD', true);
+    const request = { organizationId, fileId, mapping, isCheck, seesCost: true };
+    const jobId = await startImport(db, COMMAND_LINE, request);
+    const context = {
+      ...channel,
+      photoFiles: await openPhotoFiles(config),
+      guard: createSsrfGuard(config.isPrivateWebhookAllowed),
+    };
+    const job = await waitForEnd(shell, context, organizationId, jobId);
+    if (options.errors !== undefined) {
+      await writeLines(options.errors, jobErrorLines(db, organizationId, job));
+    }
+    return answerOf(job, isCheck, ignoredOf(file.header, mapping));
+  });
+}
+
+async function exportFile(shell: Shell, path: string, options: ExportOptions): Promise<Answer> {
+  return await shell.withChannel(async ({ context }) => {
+    const { organization: organizationId } = options;
+    await assertOrganization(context.db, organizationId);
+    const filter = { organizationId, kind: kindOf(options.kind) };
+    const lines = exportStock(context.db, filter, { seesCost: true, publicUrl: context.publicUrl, now: null });
+    const bytes = await writeLines(path, lines);
+    return {
+      json: { object: 'stock_export', organization_id: organizationId, kind: options.kind, file: path, bytes },
+      text: `Wrote the ${options.kind} to ${path}.`,
+    };
+  });
+}
+
+async function readStockFile(path: string): Promise<Buffer> {
+  try {
+    const { size } = await stat(path);
+    if (size > CSV_BYTES_LIMIT) throw new StartError(`${path} has more than ${CSV_BYTES_LIMIT / 1_048_576} MB`);
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${path} can't be read: ${(error as Error).message}`);
+  }
+}
+
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number> {
+  const file = createWriteStream(path);
+  try {
+    await pipeline(Readable.from(lines), file);
+    return file.bytesWritten;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new StartError(`${path} can't be written: ${(error as Error).message}`);
+  }
+}
+
+/** Runs the job here; workers of a running service may take batches of it too. Others of the dealer's jobs may be first. */
+async function waitForEnd(
+  shell: Shell,
+  context: StockJobContext,
+  organizationId: string,
+  jobId: string,
+): Promise<JobRow> {
+  let saidAtMs = performance.now();
+  for (;;) {
+    await runStockJobs(context, STOCK_JOB_KINDS_RUN, { jobId });
+    const job = await findJob(context.db, organizationId, jobId);
+    if (job.finishedAt !== null) return job;
+    if (performance.now() - saidAtMs > PROGRESS_EVERY_MS) {
+      saidAtMs = performance.now();
+      shell.onProgress(`${job.done} of ${job.total ?? '?'} lines`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function answerOf(job: JobRow, isCheck: boolean, ignored: string[]): Answer {
+  const wrong = job.counts.wrong ?? 0;
+  const isDone = job.status === 'done';
+  const counted = Object.entries(job.counts).map(([name, count]): [string, string] => [
+    name.replaceAll('_', ' '),
+    String(count),
+  ]);
+  return {
+    json: {
+      object: isCheck ? 'stock_import_check' : 'stock_import',
+      job_id: job.id,
+      status: job.status,
+      lines: job.total,
+      counts: job.counts,
+      ignored_columns: ignored,
+      error: job.error,
+    },
+    text: fields([
+      ['job', job.id],
+      ['status', job.error === null ? job.status : `${job.status}: ${job.error}`],
+      ...counted,
+      ...(ignored.length === 0 ? [] : [['ignored columns', ignored.join(', ')] as [string, string]]),
+    ]),
+    exitCode: !isDone ? 1 : wrong > 0 ? SOME_WRONG : 0,
+  };
+}
+
+function ignoredOf(header: string[], mapping: string[]): string[] {
+  return header.filter((_, index) => mapping[index] === '');
+}
+
+function kindOf(name: string): StockKind {
+  return KINDS[name] ?? 'listing';
+}
+
+async function assertOrganization(db: Database, organizationId: string): Promise<void> {
+  if ((await findOrganization(db, organizationId)) === null) throw notFound('organization', organizationId);
+}

@@ -1,0 +1,51 @@
+import { isChanged, previewEdits } from '../edit-items.ts';
+import type { StockJobKind } from '../jobs/job-kind.ts';
+import type { StockValues } from '../stock-values.ts';
+import { countLines, errorOfRefusal, errorsOf, itemsOfLines, type LinesWork, nextLines } from './import-lines.ts';
+import { changesFor, keepsUnits, newItemOf, type PlannedLine } from './plan-line.ts';
+
+const BATCH_LINES = 500;
+
+/** The dry run of an import: says of every line what would become of it, and changes nothing. */
+export const checkKind: StockJobKind<LinesWork> = {
+  // Never written: a check changes nothing.
+  auditAction: 'stock.imported',
+  count: countLines,
+  nextBatch: (context, job) => nextLines(context, job, Number(job.position), BATCH_LINES),
+
+  async applyBatch(tx, context, job, { reading, lines }) {
+    const items = await itemsOfLines(tx, job.organizationId, lines);
+    const counts = { created: 0, changed: 0, unchanged: 0, units_kept: 0, wrong: 0 };
+    const known: { planned: PlannedLine; item: StockValues }[] = [];
+    for (const planned of lines) {
+      const item = items.get(planned.stockNumber);
+      if (item !== undefined) {
+        if (planned.errors.length === 0) known.push({ planned, item });
+        continue;
+      }
+      newItemOf(planned, reading.kind);
+      if (planned.errors.length === 0) counts.created += 1;
+    }
+    const plannedOf = new Map(known.map(({ planned, item }) => [item.id, planned]));
+    const decide = (item: StockValues) => {
+      const planned = plannedOf.get(item.id);
+      return planned === undefined ? null : changesFor(planned, reading.kind, item);
+    };
+    const existing = known.map(({ item }) => item);
+    for (const result of await previewEdits(tx, context, job.organizationId, existing, decide)) {
+      const planned = plannedOf.get(result.item.id);
+      if (result.error !== null) planned?.errors.push(errorOfRefusal(result.error));
+      else if (isChanged(result)) counts.changed += 1;
+      else counts.unchanged += 1;
+      if (planned !== undefined && result.error === null && keepsUnits(planned, result.item)) counts.units_kept += 1;
+    }
+    const wrong = lines.filter((planned) => planned.errors.length > 0);
+    return {
+      done: lines.length,
+      counts: { ...counts, wrong: wrong.length },
+      changed: [],
+      errors: wrong.flatMap((planned) => errorsOf(planned, planned.errors)),
+      touched: [],
+    };
+  },
+};

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { Database, Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
+import { newId } from '../../ids/new-id.ts';
+import type { CsvRow } from '../csv/csv-file.ts';
+import { readCsvInThread } from '../csv/read-in-thread.ts';
+import type { StockKind } from '../csv/stock-columns.ts';
+
+/** An uploaded file is kept for so long, for its import and for the lines beside its errors. */
+export const IMPORT_FILE_KEPT_DAYS = 7;
+/** Of one dealer; the oldest goes when another one comes. */
+export const IMPORT_FILES_LIMIT = 10;
+const MAPPINGS_LIMIT = 100;
+const NAME_LENGTH_LIMIT = 200;
+const PRUNE_LIMIT = 10;
+
+export type ImportFile = {
+  id: string;
+  organizationId: string;
+  name: string;
+  kind: StockKind;
+  header: string[];
+  lineCount: number;
+  zipName: string | null;
+  zipBytes: number | null;
+  createdAt: Date;
+};
+
+/** Reads a file into lines that jobs work on. What is no table is refused, and nothing of it stays. */
+export async function storeImportFile(
+  db: Database,
+  organizationId: string,
+  { name, kind, bytes }: { name: string; kind: StockKind; bytes: Uint8Array },
+): Promise<string> {
+  const id = newId('stockFile');
+  let stored = 0;
+  try {
+    await readCsvInThread(
+      bytes,
+      async (header, rowCount) => {
+        if (rowCount === 0)
+          throw new DomainError('invalid_input', 'The file has headings, but no lines below.', 'file');
+        await db.query(sql`
+          insert into stock_files (id, organization_id, name, item_kind, header, line_count)
+          values (${id}, ${organizationId}, ${storable(name).slice(0, NAME_LENGTH_LIMIT)}, ${kind}, ${header}::text[],
+            ${rowCount})`);
+      },
+      async (rows) => {
+        await storeLines(db, organizationId, id, rows, stored);
+        stored += rows.length;
+      },
+    );
+    await db.query(sql`update stock_files set is_complete = true where id = ${id}`);
+  } catch (error) {
+    await db.query(sql`delete from stock_files where id = ${id}`).catch(() => {});
+    throw error;
+  }
+  await removeOldest(db, organizationId);
+  return id;
+}
+
+const LINE_COLUMNS = { number: 'integer', line: 'integer', cells: 'text' } as const;
+
+async function storeLines(
+  db: Queryable,
+  organizationId: string,
+  fileId: string,
+  rows: CsvRow[],
+  before: number,
+): Promise<void> {
+  // An array of arrays would need equal lengths, so each line's cells travel as JSON.
+  const lines = rows.map(({ line, cells }, index) => ({
+    number: before + index + 1,
+    line,
+    cells: JSON.stringify(cells.map(storable)),
+  }));
+  await db.query(sql`
+    insert into stock_file_lines (file_id, organization_id, number, line, cells)
+    select ${fileId}, ${organizationId}, number, line, array(select jsonb_array_elements_text(rows.cells::jsonb))
+    from ${unnestRows('rows', lines, LINE_COLUMNS)}`);
+}
+
+/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+/** Those that an unfinished job works on stay. */
+async function removeOldest(db: Queryable, organizationId: string): Promise<void> {
+  await db.query(sql`
+    delete from stock_files where id in (
+      select f.id from stock_files f where f.organization_id = ${organizationId}
+        and not exists (select from stock_jobs j where j.organization_id = ${organizationId}
+          and j.status in ('queued', 'running') and j.parameters ->> 'fileId' = f.id)
+      order by f.created_at desc, f.id desc offset ${IMPORT_FILES_LIMIT})`);
+}
+
+export async function findImportFile(db: Queryable, organizationId: string, fileId: string): Promise<ImportFile> {
+  const [row] = await db.query<ImportFile>(sql`
+    select id, organization_id as "organizationId", name, item_kind as kind, header, line_count as "lineCount",
+      zip_name as "zipName", zip_bytes as "zipBytes", created_at as "createdAt"
+    from stock_files where id = ${fileId} and organization_id = ${organizationId} and is_complete`);
+  if (row === undefined) {
+    const message = `There is no such file. Files are kept for ${IMPORT_FILE_KEPT_DAYS} days: upload it again.`;
+    throw new DomainError('not_found', message, 'file');
+  }
+  return row;
+}
+
+export type ImportLine = {
+  number: number;
+  line: number;
+  cells: string[];
+  /** The line of the first one with the same stock number, if that is an earlier one. */
+  repeats: number | null;
+};
+
+/** Lines behind a number. */
+export async function readImportLines(
+  db: Queryable,
+  fileId: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<ImportLine[]> {
+  return await db.query<ImportLine>(sql`
+    select l.number, l.line, l.cells, (
+      select e.line from stock_file_lines e
+      where e.file_id = l.file_id and e.stock_number = l.stock_number and e.number < l.number
+      order by e.number limit 1) as repeats
+    from stock_file_lines l where l.file_id = ${fileId} and l.number > ${after} order by l.number limit ${limit}`);
+}
+
+/** The cells of some lines, by where they begin in the file. */
+export async function readCellsOfLines(
+  db: Queryable,
+  organizationId: string,
+  fileId: string,
+  lines: number[],
+): Promise<Map<number, string[]>> {
+  const rows = await db.query<{ line: number; cells: string[] }>(sql`
+    select line, cells from stock_file_lines
+    where file_id = ${fileId} and organization_id = ${organizationId} and line = any(${lines}::integer[])`);
+  return new Map(rows.map(({ line, cells }) => [line, cells]));
+}
+
+/** Notes the stock number of each line, by which a file's second line of the same item is found. */
+export async function noteStockNumbers(db: Queryable, fileId: string, columnIndex: number): Promise<void> {
+  await db.query(sql`
+    update stock_file_lines set stock_number = nullif(btrim(cells[${columnIndex + 1}::integer]), '')
+    where file_id = ${fileId}
+      and stock_number is distinct from nullif(btrim(cells[${columnIndex + 1}::integer]), '')`);
+}
+
+/** What the dealer last said about a file with these headings: the column of each, '' for none. Null if never. */
+export async function recallMapping(
+  db: Queryable,
+  { organizationId, kind, header }: Pick<ImportFile, 'organizationId' | 'kind' | 'header'>,
+): Promise<string[] | null> {
+  const [row] = await db.query<{ columns: string[] }>(sql`
+    select columns from stock_column_mappings
+    where organization_id = ${organizationId} and item_kind = ${kind} and header_key = ${keyOf(header)}`);
+  return row?.columns ?? null;
+}
+
+export async function rememberMapping(
+  db: Queryable,
+  { organizationId, kind, header }: Pick<ImportFile, 'organizationId' | 'kind' | 'header'>,
+  columns: string[],
+): Promise<void> {
+  await db.query(sql`
+    insert into stock_column_mappings (organization_id, item_kind, header_key, columns)
+    values (${organizationId}, ${kind}, ${keyOf(header)}, ${columns}::text[])
+    on conflict (organization_id, item_kind, header_key) do update set
+      columns = excluded.columns, used_at = excluded.used_at`);
+  await db.query(sql`
+    delete from stock_column_mappings where (organization_id, item_kind, header_key) in (
+      select organization_id, item_kind, header_key from stock_column_mappings
+      where organization_id = ${organizationId} order by used_at desc offset ${MAPPINGS_LIMIT})`);
+}
+
+function keyOf(header: string[]): string {
+  return createHash('sha256').update(JSON.stringify(header)).digest('hex');
+}
+
+/** Deletes some files that were uploaded long ago; returns how many. */
+export async function pruneImportFiles(db: Queryable): Promise<number> {
+  const rows = await db.query(sql`
+    delete from stock_files where id in (
+      select id from stock_files where created_at < now() - make_interval(days => ${IMPORT_FILE_KEPT_DAYS})
+      order by created_at limit ${PRUNE_LIMIT})
+    returning id`);
+  return rows.length;
+}

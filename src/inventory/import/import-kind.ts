@@ -1,0 +1,125 @@
+import type { AuditedObject } from '../../audit/record-audit.ts';
+import type { Transaction } from '../../db/database.ts';
+import { createItems } from '../create-items.ts';
+import { type Decide, editItems, isChanged } from '../edit-items.ts';
+import type { NewItem } from '../item-input.ts';
+import type { BatchOutcome, RunningJob, StockJobContext, StockJobKind } from '../jobs/job-kind.ts';
+import { countLines, errorOfRefusal, errorsOf, itemsOfLines, type LinesWork, nextLines } from './import-lines.ts';
+import { changesFor, keepsUnits, newItemOf, type PlannedLine } from './plan-line.ts';
+
+/** A batch holds the clocks of the channels, which orders wait for. */
+const BATCH_LINES = 100;
+
+/** Imports the lines of a file that are right, and names those that are wrong. Importing the same file again changes nothing. */
+export const importKind: StockJobKind<LinesWork> = {
+  auditAction: 'stock.imported',
+  count: countLines,
+  nextBatch: (context, job) => nextLines(context, job, Number(job.position), BATCH_LINES),
+  applyBatch: importLines,
+};
+
+async function importLines(
+  tx: Transaction,
+  context: StockJobContext,
+  job: RunningJob,
+  { reading, lines }: LinesWork,
+): Promise<BatchOutcome> {
+  const { organizationId } = job;
+  // A transaction may be tried again: what this one finds out must not stay on the lines.
+  const all = lines.map((planned) => ({ ...planned, errors: [...planned.errors] }));
+  const items = await itemsOfLines(tx, organizationId, all);
+  const existing = all.filter((planned) => planned.errors.length === 0 && items.has(planned.stockNumber));
+  const created = await createNew(
+    tx,
+    context,
+    organizationId,
+    reading.kind,
+    all.filter((planned) => planned.errors.length === 0 && !items.has(planned.stockNumber)),
+  );
+  const plannedOf = new Map<string, PlannedLine>();
+  for (const planned of existing) plannedOf.set(items.get(planned.stockNumber)?.id ?? '', planned);
+  const onChannels = created.filter(({ planned }) => planned.values.channels !== undefined);
+  const channelsOf = new Map(onChannels.map(({ id, planned }) => [id, planned.values.channels ?? {}]));
+  const decide: Decide = (item) => {
+    const channels = channelsOf.get(item.id);
+    if (channels !== undefined) return { channels };
+    const planned = plannedOf.get(item.id);
+    return planned === undefined ? null : changesFor(planned, reading.kind, item);
+  };
+  const ids = [...plannedOf.keys(), ...channelsOf.keys()];
+  const { results, touched } = await editItems(tx, context, organizationId, ids, decide);
+  const edits = results.filter(({ item }) => plannedOf.has(item.id));
+  for (const { item, error } of edits) {
+    if (error !== null) plannedOf.get(item.id)?.errors.push(errorOfRefusal(error));
+  }
+  const changed = edits.filter(isChanged);
+  const wrong = all.filter((planned) => planned.errors.length > 0);
+  const kept = edits.filter(({ item, error }) => {
+    const planned = plannedOf.get(item.id);
+    return error === null && planned !== undefined && keepsUnits(planned, item);
+  });
+  return {
+    done: all.length,
+    counts: {
+      created: created.length,
+      changed: changed.length,
+      unchanged: edits.filter((edit) => edit.error === null).length - changed.length,
+      units_kept: kept.length,
+      wrong: wrong.length,
+    },
+    changed: [
+      ...changed.map(({ item, old, new: values }) => ({ id: item.id, old, new: values })),
+      ...created.map(({ id, item, planned }) => createdObject(id, item, planned)),
+    ],
+    errors: wrong.flatMap((planned) => errorsOf(planned, planned.errors)),
+    touched,
+  };
+}
+
+type Created = { id: string; item: NewItem; planned: PlannedLine };
+
+async function createNew(
+  tx: Transaction,
+  context: StockJobContext,
+  organizationId: string,
+  kind: NewItem['kind'],
+  lines: PlannedLine[],
+): Promise<Created[]> {
+  const drafts = lines.map((planned) => ({ planned, item: newItemOf(planned, kind) }));
+  const right = drafts.filter(({ planned }) => planned.errors.length === 0);
+  const ids = await createItems(
+    tx,
+    context,
+    organizationId,
+    right.map(({ item, planned }) => ({ ...item, isHidden: planned.values.isHidden ?? false })),
+  );
+  return right.flatMap(({ item, planned }) => {
+    const id = ids.get(item.stockNumber);
+    if (id !== undefined) return [{ id, item, planned }];
+    planned.errors.push({
+      field: 'stock_number',
+      message: 'Somebody else has just used the stock number. Import again.',
+    });
+    return [];
+  });
+}
+
+/** What the audit log says of a new item; the undo removes it if it still is as this says. */
+function createdObject(id: string, item: NewItem, { values }: PlannedLine): AuditedObject {
+  const { kind, stockNumber, title, priceAmount, units } = item;
+  const on = Object.entries(values.channels ?? {}).filter(([, isOn]) => isOn);
+  return {
+    id,
+    old: {},
+    new: {
+      isCreated: true,
+      kind,
+      stockNumber,
+      title,
+      priceAmount,
+      units,
+      ...(values.isHidden === undefined ? {} : { isHidden: values.isHidden }),
+      ...(on.length === 0 ? {} : { channels: Object.fromEntries(on) }),
+    },
+  };
+}

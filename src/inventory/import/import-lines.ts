@@ -1,0 +1,114 @@
+import type { StockJobCount } from '../../contract/dashboard/jobs.ts';
+import type { DomainError } from '../../contract/domain-error.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { listChannels } from '../../dealers/integrations/integrations.ts';
+import { currencyOf } from '../../dealers/organization-settings.ts';
+import { stockColumns } from '../csv/stock-columns.ts';
+import type { JobBatch, JobError, RunningJob, StockJobContext, StockJobKind } from '../jobs/job-kind.ts';
+import { listLocations } from '../locations.ts';
+import { readStockValues, type StockValues } from '../stock-values.ts';
+import { type ColumnMapping, KEY_COLUMN } from './column-mapping.ts';
+import { findImportFile, noteStockNumbers, readImportLines } from './import-files.ts';
+import { type LineError, type LineReading, type PlannedLine, planLine } from './plan-line.ts';
+
+/** What an import and its check are asked with. */
+export type ImportParameters = {
+  fileId: string;
+  kind: 'listing' | 'part';
+  mapping: ColumnMapping;
+  /** Whether lines with photos are followed up. */
+  hasPhotos: boolean;
+};
+
+export type LinesWork = { reading: LineReading; lines: PlannedLine[] };
+
+export function parametersOf(job: Pick<RunningJob, 'parameters'>): ImportParameters {
+  return job.parameters as unknown as ImportParameters;
+}
+
+/** The beginning that an import and its check share: how many lines there are, and which of them name the same item. */
+export const countLines: StockJobKind['count'] = async (context, job) => {
+  const { fileId, mapping } = parametersOf(job);
+  const file = await findImportFile(context.db, job.organizationId, fileId);
+  await noteStockNumbers(context.db, file.id, mapping.indexOf(KEY_COLUMN));
+  return file.lineCount;
+};
+
+/** The lines of the next batch, understood as far as they can be without their items. Null behind the last one. */
+export async function nextLines(
+  context: StockJobContext,
+  job: RunningJob,
+  after: number,
+  limit: number,
+): Promise<JobBatch<LinesWork> | null> {
+  const { fileId } = parametersOf(job);
+  await findImportFile(context.db, job.organizationId, fileId);
+  const found = await readImportLines(context.db, fileId, { after, limit });
+  const last = found.at(-1);
+  if (last === undefined) return null;
+  const reading = await readingOf(context.db, job);
+  return { work: { reading, lines: found.map((line) => planLine(reading, line)) }, position: String(last.number) };
+}
+
+async function readingOf(db: Queryable, { organizationId, ...job }: RunningJob): Promise<LineReading> {
+  const { kind, mapping } = parametersOf(job);
+  const currency = await currencyOf(db, organizationId);
+  const byName = new Map(stockColumns(kind, currency ?? 'USD').map((column) => [column.name, column]));
+  const channels = await listChannels(db, organizationId);
+  return {
+    kind,
+    columns: mapping.map((name) => byName.get(name) ?? null),
+    locations: await listLocations(db, organizationId),
+    channelIds: channels.map(({ id }) => id),
+  };
+}
+
+/** The items that lines mean, by stock number. */
+export async function itemsOfLines(
+  db: Queryable | Transaction,
+  organizationId: string,
+  lines: PlannedLine[],
+): Promise<Map<string, StockValues>> {
+  const stockNumbers = lines.map((line) => line.stockNumber);
+  const rows = await db.query<{ id: string }>(sql`
+    select id from items where organization_id = ${organizationId} and stock_number = any(${stockNumbers}::text[])`);
+  const items = await readStockValues(
+    db,
+    organizationId,
+    rows.map((row) => row.id),
+  );
+  return new Map(items.map((item) => [item.stockNumber, item]));
+}
+
+/** The counts of a batch of lines. */
+export type LineCounts = Partial<Record<StockJobCount, number>>;
+
+export function errorsOf({ line, stockNumber }: PlannedLine, errors: LineError[]): JobError[] {
+  return errors.map(({ field, message }) => ({
+    line,
+    ...(stockNumber === '' ? {} : { stockNumber }),
+    ...(field === null ? {} : { field }),
+    message,
+  }));
+}
+
+/** Domain fields by the columns that people know. */
+const COLUMN_OF: Readonly<Record<string, string>> = {
+  stockNumber: 'stock_number',
+  priceAmount: 'price',
+  taxTreatment: 'tax_treatment',
+  locationId: 'location',
+  isHidden: 'hidden',
+  serialNumber: 'serial_number',
+  costAmount: 'cost',
+  privateNotes: 'private_notes',
+};
+
+/** What a domain function refused, in the words of the file: the column instead of the field. */
+export function errorOfRefusal(error: DomainError): LineError {
+  const { field, message } = error;
+  if (field === undefined) return { field: null, message };
+  const name = field.startsWith('attributes.') ? field.slice('attributes.'.length) : (COLUMN_OF[field] ?? field);
+  return { field: name, message: message.startsWith(field) ? name + message.slice(field.length) : message };
+}

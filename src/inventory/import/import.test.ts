@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { observe } from '../../../test/harness/observe.ts';
+import { part, publishNew, watch } from '../../../test/harness/stock.ts';
+import { importText } from '../../../test/harness/stock-files.ts';
+import { runJobs } from '../../../test/harness/stock-jobs.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { sql } from '../../db/sql.ts';
+import { sellUnits } from '../../sales/sell.ts';
+import { exportStock } from '../csv/stock-export.ts';
+import { createItem, editItem } from '../items.ts';
+import { cancelJob, undoJob } from '../jobs/job-queue.ts';
+import { createBusinessUnit, createLocation } from '../locations.ts';
+import { reserveUnits } from '../movements.ts';
+import { startPromotion } from '../promotions.ts';
+import { IMPORT_FILE_KEPT_DAYS, IMPORT_FILES_LIMIT, pruneImportFiles, storeImportFile } from './import-files.ts';
+
+const HEADER = 'stock_number,title,brand,model,condition,price,units';
+
+describe('an import of stock', () => {
+  let world: World;
+  let dealer: Dealer;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+  beforeEach(async () => {
+    dealer = await world.dealer();
+  });
+
+  const run = (text: string | Buffer, options?: Parameters<typeof importText>[3]) =>
+    importText(world, dealer.organizationId, text, options);
+  const rows = async () =>
+    await world.db.query<Record<string, unknown>>(sql`
+      select stock_number, title, price_amount, units, is_hidden, attributes ->> 'brand' as brand, description from items
+      where organization_id = ${dealer.organizationId} order by stock_number`);
+  const undo = async (jobId: string) => {
+    await undoJob(world.db, TESTER, dealer.organizationId, jobId);
+    await runJobs(world);
+  };
+  async function exported(kind: 'listing' | 'part', seesCost = true): Promise<string> {
+    const options = { seesCost, publicUrl: world.channel.publicUrl, now: null };
+    const pieces: string[] = [];
+    for await (const piece of exportStock(world.db, { organizationId: dealer.organizationId, kind }, options)) {
+      pieces.push(piece);
+    }
+    return pieces.join('');
+  }
+
+  it('creates, changes and leaves items by their stock number; the check says the same before and changes nothing', async () => {
+    await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber: 'W-1', priceAmount: 100 }));
+    await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber: 'W-2', title: 'Same' }));
+    const text = `${HEADER}
+W-1,,,,,"12'990,50",
+W-2,Same,,,,,
+W-3,New one,Omega,Speedmaster,Very good,5000,1
+W-4,No brand,,Speedmaster,Very good,,
+W-5,Bad price,Omega,Speedmaster,Very good,cheap,
+,No number,Omega,Speedmaster,Very good,,
+W-3,Again,Omega,Speedmaster,Very good,,
+`;
+    const check = await run(text, { isCheck: true });
+    const counts = { created: 1, changed: 1, unchanged: 1, wrong: 4 };
+    assert.partialDeepStrictEqual(check, { status: 'done', counts });
+    assert.deepEqual(
+      check.errors.map(([line, field]) => [line, field]),
+      [
+        [5, 'brand'],
+        [6, 'price'],
+        [7, 'stock_number'],
+        [8, 'stock_number'],
+      ],
+    );
+    assert.match(check.errors[3]?.[2] ?? '', /line 4 already/);
+    assert.equal((await rows()).length, 2);
+    const done = await run(text);
+    assert.partialDeepStrictEqual(done, { status: 'done', counts });
+    assert.deepEqual(done.errors, check.errors);
+    assert.partialDeepStrictEqual(await rows(), [
+      { stock_number: 'W-1', price_amount: 1_299_050 },
+      { stock_number: 'W-2', title: 'Same' },
+      { stock_number: 'W-3', title: 'New one', price_amount: 500_000, units: 1, brand: 'Omega' },
+    ]);
+    const again = await run(text);
+    assert.partialDeepStrictEqual(again.counts, { created: 0, changed: 0, unchanged: 3, wrong: 4 });
+  });
+
+  it('is undone: what it created is removed, what it changed gets its old values, what changed since stays', async () => {
+    const itemId = await createItem(
+      world.channel,
+      TESTER,
+      dealer.organizationId,
+      watch({ stockNumber: 'W-1', title: 'Old' }),
+    );
+    const before = await rows();
+    const first = await run(
+      `${HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
+    );
+    await undo(first.jobId);
+    assert.deepEqual(await rows(), before);
+    const second = await run(
+      `${HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
+    );
+    await editItem(world.channel, TESTER, dealer.organizationId, itemId, { title: 'By hand' });
+    const [, eight] = await world.db.query<{ id: string }>(sql`
+      select id from items where organization_id = ${dealer.organizationId} order by stock_number`);
+    await sellUnits(world.channel, TESTER, dealer.organizationId, eight?.id ?? '', 1);
+    await undo(second.jobId);
+    assert.partialDeepStrictEqual(await rows(), [
+      { stock_number: 'W-1', title: 'By hand', brand: 'Rolex', price_amount: 1_299_000 },
+      { stock_number: 'W-8', units: 0 },
+    ]);
+  });
+
+  it('publishes and takes off by the column channels, with events; its undo announces the removal', async () => {
+    const on = await publishNew(world, dealer, watch({ stockNumber: 'W-1' }));
+    const text = `${HEADER},channels\nW-1,,,,,,,none\nW-2,New,Omega,Seamaster,Good,1,1,${dealer.integrationId}\n`;
+    let jobId = '';
+    const seen = await observe(dealer.api, async () => {
+      const { counts, ...result } = await run(text);
+      jobId = result.jobId;
+      assert.partialDeepStrictEqual(counts, { created: 1, changed: 1 });
+    });
+    assert.deepEqual(seen.types.toSorted(), ['listing.published', 'listing.unpublished']);
+    const undone = await observe(dealer.api, () => undo(jobId));
+    assert.deepEqual(undone.types.toSorted(), ['listing.published', 'listing.unpublished']);
+    assert.equal((await dealer.api.get(`/v1/listings/${on}`)).body.status, 'active');
+  });
+
+  it('never raises the units of a sold or reserved item, unless the column restock says so', async () => {
+    const ids = [];
+    for (const stockNumber of ['W-1', 'W-2', 'W-3']) {
+      ids.push(await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber })));
+    }
+    const [sold = '', reserved = ''] = ids;
+    await sellUnits(world.channel, TESTER, dealer.organizationId, sold, 1);
+    await reserveUnits(world.channel, TESTER, dealer.organizationId, reserved, 1);
+    const lines = (restock: string) => `stock_number,units,restock\nW-1,1,${restock}\nW-2,1,${restock}\nW-3,3,\n`;
+    const check = await run(lines(''), { isCheck: true });
+    assert.partialDeepStrictEqual(check.counts, { changed: 1, unchanged: 2, units_kept: 2 });
+    assert.partialDeepStrictEqual((await run(lines(''))).counts, { changed: 1, unchanged: 2, units_kept: 2 });
+    const units = async () => (await rows()).map((row) => row.units);
+    assert.deepEqual(await units(), [0, 1, 3]);
+    assert.partialDeepStrictEqual((await run(lines('yes'))).counts, { changed: 2, unchanged: 1 });
+    assert.deepEqual(await units(), [1, 2, 3]);
+  });
+
+  it('reads semicolons, decimal commas and UTF-16; an empty cell keeps, the word none clears', async () => {
+    const itemId = await createItem(
+      world.channel,
+      TESTER,
+      dealer.organizationId,
+      watch({ stockNumber: 'W-1', serialNumber: 'S-1' }),
+    );
+    const text = 'Artikelnummer;Preis;Durchmesser;Seriennummer;Year;Case diameter (mm)\nW-1;12.990,5;;none;;40,5\n';
+    const done = await run(Buffer.from(`\ufeff${text}`, 'utf16le'));
+    assert.partialDeepStrictEqual(done.counts, { changed: 1 });
+    const [row] = await world.db.query(sql`
+      select price_amount, serial_number, (attributes ->> 'case_diameter_mm')::float as diameter,
+        attributes ->> 'year' as year from items where id = ${itemId}`);
+    assert.deepEqual(row, { price_amount: 1_299_050, serial_number: null, diameter: 40.5, year: '2023' });
+  });
+
+  it('names what a line may not do: another kind, a price below a promotion, an unknown location or channel', async () => {
+    await createItem(world.channel, TESTER, dealer.organizationId, part({ stockNumber: 'P-1' }));
+    const promoted = await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber: 'W-1' }));
+    const promotion = { priceAmount: 1_000_000, startsAt: new Date(), endsAt: null };
+    await startPromotion(world.channel, TESTER, dealer.organizationId, promoted, promotion);
+    const text = `stock_number,price,location,channels,year\nP-1,1,,,\nW-1,5,,,\nW-2,,Nowhere,,\nW-3,,,int_x,\nW-1b,,,,20000\n`;
+    const done = await run(text);
+    const found = new Set(done.errors.map(([line, field]) => `${line} ${field}`));
+    for (const wanted of ['2 stock_number', '3 price', '4 location', '5 channels', '6 title'])
+      assert.ok(found.has(wanted), wanted);
+    const wrongYear = await run('stock_number,year\nW-1,20000\n', { isCheck: true });
+    assert.deepEqual(
+      wrongYear.errors.map(([, field]) => field),
+      ['year'],
+    );
+  });
+
+  it('finds locations by name, or by unit and name', async () => {
+    const { organizationId } = dealer;
+    const [geneva, zurich] = [
+      await createBusinessUnit(world.db, TESTER, organizationId, 'Geneva'),
+      await createBusinessUnit(world.db, TESTER, organizationId, 'Zürich'),
+    ];
+    await createLocation(world.db, TESTER, organizationId, geneva, 'Safe');
+    const safe = await createLocation(world.db, TESTER, organizationId, zurich, 'Safe');
+    await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'W-1' }));
+    const ambiguous = await run('stock_number,location\nW-1,safe\n', { isCheck: true });
+    assert.match(ambiguous.errors[0]?.[2] ?? '', /several locations/);
+    assert.partialDeepStrictEqual((await run('stock_number,location\nW-1,Zürich / Safe\n')).counts, { changed: 1 });
+    assert.deepEqual(await world.db.query(sql`select location_id from items where location_id = ${safe}`), [
+      { location_id: safe },
+    ]);
+  });
+
+  it('of an exported file changes nothing, for watches and parts, formulas and all', async () => {
+    const { organizationId } = dealer;
+    const unit = await createBusinessUnit(world.db, TESTER, organizationId, 'Geneva');
+    const locationId = await createLocation(world.db, TESTER, organizationId, unit, 'Safe');
+    await publishNew(
+      world,
+      dealer,
+      watch({
+        title: '=1+1',
+        description: 'One.\n\n"Two"; three,\n',
+        locationId,
+        costAmount: 5,
+        privateNotes: '-x',
+        serialNumber: '007',
+      }),
+    );
+    await createItem(world.channel, TESTER, organizationId, watch({ priceAmount: null, units: 0 }));
+    await publishNew(world, dealer, part({ title: '@part' }));
+    for (const kind of ['listing', 'part'] as const) {
+      const text = await exported(kind);
+      const count = kind === 'listing' ? 2 : 1;
+      const done = await run(text, { kind });
+      assert.deepEqual(done.errors, []);
+      assert.partialDeepStrictEqual(done.counts, { created: 0, changed: 0, unchanged: count, wrong: 0 });
+    }
+    assert.match(await exported('listing'), /,'=1\+1,/);
+    assert.match(await exported('listing'), /,cost,/);
+    assert.doesNotMatch(await exported('listing', false), /cost/);
+  });
+
+  it('that is cancelled keeps what is done, and the undo takes it back', async () => {
+    const lines = Array.from({ length: 250 }, (_, index) => `W-${index},Watch ${index},Omega,Seamaster,Good,1,1`);
+    const bytes = Buffer.from(`${HEADER}\n${lines.join('\n')}\n`);
+    let cancelled = '';
+    const context = {
+      announceChange: (organizationId: string, kind: string, ids: readonly string[] | null) => {
+        const [jobId = ''] = ids ?? [];
+        if (kind !== 'job' || cancelled !== '') return;
+        cancelled = jobId;
+        void cancelJob(world.db, organizationId, jobId);
+      },
+    };
+    const text = bytes.toString();
+    const done = await importText(world, dealer.organizationId, text, { context });
+    assert.equal(done.status, 'cancelled');
+    const count = (await rows()).length;
+    assert.ok(count >= 100 && count < 250, String(count));
+    await undo(done.jobId);
+    assert.equal((await rows()).length, 0);
+  });
+
+  it('reads a large file in a thread of its own, and files that are no table are refused with a sentence', async () => {
+    const { organizationId } = dealer;
+    const lines = Array.from({ length: 20_000 }, (_, index) => `W-${index},${'x'.repeat(800)}`);
+    const bytes = Buffer.from(`stock_number,description\n${lines.join('\n')}\n`);
+    let longestMs = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    await storeImportFile(world.db, organizationId, { name: 'large.csv', kind: 'listing', bytes });
+    clearInterval(timer);
+    assert.ok(longestMs < 500, `the event loop stood still for ${longestMs} ms`);
+    for (const [rubbish, message] of [
+      [Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff]), /UTF-8|binary/],
+      [Buffer.from(''), /empty/],
+      [Buffer.from('stock_number\n'), /no lines/],
+    ] as const) {
+      await assert.rejects(
+        storeImportFile(world.db, organizationId, { name: 'x.csv', kind: 'listing', bytes: rubbish }),
+        { name: 'DomainError', message },
+      );
+    }
+    const files = await world.db.query(sql`select id from stock_files where organization_id = ${organizationId}`);
+    assert.equal(files.length, 1);
+  });
+
+  it('keeps the last files of a dealer, for some days', async () => {
+    const { organizationId } = dealer;
+    for (let index = 0; index < IMPORT_FILES_LIMIT + 2; index++) {
+      await storeImportFile(world.db, organizationId, {
+        name: `${index}.csv`,
+        kind: 'listing',
+        bytes: Buffer.from('stock_number\nW-1\n'),
+      });
+    }
+    const count = async () =>
+      (await world.db.query(sql`select id from stock_files where organization_id = ${organizationId}`)).length;
+    assert.equal(await count(), IMPORT_FILES_LIMIT);
+    await world.db.query(sql`
+      update stock_files set created_at = now() - make_interval(days => ${IMPORT_FILE_KEPT_DAYS + 1})
+      where organization_id = ${organizationId}`);
+    while ((await pruneImportFiles(world.db)) > 0);
+    assert.equal(await count(), 0);
+  });
+});

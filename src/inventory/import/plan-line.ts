@@ -1,0 +1,222 @@
+import { DomainError } from '../../contract/domain-error.ts';
+import { WatchAttributes } from '../../contract/resources/listing.ts';
+import { PartAttributes } from '../../contract/resources/part.ts';
+import { CellError, CLEARED, folded } from '../csv/cells.ts';
+import type { StockColumn, StockKind } from '../csv/stock-columns.ts';
+import type { StockChanges } from '../edit-items.ts';
+import { assertNewItem, type NewItem } from '../item-input.ts';
+import type { LocationEntry } from '../locations.ts';
+import type { StockValues } from '../stock-values.ts';
+import type { ImportLine } from './import-files.ts';
+
+/** What the lines of one file are read with. */
+export type LineReading = {
+  kind: StockKind;
+  /** For each column of the file what it means; null for none. */
+  columns: (StockColumn | null)[];
+  locations: LocationEntry[];
+  /** The dealer's integrations. */
+  channelIds: string[];
+};
+
+/** What a line says, understood as far as it can be without its item. */
+export type PlannedLine = {
+  line: number;
+  stockNumber: string;
+  values: StockChanges;
+  mayRestock: boolean;
+  /** Addresses or names of files; null if the line says nothing of photos. */
+  photos: string[] | null;
+  errors: LineError[];
+};
+
+export type LineError = { field: string | null; message: string };
+
+/** Where each column's value goes; attributes keep their name. */
+const FIELDS: Readonly<Record<string, keyof StockChanges>> = {
+  title: 'title',
+  description: 'description',
+  price: 'priceAmount',
+  units: 'units',
+  tax_treatment: 'taxTreatment',
+  location: 'locationId',
+  hidden: 'isHidden',
+  channels: 'channels',
+  serial_number: 'serialNumber',
+  cost: 'costAmount',
+  private_notes: 'privateNotes',
+};
+/** Texts that are empty, not absent, when they are cleared. */
+const CLEARED_TO_EMPTY = new Set(['description', 'private_notes']);
+/** An export puts an apostrophe before what a spreadsheet would run. */
+const DEFUSED = /^'(?=[=+\-@\t\r])/;
+/** Names of photos in one cell; an item has no more of them. */
+const MESSAGE_LENGTH_LIMIT = 500;
+
+/** Reads a line. An empty cell says nothing; the word "none" clears a field. */
+export function planLine(reading: LineReading, { line, cells, repeats }: ImportLine): PlannedLine {
+  const planned: PlannedLine = { line, stockNumber: '', values: {}, mayRestock: false, photos: null, errors: [] };
+  const attributes: Record<string, unknown> = {};
+  for (const [index, column] of reading.columns.entries()) {
+    const raw = (cells[index] ?? '').replace(DEFUSED, '');
+    // Long texts keep their line breaks at the end, so that an export reads back as it was.
+    const cell = column !== null && CLEARED_TO_EMPTY.has(column.name) ? raw : raw.trim();
+    if (column === null || raw.trim() === '') continue;
+    try {
+      const value = readCell(column, cell);
+      if (column.target === 'attribute') attributes[column.name] = value;
+      else place(planned, reading, column.name, value);
+    } catch (error) {
+      if (!(error instanceof CellError)) throw error;
+      planned.errors.push({
+        field: column.name,
+        message: `${column.label} ${error.message}.`.slice(0, MESSAGE_LENGTH_LIMIT),
+      });
+    }
+  }
+  if (Object.keys(attributes).length > 0) Object.assign(planned.values, { attributes });
+  if (planned.stockNumber === '') {
+    planned.errors.push({ field: 'stock_number', message: 'The line has no stock number.' });
+  }
+  if (repeats !== null) {
+    planned.errors.push({ field: 'stock_number', message: `The stock number stands in line ${repeats} already.` });
+  }
+  return planned;
+}
+
+function readCell(column: StockColumn, cell: string): unknown {
+  const isCleared = cell.toLowerCase() === CLEARED;
+  if (isCleared && CLEARED_TO_EMPTY.has(column.name)) return '';
+  if (isCleared && (column.name === 'channels' || column.name === 'photos')) return [];
+  if (!isCleared || !column.isNullable) return column.format.read(cell);
+  // A list of choices may have a "none" of its own, as the numerals of a dial do.
+  try {
+    const value = column.format.read(cell);
+    return value === cell ? null : value;
+  } catch (error) {
+    if (error instanceof CellError) return null;
+    throw error;
+  }
+}
+
+function place(planned: PlannedLine, reading: LineReading, name: string, value: unknown): void {
+  switch (name) {
+    case 'stock_number':
+      planned.stockNumber = String(value);
+      return;
+    case 'restock':
+      planned.mayRestock = value === true;
+      return;
+    case 'photos':
+      planned.photos = value as string[];
+      return;
+    case 'location':
+      planned.values.locationId = value === null ? null : locationOf(reading.locations, String(value));
+      return;
+    case 'channels':
+      planned.values.channels = channelsOf(reading.channelIds, value as string[]);
+      return;
+    default: {
+      const field = FIELDS[name];
+      if (field === undefined) throw new Error(`no field for the column ${name}`);
+      Object.assign(planned.values, { [field]: value });
+    }
+  }
+}
+
+/** By its name, by its unit and name, or by its id. */
+function locationOf(locations: LocationEntry[], text: string): string {
+  const wanted = folded(text);
+  const found = locations.filter(
+    ({ id, name, businessUnit }) => id === text || folded(name) === wanted || folded(businessUnit + name) === wanted,
+  );
+  const [first, second] = found;
+  if (first === undefined) throw new CellError(`"${text}" is none of your locations`);
+  if (second !== undefined) throw new CellError(`"${text}" is the name of several locations: put the unit before it`);
+  return first.id;
+}
+
+/** Those that are named are on, all others off. */
+function channelsOf(channelIds: string[], wanted: string[]): Record<string, boolean> {
+  const unknown = wanted.find((id) => !channelIds.includes(id));
+  if (unknown !== undefined) throw new CellError(`names ${unknown}, which is none of your integrations`);
+  return Object.fromEntries(channelIds.map((id) => [id, wanted.includes(id)]));
+}
+
+/** What a line changes of an item that is there; an error if it is of the other kind. */
+export function changesFor(planned: PlannedLine, kind: StockKind, item: StockValues): StockChanges | DomainError {
+  if (item.kind !== kind) {
+    const names = { listing: 'a watch', part: 'a part' };
+    return new DomainError('wrong_kind', `The stock number belongs to ${names[item.kind]}.`, 'stock_number');
+  }
+  if (!keepsUnits(planned, item)) return planned.values;
+  const { units: _, ...others } = planned.values;
+  return others;
+}
+
+/** A file that is older than the last sale must not bring a sold watch back: its units are raised only if it says so. */
+export function keepsUnits({ values, mayRestock }: PlannedLine, item: StockValues): boolean {
+  return values.units !== undefined && item.status !== 'in_stock' && values.units > item.units && !mayRestock;
+}
+
+/** The new item that a line means; what is missing or wrong is added to its errors. */
+export function newItemOf(planned: PlannedLine, kind: StockKind): NewItem {
+  const { isHidden: _, channels: __, attributes = {}, ...fields } = planned.values;
+  const item = {
+    kind,
+    stockNumber: planned.stockNumber,
+    title: '',
+    description: '',
+    priceAmount: null,
+    units: 1,
+    taxTreatment: null,
+    locationId: null,
+    ...fields,
+    attributes: { ...emptyAttributes(kind), ...attributes },
+  } as NewItem;
+  if (item.title === '') planned.errors.push({ field: 'title', message: 'A new item needs a title.' });
+  for (const name of REQUIRED[kind]) {
+    if ((item.attributes as Record<string, unknown>)[name] !== undefined) continue;
+    planned.errors.push({ field: name, message: `A new item needs a ${name.replaceAll('_', ' ')}.` });
+  }
+  if (planned.errors.length === 0) checkNewItem(planned, item);
+  return item;
+}
+
+function checkNewItem(planned: PlannedLine, item: NewItem): void {
+  try {
+    assertNewItem(item);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    planned.errors.push({ field: error.field ?? null, message: error.message });
+  }
+}
+
+const SCHEMAS = { listing: WatchAttributes, part: PartAttributes } as const;
+type Property = { type?: string; anyOf?: { type?: string }[] };
+
+/** What an attribute is that nobody filled in; undefined if it must be. */
+function emptyValueOf({ type, anyOf }: Property): unknown {
+  if (anyOf?.some((one) => one.type === 'null')) return null;
+  if (type === 'array') return [];
+  return type === 'boolean' ? false : undefined;
+}
+
+const EMPTY = { listing: emptyOf('listing'), part: emptyOf('part') };
+const REQUIRED = { listing: requiredOf('listing'), part: requiredOf('part') };
+
+function emptyOf(kind: StockKind): Record<string, unknown> {
+  const entries = Object.entries(SCHEMAS[kind].properties).map(([name, property]) => [
+    name,
+    emptyValueOf(property as Property),
+  ]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function requiredOf(kind: StockKind): string[] {
+  return Object.keys(SCHEMAS[kind].properties).filter((name) => !(name in EMPTY[kind]));
+}
+
+function emptyAttributes(kind: StockKind): Record<string, unknown> {
+  return structuredClone(EMPTY[kind]);
+}
