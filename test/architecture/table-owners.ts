@@ -189,7 +189,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   { file: 'sales/orders/order-rows.ts', writes: ['items'], reason: 'Units move with the order, in its transaction.' },
   {
-    file: 'sales/orders/order-stock.ts',
+    file: 'sales/sellable-stock.ts',
     reads: ['publications'],
     writes: ['items'],
     reason: 'Orders hold units, many at once.',

@@ -9,7 +9,7 @@ import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';
-import { lockOrderStock, type OrderStock } from './order-stock.ts';
+import { lockOrderStock, type OrderStock } from '../sellable-stock.ts';
 
 export type Placed = {
   /** Each order as JSON text; null where nothing was stored, because the channel_order_id is taken. */

@@ -1,8 +1,8 @@
-import { isId } from '../../contract/ids.ts';
-import type { Transaction } from '../../db/database.ts';
-import { type Sql, sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
-import type { OrderDraft, OrderScope } from './order-draft.ts';
+import { isId } from '../contract/ids.ts';
+import type { Transaction } from '../db/database.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
+import type { OrderDraft, OrderScope } from './orders/order-draft.ts';
 
 /** The stock that the orders ask for, its rows locked; units are held in memory first, and written at once. */
 export type OrderStock = {
