@@ -41,6 +41,7 @@ const labels = {
   'item.units_moved': 'Units moved',
   'item.units_reserved': 'Units reserved',
   'item.units_released': 'Units released',
+  'reservation.released': 'Reservation released',
   'item.deleted': 'Item deleted for ever',
   'stock.imported': 'Stock imported',
   'stock.job_undone': 'Job undone',

@@ -20,6 +20,12 @@ export const CATALOGUE = {
     fulfilled: 'Fulfilled',
     cancelled: 'Cancelled',
   },
+  reservation_status: {
+    active: 'Active',
+    used: 'Used',
+    released: 'Released',
+    expired: 'Expired',
+  },
   condition: {
     unworn: 'Unworn',
     mint: 'Mint',

@@ -183,6 +183,14 @@ const entries = {
       'The id is unknown, malformed, or belongs to another dealer or integration; or the order was not ingested yet.',
     recovery: 'List again, or report the order again with a fresh key.',
   },
+  reservation_not_found: {
+    status: 404,
+    type: 'not_found',
+    message: 'No reservation with this id.',
+    cause:
+      'The id is unknown, malformed, or belongs to another dealer or integration; or the reservation ended more than 30 days ago.',
+    recovery: 'List again with `GET /v1/reservations`, or reserve anew.',
+  },
   not_ready: {
     status: 503,
     type: 'api_error',
@@ -241,6 +249,37 @@ const entries = {
     recovery: 'Retry the cancellation.',
   },
   // The codes below are additions to the first release's list.
+  not_available: {
+    status: 409,
+    type: 'conflict_error',
+    message: 'Too few units are left.',
+    cause:
+      'Fewer units can be sold on this channel than the reservation asks for. `remaining_quantity` says how many: those that orders, other reservations or the dealer hold are not among them, and an item that is unpublished has none.',
+    recovery: 'Tell the buyer, or reserve at most `remaining_quantity` units.',
+  },
+  too_many_reservations: {
+    status: 409,
+    type: 'conflict_error',
+    message: 'The integration has as many active reservations as it may.',
+    cause: 'The integration has 100 active reservations. Those that are used, released or expired do not count.',
+    recovery:
+      'Release reservations that you no longer need, choose a shorter `ttl_seconds`, or wait until some expire.',
+  },
+  reservation_not_active: {
+    status: 409,
+    type: 'conflict_error',
+    message: 'The reservation is no longer active.',
+    cause: 'An order has used the reservation; or, when you extend it, it was released or has expired.',
+    recovery:
+      'Read its `status`. To hold the units again, make a new reservation; to free the units of an order, cancel the order.',
+  },
+  reservation_failed: {
+    status: 500,
+    type: 'api_error',
+    message: 'The reservation could not be stored. Nothing was changed.',
+    cause: 'Making, extending or releasing a reservation failed in the database.',
+    recovery: 'Retry with the same Idempotency-Key.',
+  },
   storage_quota_exceeded: {
     status: 429,
     type: 'rate_limit_error',
@@ -316,6 +355,8 @@ export const ERROR_TYPES = [...new Set(ERROR_CODES.map((code) => ERRORS[code].ty
 export type ErrorFacts = {
   /** Of `duplicate_channel_order_id`: the order that has it. */
   existing_id?: string;
+  /** Of `not_available`: how many units can be reserved. */
+  remaining_quantity?: number;
 };
 
 export type ErrorDetails = {

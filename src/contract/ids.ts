@@ -11,6 +11,7 @@ export const ID_PREFIXES = {
   photo: 'pho',
   order: 'ord',
   orderLine: 'oln',
+  reservation: 'rsv',
   sale: 'sal',
   customer: 'cus',
   event: 'evt',

@@ -32,6 +32,16 @@ export const PHOTO_LIMIT_BYTES = 25 * 1_048_576;
 export const PHOTO_PIXELS_LIMIT = 50_000_000;
 export const ORDER_LINES_LIMIT = 200;
 export const LINE_QUANTITY_LIMIT = 10_000;
+/** Reservations that are active at the same time, of one integration. */
+export const ACTIVE_RESERVATIONS_LIMIT = 100;
+export const RESERVATION_TTL_MIN_SECONDS = 60;
+export const RESERVATION_TTL_MAX_SECONDS = 3_600;
+export const RESERVATION_TTL_DEFAULT_SECONDS = 900;
+/** From its making, however often it is extended. */
+export const RESERVATION_LIFETIME_LIMIT_SECONDS = 7_200;
+export const RESERVATION_REFERENCE_LENGTH_LIMIT = 255;
+/** How long a reservation that is no longer active can be read. */
+export const RESERVATION_RETENTION_DAYS = 30;
 /** Of the compact JSON. */
 export const METADATA_LIMIT_BYTES = 10_000;
 export const BULK_RECORDS_LIMIT = 1_000;

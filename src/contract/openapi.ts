@@ -29,6 +29,7 @@ const PARAMS: { [Code in ErrorCode]?: string } = {
 /** The codes that say more than a message. */
 const FACTS: { [Code in ErrorCode]?: ErrorFacts } = {
   duplicate_channel_order_id: { existing_id: orderExample.id },
+  not_available: { remaining_quantity: 0 },
 };
 
 /** Builds the OpenAPI 3.1 description from the operations table; nothing in it is written twice. */
@@ -289,6 +290,11 @@ function errorSchema(): Json {
           existing_id: {
             type: 'string',
             description: 'On `duplicate_channel_order_id`: the id of the order that has it.',
+          },
+          remaining_quantity: {
+            type: 'integer',
+            minimum: 0,
+            description: 'On `not_available`: how many units can be reserved.',
           },
         },
       },

@@ -2,10 +2,11 @@ import type { Actor } from '../audit/actor.ts';
 import { type AuditChange, type AuditedObject, addAuditObjects, recordAudit } from '../audit/record-audit.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { type ProjectionRequest, projectItems } from '../channel/projection/project-items.ts';
+import { integrationsOf, type ProjectionRequest, projectItems } from '../channel/projection/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { endReservations, lockReservationClocks, overdueReservations, unitsFreed } from './item-reservations.ts';
 import { summarizeItems } from './stock-summary.ts';
 
 /** An item as the operations on it need it, its row locked. */
@@ -109,6 +110,27 @@ export async function lockItems(tx: Transaction, organizationId: string, itemIds
     order by id for update`);
 }
 
+/**
+ * Ends the reservations of locked items whose time is over: their units count as free for whoever holds the lock. Answers
+ * with the locked clocks of all channels, which then have to be projected onto; null if nothing was over.
+ */
+async function expireReservations(
+  tx: Transaction,
+  context: ChannelContext,
+  items: LockedItem[],
+  alsoLock: string[],
+): Promise<Map<string, Date> | null> {
+  const ids = items.map((item) => item.id);
+  const overdue = await overdueReservations(tx, context, ids);
+  if (overdue.length === 0) return null;
+  // Of all items: those that nothing is over of are projected onto the same channels.
+  const clocks = await lockReservationClocks(tx, overdue, [...alsoLock, ...(await integrationsOf(tx, ids))]);
+  await endReservations(tx, context, 'expired', overdue, clocks);
+  const freed = unitsFreed(overdue);
+  for (const item of items) item.reservedUnits -= freed.get(item.id) ?? 0;
+  return clocks;
+}
+
 /** An item of another dealer is the same as a missing one. */
 export function missingItems(itemIds: string[]): DomainError {
   const more = itemIds.length - NAMED_LIMIT;
@@ -128,6 +150,7 @@ async function changeFound<Result>(
   const { organizationId, itemIds, integrationIds = null, ...options } = request;
   const { result } = await commitAndWake(context, async (tx) => {
     const items = await lockItems(tx, organizationId, itemIds);
+    const clocks = await expireReservations(tx, context, items, integrationIds ?? []);
     const result = await work(tx, items);
     await summarizeItems(
       tx,
@@ -137,6 +160,7 @@ async function changeFound<Result>(
       ...options,
       itemIds: items.map((item) => item.id),
       integrationIds,
+      ...(clocks === null ? {} : { clocks }),
     });
     return { result, touched: [...stamps.keys()] };
   });

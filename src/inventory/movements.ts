@@ -6,6 +6,7 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { changeItem, type LockedItem } from './change.ts';
 import { assertUnitsOwned } from './item-input.ts';
+import { unitsReservedByClients } from './item-reservations.ts';
 
 /** Movements of stock: units come, go, are held back and let go. Each is one transaction and one stock event. */
 export type Movement =
@@ -66,7 +67,10 @@ export async function reserveUnits(
   });
 }
 
-/** Lets go of units that the dealer held back. What orders hold only they give back, when they are cancelled. */
+/**
+ * Lets go of units that the dealer held back. What orders hold only they give back, when they are cancelled, and what a
+ * client reserved is released by its reservation.
+ */
 export async function releaseUnits(
   context: ChannelContext,
   actor: Actor,
@@ -78,7 +82,7 @@ export async function releaseUnits(
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
     const [row] = await tx.query<{ held: number }>(sql`
       select coalesce(sum(units), 0)::integer as held from order_lines where item_id = ${itemId} and is_holding`);
-    const releasable = item.reservedUnits - (row?.held ?? 0);
+    const releasable = item.reservedUnits - (row?.held ?? 0) - (await unitsReservedByClients(tx, itemId));
     if (units > releasable) {
       throw new DomainError('not_enough_units', `Only ${releasable} units are reserved by hand.`, 'units');
     }

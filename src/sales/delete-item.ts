@@ -1,14 +1,14 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit, type Values } from '../audit/record-audit.ts';
-import { lockClocks, nextStamp, stampOf } from '../channel/clock.ts';
+import { lockClocks } from '../channel/clock.ts';
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { integrationsOf } from '../channel/projection/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { clockTime } from '../db/sql-time.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { lockItems, missingItems } from '../inventory/change.ts';
+import { nextStamps } from '../inventory/item-reservations.ts';
 import { removeItem } from '../inventory/items.ts';
 import { integrationsWith, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
 import { forEachOrderPage } from './orders/order-pages.ts';
@@ -17,7 +17,7 @@ import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
 /**
  * Deletes an item for ever: it reads 404 everywhere, and channels that ever had it get an event. Orders that were waiting
  * for it are matched to nothing again, for the dealer to match them otherwise; sales, fulfilled and cancelled orders are
- * history and keep naming it.
+ * history and keep naming it. Reservations of it are released.
  */
 export async function deleteItem(
   context: ChannelContext,
@@ -58,9 +58,10 @@ export async function deleteItemIn(
 ): Promise<DeletedItem | null> {
   const orders = await lockWaitingOrders(tx, organizationId, itemId);
   if (orders === null) return null;
-  const waiting = await integrationsWith(tx, orders);
-  const clocks = await lockClocks(tx, [...new Set([...waiting, ...(await integrationsOf(tx, [itemId]))])].sort());
-  const stamps = await stampsFor(tx, context, waiting, clocks);
+  const concerned = [...new Set([...(await integrationsWith(tx, orders)), ...(await reservingOf(tx, itemId))])];
+  const clocks = await lockClocks(tx, [...new Set([...concerned, ...(await integrationsOf(tx, [itemId]))])].sort());
+  const stamps = await nextStamps(tx, context, clocks, concerned);
+  await endReservations(tx, itemId, stamps);
   await forEachOrderPage(tx, orders, async (page) => {
     await letGo(tx, page, itemId);
     await rewriteOrders(tx, page, stamps);
@@ -69,7 +70,7 @@ export async function deleteItemIn(
     select kind, stock_number as "stockNumber", title, price_amount as "priceAmount", units
     from items where id = ${itemId}`);
   // The item's events come after the orders: its stamps are later than theirs, and the clocks stand there.
-  const removed = await removeItem(tx, context, itemId, waiting, new Map([...clocks, ...stamps]));
+  const removed = await removeItem(tx, context, itemId, concerned, new Map([...clocks, ...stamps]));
   return { old: old ?? {}, touched: [...removed.stamps.keys()], photoIds: removed.photoIds };
 }
 
@@ -87,17 +88,20 @@ async function lockWaitingOrders(tx: Transaction, organizationId: string, itemId
   return isThere ? orders : null;
 }
 
-/** The next stamps of the integrations that have waiting orders. */
-async function stampsFor(
-  tx: Transaction,
-  context: ChannelContext,
-  integrationIds: string[],
-  clocks: Map<string, Date>,
-): Promise<Map<string, Date>> {
-  const [row] = await tx.query<{ now: Date }>(sql`
-    select date_trunc('milliseconds', ${clockTime(context.now())}) as now`);
-  const now = row?.now ?? new Date();
-  return new Map(integrationIds.map((id) => [id, nextStamp(stampOf(clocks, id), now)]));
+/** The integrations that have the item reserved, also in test mode. */
+async function reservingOf(tx: Transaction, itemId: string): Promise<string[]> {
+  const rows = await tx.query<{ integration_id: string }>(sql`
+    select distinct integration_id from reservations where item_id = ${itemId} and status = 'active'`);
+  return rows.map((row) => row.integration_id);
+}
+
+/** With the item its reservations end; they go on naming it. */
+async function endReservations(tx: Transaction, itemId: string, stamps: Map<string, Date>): Promise<void> {
+  const rows = [...stamps].map(([integrationId, stamp]) => ({ integrationId, stamp }));
+  await tx.query(sql`
+    update reservations r set status = 'released', updated_at = rows.stamp
+    from ${unnestRows('rows', rows, { integrationId: 'text', stamp: 'timestamptz' })}
+    where r.integration_id = rows.integration_id and r.item_id = ${itemId} and r.status = 'active'`);
 }
 
 /** The lines that were matched to the item are matched to nothing, in the rows and in what clients read. */

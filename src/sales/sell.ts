@@ -11,9 +11,15 @@ import { newId } from '../ids/new-id.ts';
 import { changeItem } from '../inventory/change.ts';
 import { assertUnits, changeUnits } from '../inventory/movements.ts';
 import { alreadyVoided, cancelSale } from './orders/order-operations.ts';
+import { releaseForSale } from './reservations/dealer-reservations.ts';
 
 /** What a sale over the counter brought, in the dealer's currency, and who bought it; null where nobody said so. */
-export type SaleTerms = { amount: number | null; customerId: string | null };
+export type SaleTerms = {
+  amount: number | null;
+  customerId: string | null;
+  /** If too few units are free, as many reservations of clients are released as the sale needs. */
+  releasesReservations: boolean;
+};
 
 /** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
 export async function sellUnits(
@@ -22,14 +28,15 @@ export async function sellUnits(
   organizationId: string,
   itemId: string,
   units: number,
-  terms: SaleTerms = { amount: null, customerId: null },
+  terms: Partial<SaleTerms> = {},
 ): Promise<string> {
   assertUnits(units);
-  const { amount, customerId } = terms;
+  const { amount = null, customerId = null, releasesReservations = false } = terms;
   if (customerId !== null) await assertCustomer(context.db, organizationId, customerId);
   const currency = await currencyOf(context.db, organizationId);
   const id = newId('sale');
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    if (releasesReservations) await releaseForSale(tx, context, actor, organizationId, item, units);
     await changeUnits(tx, item, -units);
     await tx.query(sql`
       insert into sales (id, organization_id, item_id, title, stock_number, units, amount, currency, customer_id,

@@ -52,6 +52,7 @@ export async function deleteRestOfTestData(
   await cancelTestDeliveries(tx, integrationId);
   const orders = await tx.query(sql`
       delete from orders where integration_id = ${integrationId} and is_test returning id`);
+  await tx.query(sql`delete from reservations where integration_id = ${integrationId} and is_test`);
   // Also those that were voided before: no order refers to them any more.
   await tx.query(sql`
       delete from sales s where s.organization_id = ${organizationId} and s.is_test

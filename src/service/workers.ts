@@ -12,6 +12,8 @@ import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import { announceOutcomes } from '../live/announce-integrations.ts';
 import { startDeletionWorker } from '../sales/deletion/deletion-worker.ts';
+import { pruneReservations } from '../sales/reservations/expire-reservations.ts';
+import { startReservationExpiry } from '../sales/reservations/expiry-worker.ts';
 import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
@@ -59,9 +61,11 @@ export function startWorkers(
     startChannelWorker(channel, onFault('the channel worker met a fault')),
     startStockJobWorker({ ...channel, photoFiles, guard }, STOCK_JOB_KINDS_RUN, onFault('a job on stock met a fault')),
     startDeletionWorker(channel, onFault('what was deleted could not be removed')),
+    startReservationExpiry(channel, onFault('reservations could not be ended')),
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),
     startPruning((now) => pruneStorageUsage(db, now), channel, onFault('storage usage could not be pruned')),
+    startPruning((now) => pruneReservations(db, now), channel, onFault('reservations could not be pruned')),
     startPruning(() => pruneAttempts(db), channel, onFault('attempts to sign in could not be pruned')),
     startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),
     // Other nodes can commit events only on a database that they share.

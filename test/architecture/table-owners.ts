@@ -44,7 +44,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'photo_sources',
   ],
   customers: ['customers', 'customer_external_ids', 'test_customers'],
-  sales: ['orders', 'order_lines', 'sales'],
+  sales: ['orders', 'order_lines', 'sales', 'reservations'],
   http: ['idempotency_records', 'rate_windows', 'storage_usage'],
 };
 
@@ -111,8 +111,8 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     file: 'channel/reads/read-documents.ts',
-    reads: ['integrations'],
-    reason: 'The pinned version, in the read itself.',
+    reads: ['integrations', 'reservations'],
+    reason: 'The pinned version, and until when the answer is right, in the read itself.',
   },
   {
     file: 'channel/reads/document-rows.ts',
@@ -162,6 +162,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'A business unit is made only for an organization that exists.',
   },
   {
+    file: 'inventory/item-reservations.ts',
+    writes: ['reservations'],
+    reason: 'Whoever locks an item first ends the reservations whose time is over.',
+  },
+  {
     file: 'inventory/movements.ts',
     reads: ['order_lines'],
     reason: 'What orders hold can’t be released by hand.',
@@ -192,7 +197,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     file: 'sales/sellable-stock.ts',
     reads: ['publications'],
     writes: ['items'],
-    reason: 'Orders hold units, many at once.',
+    reason: 'Orders and reservations hold units, many at once.',
   },
   {
     file: 'sales/delete-item.ts',
@@ -204,6 +209,21 @@ export const EXCEPTIONS: readonly Exception[] = [
     reads: ['integrations'],
     writes: ['items'],
     reason: 'What the orders of a deleted integration held is free again.',
+  },
+  {
+    file: 'sales/deletion/remove-reservations.ts',
+    writes: ['items'],
+    reason: 'What the reservations of a deleted integration held is free again.',
+  },
+  {
+    file: 'sales/reservations/change-reservations.ts',
+    writes: ['items'],
+    reason: 'Units move with the reservation, in its transaction.',
+  },
+  {
+    file: 'sales/reservations/expire-reservations.ts',
+    reads: ['items'],
+    reason: 'Locks the items of reservations that are over, without waiting for others.',
   },
   {
     file: 'sales/deletion/run-deletions.ts',

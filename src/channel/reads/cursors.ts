@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../../contract/domain-error.ts';
 
 /** Which list a cursor belongs to. */
-export type ListName = 'listings' | 'parts' | 'orders' | 'events';
+export type ListName = 'listings' | 'parts' | 'orders' | 'reservations' | 'events';
 
 /** The cursor of pagination: where a page ended, and the filters it was made under. */
 export type Cursor = {

@@ -1,7 +1,7 @@
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { assertPiece, firstPiece, type PageRest } from '../../db/page-bytes.ts';
-import { sql } from '../../db/sql.ts';
+import { type Sql, sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
 import { refreshDueOf, refreshOne } from '../projection/due-promotions.ts';
 import { rendererKey } from '../projection/project-items.ts';
@@ -32,7 +32,12 @@ export type Page = Documents & { last: { id: string; atMs: number } | null };
 /** The ids under which the client can read nothing, in the order asked. */
 export type Many = Documents & { missing: string[] };
 
-export type Found = { document: Buffer; version: string } & Freshness;
+export type Found = {
+  document: Buffer;
+  version: string;
+  /** When the first reservation of the item ends by itself. If that is past, the units are free and this does not say so. */
+  reservedUntilMs: number | null;
+} & Freshness;
 
 /** How long what was read stays right, besides the clock. */
 export type Freshness = {
@@ -129,8 +134,9 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
 
   async function one(scope: Scope, itemId: string, now: Date): Promise<Found | null> {
     for (let attempt = 1; attempt <= SINGLE_ATTEMPTS; attempt++) {
-      const [row] = await context.db.query<DocumentRow & { kind: string }>(sql`
-        select api_version, item_id, kind, updated_at, is_unpriceable, valid_until, document, renderer
+      const [row] = await context.db.query<DocumentRow & { kind: string; reserved_until: Date | null }>(sql`
+        select api_version, item_id, kind, updated_at, is_unpriceable, valid_until, document, renderer,
+          ${reservedUntil(sql`channel_documents.item_id`)} as reserved_until
         from channel_documents
         where integration_id = ${scope.integrationId} and item_id = ${itemId}
           and api_version = (select api_version from integrations where id = ${scope.integrationId})`);
@@ -141,7 +147,9 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
       }
       assertPriced(row);
       const { document, isCurrent } = keep(scope, row);
-      return { document, isCurrent, validUntilMs: row.valid_until?.getTime() ?? null, version: row.api_version };
+      const reservedUntilMs = row.reserved_until?.getTime() ?? null;
+      const validUntilMs = earlier(row.valid_until?.getTime() ?? null, reservedUntilMs);
+      return { document, isCurrent, validUntilMs, reservedUntilMs, version: row.api_version };
     }
     throw stillDue();
   }
@@ -210,6 +218,17 @@ function assertPriced(row: PageRow): void {
     'unpriceable',
     `${row.item_id} cannot be priced just now: an exchange rate is missing, or the price is too large.`,
   );
+}
+
+/** When the first live reservation of an item ends by itself, as SQL; null if none holds units. */
+export function reservedUntil(itemId: Sql): Sql {
+  return sql`(
+    select min(r.expires_at) from reservations r
+    where r.item_id = ${itemId} and r.status = 'active' and not r.is_test)`;
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 function stillDue(): Error {

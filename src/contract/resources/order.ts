@@ -13,6 +13,9 @@ const OrderLineInput = Type.Object(
     quantity: Type.Optional(
       Nullable(Type.Integer({ minimum: 1, maximum: LINE_QUANTITY_LIMIT }), 'Units; 1 if it is left out.'),
     ),
+    reservation_id: optionalText(
+      'The reservation whose units the line takes. Ignored if it is not yours, is of another item, or is of the other mode (test or live).',
+    ),
     unit_amount: optionalAmount('Price of one unit.'),
     discount_amount: optionalAmount('Discount on the whole line.'),
     title: optionalText('What the customer saw.'),
@@ -105,6 +108,7 @@ const OrderLine = Type.Object(
     listing_id: Nullable(Type.String(), 'As reported.'),
     part_id: Nullable(Type.String(), 'As reported.'),
     quantity: Type.Integer({ minimum: 1, description: 'Units, as reported.' }),
+    reservation_id: Type.Optional(Type.String({ description: 'As reported; absent if the line named none.' })),
     unit_amount: Nullable(Type.Integer(), 'As reported.'),
     discount_amount: Nullable(Type.Integer(), 'As reported.'),
     title: Nullable(Type.String(), 'As reported.'),

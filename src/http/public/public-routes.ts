@@ -33,6 +33,9 @@ import { createOrder } from './routes/orders/create-order.ts';
 import { getOrder, listOrders } from './routes/orders/orders.ts';
 import { pingWebhook } from './routes/ping.ts';
 import { getReady } from './routes/ready.ts';
+import { extendReservation, releaseReservation } from './routes/reservations/change-reservation.ts';
+import { createReservation } from './routes/reservations/create-reservation.ts';
+import { getReservation, listReservations } from './routes/reservations/reservations.ts';
 import { createWriteExecutor } from './writes/execute-writes.ts';
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
@@ -52,6 +55,11 @@ const handlers: {
   listOrders,
   getOrder,
   cancelOrder,
+  createReservation,
+  listReservations,
+  getReservation,
+  releaseReservation,
+  extendReservation,
   upsertCustomer,
   upsertCustomers,
   pingWebhook,

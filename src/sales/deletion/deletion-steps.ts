@@ -3,6 +3,7 @@ import type { Transaction } from '../../db/database.ts';
 import { rawSql, type Sql, sql } from '../../db/sql.ts';
 import { removePublications } from '../../inventory/publications.ts';
 import { removeOrders } from './remove-orders.ts';
+import { removeReservations } from './remove-reservations.ts';
 
 /** One kind of rows that belong to an integration or to an organization, removed some at a time. */
 export type DeletionStep = {
@@ -23,11 +24,12 @@ const LARGE_ROW_LIMIT = 200;
 const PIECE_LIMIT = 20;
 
 /**
- * What an integration owns, in the order of removal: orders first, because they hold stock that the dealer can sell
- * elsewhere; deliveries before their events. What is not listed here is small and goes with the integration's own row.
+ * What an integration owns, in the order of removal: orders and reservations first, because they hold stock that the
+ * dealer can sell elsewhere; deliveries before their events. What is not listed here is small and goes with the integration's own row.
  */
 export const INTEGRATION_STEPS: readonly DeletionStep[] = [
   { table: 'orders', owner: 'integration_id', removeBatch: removeOrders },
+  { table: 'reservations', owner: 'integration_id', removeBatch: removeReservations },
   rowsOf('integration_id', 'deliveries', ROW_LIMIT),
   rowsOf('integration_id', 'events', ROW_LIMIT),
   rowsOf('integration_id', 'channel_documents', LARGE_ROW_LIMIT),

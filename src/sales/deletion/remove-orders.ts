@@ -60,7 +60,7 @@ async function freeStock(tx: Transaction, integrationId: string, orderIds: strin
 }
 
 /** Nobody reads the channels of an integration that is being deleted. */
-async function otherChannels(tx: Transaction, itemIds: string[]): Promise<string[]> {
+export async function otherChannels(tx: Transaction, itemIds: string[]): Promise<string[]> {
   if (itemIds.length === 0) return [];
   const channels = await tx.query<{ id: string }>(sql`
     select id from integrations

@@ -10,6 +10,12 @@ import type { JsonObject } from '../../contract/versions.ts';
 import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../ids/new-id.ts';
 import { type LockedItem, lockItems } from '../../inventory/change.ts';
+import {
+  endReservations,
+  type HoldingReservation,
+  overdueReservations,
+  unitsFreed,
+} from '../../inventory/item-reservations.ts';
 import { readEndpoint } from '../../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox } from '../../webhooks/outbox.ts';
 import {
@@ -123,6 +129,8 @@ type OrderScene = {
   works: Map<string, OrderWork>;
   items: Map<string, LockedItem>;
   itemsBefore: Map<string, LockedItem>;
+  /** Reservations of the items whose time is over: they count as ended, and are when the change is written. */
+  overdue: HoldingReservation[];
   clocks: Map<string, Date>;
 };
 
@@ -144,17 +152,21 @@ async function openOrders(
   const alsoLock = options.alsoLock ?? [];
   const itemIds = [...new Set([...rows.flatMap((row) => itemIdsOf(row.id)), ...alsoLock])];
   const locked = itemIds.length === 0 ? [] : await lockItems(tx, organizationId, itemIds);
+  const overdue = await overdueReservations(tx, context, itemIds);
+  const freed = unitsFreed(overdue);
+  for (const item of locked) item.reservedUnits -= freed.get(item.id) ?? 0;
   const items = new Map(locked.map((item) => [item.id, item]));
   // A test order touches no stock, so no channel but its own has anything new.
   const isLive = rows.some((row) => !row.isTest);
   const liveIds = [...new Set([...rows.flatMap((row) => (row.isTest ? [] : itemIdsOf(row.id))), ...alsoLock])];
-  const channels = isLive ? await integrationsOf(tx, liveIds) : [];
+  const movedIds = [...(isLive ? liveIds : []), ...freed.keys()];
+  const channels = movedIds.length > 0 ? await integrationsOf(tx, movedIds) : [];
   const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
   const works = rows.map((row) => {
     const own = row.isTest ? copyOf(items) : items;
     return [row.id, openOrder(context, organizationId, row, linesOf.get(row.id) ?? [], own)] as const;
   });
-  return { works: new Map(works), items, itemsBefore: copyOf(items), clocks };
+  return { works: new Map(works), items, itemsBefore: copyOf(items), overdue, clocks };
 }
 
 function openOrder(
@@ -193,14 +205,15 @@ function openOrder(
 async function writeStock(
   tx: Transaction,
   context: ChannelContext,
-  { items, itemsBefore, clocks }: OrderScene,
+  { items, itemsBefore, overdue, clocks }: OrderScene,
   integrationId: string,
   options: OrderChangeOptions,
 ): Promise<ProjectionResult> {
+  await endReservations(tx, context, 'expired', overdue, clocks);
   const moved = [...items.values()].filter((item) => isMoved(item, itemsBefore.get(item.id)));
   await writeItems(tx, moved);
   return await projectItems(tx, context, {
-    itemIds: moved.map((item) => item.id).sort(),
+    itemIds: [...new Set([...moved.map((item) => item.id), ...overdue.map(({ itemId }) => itemId)])].sort(),
     integrationIds: null,
     clocks,
     stampAlso: [integrationId],

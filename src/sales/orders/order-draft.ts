@@ -43,6 +43,7 @@ export type OrderLineDraft = {
   listing_id: string | null;
   part_id: string | null;
   quantity: number;
+  reservation_id: string | null;
   unit_amount: number | null;
   discount_amount: number | null;
   title: string | null;
@@ -104,6 +105,7 @@ function draftLine(line: NonNullable<OrderInput['lines']>[number], index: number
     listing_id: listingId,
     part_id: partId,
     quantity: line.quantity ?? 1,
+    reservation_id: textOrNull(line.reservation_id) ?? null,
     unit_amount: line.unit_amount ?? null,
     discount_amount: line.discount_amount ?? null,
     title: textOrNull(line.title) ?? null,

@@ -8,8 +8,8 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
+import { lockSellableStock, type SellableStock } from '../sellable-stock.ts';
 import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';
-import { lockOrderStock, type OrderStock } from '../sellable-stock.ts';
 
 export type Placed = {
   /** Each order as JSON text; null where nothing was stored, because the channel_order_id is taken. */
@@ -34,9 +34,10 @@ export async function placeOrders(
 ): Promise<Placed> {
   // All locks first, in the one order that holds everywhere: customers, stock, clocks.
   if (drafts.some((draft) => draft.customer !== null)) await lockCustomers(tx, scope.organizationId);
-  const stock = await lockOrderStock(tx, scope, drafts);
+  const stock = await lockSellableStock(tx, context, scope, wantedBy(drafts));
   const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort());
 
+  await stock.open(clocks);
   const taken = await takenOrderIds(tx, scope, drafts);
   const fresh = drafts.filter((draft) => {
     if (taken.has(draft.channelOrderId)) return false;
@@ -45,12 +46,9 @@ export async function placeOrders(
   });
   if (fresh.length === 0) return { documents: drafts.map(() => null), orderIds: taken, touched: [] };
   const orders = fresh.map((draft) => {
-    stock.startOrder();
-    return {
-      draft,
-      id: taken.get(draft.channelOrderId) ?? newId('order'),
-      lines: draft.lines.map((line) => matched(stock, line)),
-    };
+    stock.startNext();
+    const id = taken.get(draft.channelOrderId) ?? newId('order');
+    return { draft, id, lines: draft.lines.map((line) => matched(stock, id, line)) };
   });
   await stock.write();
   const { stamps } = await projectItems(tx, context, {
@@ -63,6 +61,7 @@ export async function placeOrders(
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });
   const stamp = stampOf(stamps, scope.integrationId);
+  await stock.writeReservations(stamp);
   const customers = await resolveCustomers(tx, scope, fresh, stamp);
   const rows = orders.map(({ draft, id, lines }) => orderRow(draft, id, lines, customers.get(draft), scope, stamp));
   await insertOrders(tx, scope, rows, stamp);
@@ -75,10 +74,19 @@ type MatchedLine = { id: string; draft: OrderLineDraft; match: Order['lines'][nu
 type CustomerLink = { id: string | null; hasConflict: boolean };
 type OrderRow = { draft: OrderDraft; id: string; lines: MatchedLine[]; customer: CustomerLink; document: string };
 
-function matched(stock: OrderStock, draft: OrderLineDraft): MatchedLine {
+function wantedBy(drafts: OrderDraft[]): { itemIds: string[]; reservationIds: string[] } {
+  const lines = drafts.flatMap((draft) => draft.lines);
+  return {
+    itemIds: lines.flatMap((line) => line.listing_id ?? line.part_id ?? []),
+    reservationIds: lines.flatMap((line) => line.reservation_id ?? []),
+  };
+}
+
+function matched(stock: SellableStock, orderId: string, draft: OrderLineDraft): MatchedLine {
   const kind = draft.listing_id === null ? 'part' : 'listing';
   const itemId = draft.listing_id ?? draft.part_id;
-  const held = itemId === null ? null : stock.hold(itemId, kind, draft.quantity);
+  const reservation = draft.reservation_id === null ? {} : { reservation: { id: draft.reservation_id, orderId } };
+  const held = itemId === null ? null : stock.hold({ itemId, kind, units: draft.quantity, ...reservation });
   return {
     id: newId('orderLine'),
     draft,
@@ -146,6 +154,7 @@ function orderRow(
       listing_id: line.draft.listing_id,
       part_id: line.draft.part_id,
       quantity: line.draft.quantity,
+      ...(line.draft.reservation_id === null ? {} : { reservation_id: line.draft.reservation_id }),
       unit_amount: line.draft.unit_amount,
       discount_amount: line.draft.discount_amount,
       title: line.draft.title,

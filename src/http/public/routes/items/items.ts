@@ -1,11 +1,13 @@
 import type { Scope } from '../../../../channel/reads/document-rows.ts';
+import type { Found } from '../../../../channel/reads/read-documents.ts';
 import { valuesOf } from '../../../../contract/catalogue.ts';
 import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../../contract/operations.ts';
+import { expireReservationsOf } from '../../../../sales/reservations/expire-reservations.ts';
 import type { AdmittedIntegration } from '../../authentication.ts';
 import { reading } from '../../database-faults.ts';
-import type { Call, Handler } from '../../handler.ts';
+import type { Call, Handler, PublicContext } from '../../handler.ts';
 import { readIdsQuery } from '../../ids-query.ts';
 import { listBody } from '../../list-body.ts';
 import { parseChoices, readListQuery } from '../../list-query.ts';
@@ -73,13 +75,26 @@ export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
   return async ({ context, integration, params, request, reply }) => {
     if (!isId(kind, params.id)) throw new ApiError(notFound);
     return await context.readCache.serve({ request, reply, integration, key: params.id }, async () => {
-      const found = await reading(() =>
-        context.reader.one(scopeOf(integration, kind), params.id, new Date(integration.nowMs)),
-      );
+      const found = await reading(() => readOne(context, integration, kind, params.id));
       if (found === null) throw new ApiError(notFound);
-      return { ...found, body: found.document };
+      const { document, version, validUntilMs, isCurrent } = found;
+      return { body: document, version, validUntilMs, isCurrent };
     });
   };
+}
+
+/** An item with a reservation whose time is over is read after the reservation has been ended. */
+async function readOne(
+  { reader, channel }: PublicContext,
+  integration: AdmittedIntegration,
+  kind: Kind,
+  id: string,
+): Promise<Found | null> {
+  const read = () => reader.one(scopeOf(integration, kind), id, new Date(integration.nowMs));
+  const found = await read();
+  if (found === null || found.reservedUntilMs === null || found.reservedUntilMs > integration.nowMs) return found;
+  await expireReservationsOf(channel, integration.organizationId, id);
+  return await read();
 }
 
 function scopeOf(integration: AdmittedIntegration, kind: Kind): Scope {

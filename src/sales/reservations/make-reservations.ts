@@ -1,0 +1,127 @@
+import { lockClocks, stampOf } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { projectItems } from '../../channel/projection/project-items.ts';
+import { ACTIVE_RESERVATIONS_LIMIT } from '../../contract/limits.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
+import { newId } from '../../ids/new-id.ts';
+import type { OrderScope } from '../orders/order-draft.ts';
+import { lockSellableStock, type SellableStock } from '../sellable-stock.ts';
+import type { ReservationDraft } from './reservation-draft.ts';
+import type { ReservationRow } from './reservation-rows.ts';
+
+/** Why units can't be reserved. */
+export type ReservationRefusal =
+  | { refused: 'not_found' }
+  | { refused: 'too_many' }
+  | { refused: 'not_available'; remaining: number };
+
+export type Reserved = {
+  /** One for each draft. */
+  results: (ReservationRow | ReservationRefusal)[];
+  touched: string[];
+};
+
+/**
+ * Reserves units for one integration, in the order of the drafts, in the caller's transaction. A draft that is refused
+ * leaves nothing behind. The count of active reservations is exact: each is made and ended under the integration's clock.
+ */
+export async function makeReservations(
+  tx: Transaction,
+  context: ChannelContext,
+  scope: OrderScope,
+  drafts: ReservationDraft[],
+): Promise<Reserved> {
+  const itemIds = drafts.map((draft) => draft.itemId);
+  const stock = await lockSellableStock(tx, context, scope, { itemIds, reservationIds: [] });
+  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort());
+  await stock.open(clocks);
+  let active = await countActive(tx, context, scope.integrationId);
+  const decided = drafts.map((draft) => {
+    const refusal = refusalOf(stock, draft, active);
+    if (refusal === null) active += 1;
+    return { draft, refusal };
+  });
+  const granted = decided.flatMap(({ draft, refusal }) => (refusal === null ? [draft] : []));
+  if (granted.length === 0) return { results: decided.flatMap(({ refusal }) => refusal ?? []), touched: [] };
+
+  await stock.write();
+  const { stamps } = await projectItems(tx, context, {
+    itemIds: stock.touched(),
+    integrationIds: null,
+    clocks,
+    stampAlso: [scope.integrationId],
+    unitsBefore: stock.items,
+    // The client's own writes are not echoed to it.
+    isSuppressed: (integrationId) => integrationId === scope.integrationId,
+  });
+  const stamp = stampOf(stamps, scope.integrationId);
+  const rows = new Map(granted.map((draft) => [draft, rowOf(draft, scope, stamp)]));
+  await insertRows(tx, scope, [...rows.values()]);
+  return {
+    results: decided.flatMap(({ draft, refusal }) => refusal ?? rows.get(draft) ?? []),
+    touched: [...stamps.keys()],
+  };
+}
+
+/** Holds the units, or says why not: the item first, then the limit, then what is left of it. */
+function refusalOf(
+  stock: SellableStock,
+  { itemId, kind, units }: ReservationDraft,
+  active: number,
+): ReservationRefusal | null {
+  stock.startNext();
+  const item = stock.find(itemId, kind);
+  if (item === null) return { refused: 'not_found' };
+  if (active >= ACTIVE_RESERVATIONS_LIMIT) return { refused: 'too_many' };
+  // What the dealer took off the channel or hid is not for sale, though it can still be read by its id.
+  if (!item.isOnSale) return { refused: 'not_available', remaining: 0 };
+  return stock.hold({ itemId, kind, units }) === null ? { refused: 'not_available', remaining: item.available } : null;
+}
+
+/** One that is over and has not been ended yet is not active. */
+async function countActive(tx: Transaction, context: ChannelContext, integrationId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`
+    select count(*) from reservations
+    where integration_id = ${integrationId} and status = 'active'
+      and expires_at > (select ${clockTime(context.now())})`);
+  return row?.count ?? 0;
+}
+
+function rowOf(draft: ReservationDraft, { isTest }: OrderScope, stamp: Date): ReservationRow {
+  const { kind, itemId, units, reference, ttlSeconds } = draft;
+  return {
+    id: newId('reservation'),
+    isTest,
+    kind,
+    itemId,
+    units,
+    reference,
+    status: 'active',
+    orderId: null,
+    expiresAt: new Date(stamp.getTime() + ttlSeconds * 1_000),
+    createdAt: stamp,
+    updatedAt: stamp,
+  };
+}
+
+const COLUMNS = {
+  id: 'text',
+  kind: 'text',
+  itemId: 'text',
+  units: 'integer',
+  reference: 'text',
+  expiresAt: 'timestamptz',
+  createdAt: 'timestamptz',
+} as const;
+
+async function insertRows(tx: Transaction, scope: OrderScope, rows: ReservationRow[]): Promise<void> {
+  await tx.query(sql`
+    insert into reservations (integration_id, organization_id, is_test, status, id, kind, item_id, units, reference,
+      expires_at, created_at, updated_at)
+    select ${scope.integrationId}, ${scope.organizationId}, ${scope.isTest}, 'active', id, kind, item_id, units, reference,
+      expires_at, created_at, created_at
+    from ${unnestRows('rows', rows, COLUMNS)}`);
+}

@@ -1,0 +1,43 @@
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { ReservationOwner } from './change-reservations.ts';
+import { RESERVATION_COLUMNS, type ReservationRow } from './reservation-rows.ts';
+
+export type ReservationQuery = ReservationOwner & {
+  limit: number;
+  statuses: string[] | null;
+  before: { id: string; at: Date } | null;
+};
+
+/** The reservations of one integration, newest change first. */
+export async function listReservations(db: Queryable, query: ReservationQuery): Promise<ReservationRow[]> {
+  const { statuses, before, limit } = query;
+  const from = before === null ? sql`` : sql`and (updated_at, id) < (${before.at}, ${before.id})`;
+  const own = sql`
+    from reservations
+    where integration_id = ${query.integrationId} and organization_id = ${query.organizationId} ${from}`;
+  const order = sql`updated_at desc, id desc`;
+  // One page of each status, from its own end of the index; then the newest of them all.
+  const wanted =
+    statuses === null
+      ? sql``
+      : sql`and id in (
+          select page.id from unnest(${statuses}::text[]) as wanted (status)
+          cross join lateral (
+            select id, updated_at ${own} and status = wanted.status order by ${order} limit ${limit}) page
+          order by ${order} limit ${limit})`;
+  return await db.query<ReservationRow>(sql`
+    select ${RESERVATION_COLUMNS} ${own} ${wanted} order by ${order} limit ${limit}`);
+}
+
+export async function findReservation(
+  db: Queryable,
+  owner: ReservationOwner,
+  reservationId: string,
+): Promise<ReservationRow | null> {
+  const [row] = await db.query<ReservationRow>(sql`
+    select ${RESERVATION_COLUMNS} from reservations
+    where integration_id = ${owner.integrationId} and id = ${reservationId}
+      and organization_id = ${owner.organizationId}`);
+  return row ?? null;
+}
