@@ -31,6 +31,9 @@ const ID_KIND_BY_PATH: Record<string, keyof typeof ID_PREFIXES> = {
   '/v1/parts/{id}': 'part',
   '/v1/orders/{id}': 'order',
   '/v1/orders/{id}/cancel': 'order',
+  '/v1/reservations/{id}': 'reservation',
+  '/v1/reservations/{id}/release': 'reservation',
+  '/v1/reservations/{id}/extend': 'reservation',
 };
 const ID_KIND_BY_FIELD: Record<string, keyof typeof ID_PREFIXES> = { listing_id: 'listing', part_id: 'part' };
 /** How far the router's printed tree indents each level. */
@@ -63,7 +66,15 @@ async function makeTenant(shop: Shop, mark: string): Promise<Tenant> {
   await shop.post('/v1/test/webhook_ping');
   const off = await publishNew(world, shop, watch({ title: `${mark} gone` }));
   await setPublished(world.channel, TESTER, shop.organizationId, shop.integrationId, [off], false);
-  const ids = { listing, part: spare, order: order.id, customer: order.customer_id };
+  const reserved = { listing_id: listing, reference: `${mark} cart` };
+  const reservation = (await shop.post('/v1/reservations', reserved)).body;
+  const ids = {
+    listing,
+    part: spare,
+    order: order.id,
+    customer: order.customer_id,
+    reservation: reservation.id,
+  };
   const secrets = [shop.integrationId, shop.apiKey, off, dismissed.id, order.lines[0].id, `${mark.toLowerCase()}@mark`];
   return { shop, ids, marks: [mark, ...Object.values(ids), ...secrets] };
 }
@@ -119,6 +130,7 @@ function unknownIds(): Record<string, string> {
     part: newId('part'),
     order: newId('order'),
     customer: newId('customer'),
+    reservation: newId('reservation'),
   };
 }
 

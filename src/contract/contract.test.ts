@@ -54,6 +54,11 @@ const ADDED: Record<string, [status: number, type: string]> = {
   not_ready: [503, 'api_error'],
   storage_quota_exceeded: [429, 'rate_limit_error'],
   overloaded: [503, 'api_error'],
+  not_available: [409, 'conflict_error'],
+  too_many_reservations: [409, 'conflict_error'],
+  reservation_not_found: [404, 'not_found'],
+  reservation_not_active: [409, 'conflict_error'],
+  reservation_failed: [500, 'api_error'],
 };
 
 /** The codes of paths and methods that are none; no operation can have them. */

@@ -15,6 +15,7 @@ import { setPublished } from '../inventory/publications.ts';
 import { assignCustomer } from './assign-customer.ts';
 import { mergeCustomers } from './merge-customers.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './orders/order-operations.ts';
+import { expireReservations } from './reservations/expire-reservations.ts';
 import { sellUnits } from './sell.ts';
 import { deleteTestData } from './test-data.ts';
 
@@ -74,6 +75,16 @@ describe('all writers at once', () => {
     if (answer.body.customer_id !== null) people.push(answer.body.customer_id);
   }
 
+  const reservations: { shop: Shop; id: string; listing_id: string; part_id: string; quantity: number }[] = [];
+  async function reserve(shop: Shop): Promise<void> {
+    const [line] = lines();
+    const { status, body, text } = await shop.post('/v1/reservations', line);
+    assert.ok([201, 409].includes(status), text);
+    if (status === 409) return;
+    const { id, listing_id, part_id, quantity } = body;
+    reservations.push({ shop, id, listing_id, part_id, quantity });
+  }
+
   const dealer = () => [world.channel, TESTER, organizationId()] as const;
   const actions: (() => Promise<unknown>)[] = [
     () => report(pick(shops)),
@@ -96,6 +107,31 @@ describe('all writers at once', () => {
     () => mergeCustomers(...dealer(), pick(people), pick(people)),
     () => assignCustomer(...dealer(), pick(orders).id, pick([...people, null])),
     () => deleteTestData(...dealer(), test.integrationId),
+    () => reserve(pick([...shops, test])),
+    () => reserve(pick(shops)),
+    async () => {
+      const { shop, id, ...item } = pick(reservations);
+      const lines = [{ ...item, reservation_id: id }];
+      reported += 1;
+      const { status, body, text } = await shop.post('/v1/orders', { channel_order_id: `SO-${reported}`, lines });
+      assert.equal(status, 201, text);
+      orders.push({ id: body.id, shop });
+    },
+    async () => {
+      const { shop, id } = pick(reservations);
+      const { status, text } = await shop.post(`/v1/reservations/${id}/release`);
+      assert.ok([200, 409].includes(status) || (shop === test && status === 404), text);
+    },
+    async () => {
+      const { shop, id } = pick(reservations);
+      const { status, text } = await shop.post(`/v1/reservations/${id}/extend`, { ttl_seconds: 60 });
+      assert.ok([200, 409].includes(status) || (shop === test && status === 404), text);
+    },
+    async () => {
+      await world.db.query(sql`update reservations set expires_at = now() where id = ${pick(reservations).id}`);
+      await expireReservations(world.channel);
+    },
+    () => sellUnits(...dealer(), pick(items), 1, { releasesReservations: true }),
     async () => {
       const customers = [1, 2, 3, 4].map((person) => ({
         email: `p${person}@example.ch`,
@@ -109,6 +145,7 @@ describe('all writers at once', () => {
 
   it('end without a fault, and the books agree', async () => {
     for (const shop of [...shops, test]) await report(shop);
+    for (const shop of [...shops, test]) await reserve(shop);
     await Promise.all(
       Array.from({ length: ACTORS }, async () => {
         for (let action = 0; action < ACTIONS; action++) {
@@ -137,7 +174,9 @@ describe('all writers at once', () => {
   async function assertBooks(): Promise<void> {
     const held = await world.db.query(sql`
       select i.id from items i
-      where i.reserved_units <> (select coalesce(sum(l.units), 0) from order_lines l where l.item_id = i.id and l.is_holding)`);
+      where i.reserved_units <> (select coalesce(sum(l.units), 0) from order_lines l where l.item_id = i.id and l.is_holding)
+        + (select coalesce(sum(r.units), 0) from reservations r
+          where r.item_id = i.id and r.status = 'active' and not r.is_test)`);
     assert.deepEqual(held, [], 'units are held for nobody');
     const unlike = await world.db.query(sql`
       select d.integration_id, i.id from items i join channel_documents d on d.item_id = i.id
@@ -158,6 +197,7 @@ describe('all writers at once', () => {
       select c.integration_id from channel_clocks c
       where c.stamp < greatest(
         (select max(updated_at) from orders o where o.integration_id = c.integration_id),
+        (select max(updated_at) from reservations r where r.integration_id = c.integration_id),
         (select max(updated_at) from channel_documents d where d.integration_id = c.integration_id))`);
     assert.deepEqual(newest, [], 'something is newer than its clock');
   }

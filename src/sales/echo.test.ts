@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
@@ -8,6 +8,8 @@ import { sql } from '../db/sql.ts';
 import { changePresentation } from '../dealers/integrations/integration-settings.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './orders/order-operations.ts';
+import { releaseReservation } from './reservations/dealer-reservations.ts';
+import { expireReservations } from './reservations/expire-reservations.ts';
 import { sellUnits } from './sell.ts';
 
 /**
@@ -34,6 +36,14 @@ async function report(lines: object[], channelOrderId?: string): Promise<string>
   ordersMade += 1;
   const { body } = await reporter.post('/v1/orders', { channel_order_id: channelOrderId ?? `SO-${ordersMade}`, lines });
   return body.id;
+}
+let reservationId = '';
+async function reserve(body: object): Promise<void> {
+  reservationId = (await reporter.post('/v1/reservations', body)).body.id;
+}
+/** Longer than a reservation of the default time. */
+async function timePasses(): Promise<void> {
+  world.setTime(new Date(Date.now() + 3_600_000));
 }
 const dealer = () => [world.channel, TESTER, reporter.organizationId] as const;
 const confirm = ({ orderId }: Scene) => confirmOrder(...dealer(), orderId);
@@ -163,6 +173,101 @@ const causes: Cause[] = [
     other: { announced: ['listing.sold'] },
   },
   {
+    what: 'the API reserves the last unit of a listing',
+    act: ({ listingId }) => reserve({ listing_id: listingId }),
+    reporter: { withheld: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
+  },
+  {
+    what: 'the API reserves some units of a part',
+    act: ({ partId }) => reserve({ part_id: partId, quantity: 2 }),
+    reporter: { withheld: ['part.in_stock'] },
+    other: { announced: ['part.in_stock'] },
+  },
+  {
+    what: 'the API reserves more than there is',
+    act: ({ partId }) => reserve({ part_id: partId, quantity: 6 }),
+    reporter: {},
+    other: {},
+  },
+  {
+    what: 'the API extends a reservation',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId })],
+    act: () => reporter.post(`/v1/reservations/${reservationId}/extend`, { ttl_seconds: 60 }),
+    reporter: {},
+    other: {},
+  },
+  {
+    what: 'the API releases a reservation',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId })],
+    act: () => reporter.post(`/v1/reservations/${reservationId}/release`),
+    reporter: { withheld: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
+  },
+  {
+    what: 'the API reports an order that takes a reservation, whose units were gone already',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId })],
+    act: ({ listingId }) => report([{ listing_id: listingId, reservation_id: reservationId }]),
+    reporter: {},
+    other: {},
+  },
+  {
+    what: 'the API reports an order of other units than its line reserved',
+    earlier: [({ partId }) => reserve({ part_id: partId, quantity: 3 })],
+    act: ({ partId }) => report([{ part_id: partId, quantity: 1, reservation_id: reservationId }]),
+    reporter: { withheld: ['part.in_stock'] },
+    other: { announced: ['part.in_stock'] },
+  },
+  {
+    what: 'the dealer releases a reservation',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId })],
+    act: ({ listingId }) => releaseReservation(...dealer(), listingId, reservationId),
+    reporter: { announced: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
+  },
+  {
+    what: 'the dealer releases a reservation and sells',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId })],
+    act: ({ listingId }) => sellUnits(...dealer(), listingId, 1, { releasesReservations: true }),
+    reporter: { announced: ['listing.sold'] },
+    other: { announced: ['listing.sold'] },
+  },
+  {
+    what: 'a reservation expires by the worker',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId }), timePasses],
+    act: () => expireReservations(world.channel),
+    reporter: { announced: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
+  },
+  {
+    what: 'a reservation has expired and the API reads the item',
+    earlier: [({ partId }) => reserve({ part_id: partId, quantity: 2 }), timePasses],
+    act: ({ partId }) => reporter.api.get(`/v1/parts/${partId}`),
+    reporter: { announced: ['part.in_stock'] },
+    other: { announced: ['part.in_stock'] },
+  },
+  {
+    what: 'a reservation has expired and the API releases it',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId }), timePasses],
+    act: () => reporter.post(`/v1/reservations/${reservationId}/release`),
+    reporter: { announced: ['listing.updated'] },
+    other: { announced: ['listing.updated'] },
+  },
+  {
+    what: 'a reservation has expired and the API reserves one unit more',
+    earlier: [({ partId }) => reserve({ part_id: partId, quantity: 3 }), timePasses],
+    act: ({ partId }) => reserve({ part_id: partId, quantity: 1 }),
+    reporter: { announced: ['part.in_stock'], withheld: ['part.in_stock'] },
+    other: { announced: ['part.in_stock'] },
+  },
+  {
+    what: 'a reservation has expired and its order takes the units all the same',
+    earlier: [({ listingId }) => reserve({ listing_id: listingId }), timePasses],
+    act: ({ listingId }) => report([{ listing_id: listingId, reservation_id: reservationId }]),
+    reporter: {},
+    other: {},
+  },
+  {
     what: 'the API pings',
     act: () => reporter.post('/v1/test/webhook_ping'),
     reporter: { announced: ['integration.test_event'] },
@@ -206,6 +311,10 @@ async function heardBy(shop: Shop, known: Set<string>): Promise<Required<Heard>>
 }
 
 async function setScene({ order, earlier = [] }: Cause): Promise<Scene> {
+  // What the causes before have reserved.
+  await timePasses();
+  await expireReservations(world.channel);
+  world.setTime(null);
   const listingId = await publishNew(world, reporter, watch());
   const partId = await publishNew(world, reporter, part({ units: 5 }));
   await setPublished(world.channel, TESTER, other.organizationId, other.integrationId, [listingId, partId], true);
@@ -216,6 +325,8 @@ async function setScene({ order, earlier = [] }: Cause): Promise<Scene> {
 }
 
 describe('echo suppression', () => {
+  afterEach(() => world.setTime(null));
+
   for (const cause of causes) {
     it(`when ${cause.what}`, async () => {
       const scene = await setScene(cause);

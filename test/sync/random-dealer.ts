@@ -1,11 +1,14 @@
 import sharp from 'sharp';
 import { DomainError } from '../../src/contract/domain-error.ts';
+import type { Reservation } from '../../src/contract/resources/reservation.ts';
+import { sql } from '../../src/db/sql.ts';
 import { createItem, editItem, setHidden } from '../../src/inventory/items.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../src/inventory/movements.ts';
 import { addPhoto, orderPhotos, removePhoto } from '../../src/inventory/photos/photos.ts';
 import { changePromotion, endPromotion, startPromotion } from '../../src/inventory/promotions.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { deleteItem } from '../../src/sales/delete-item.ts';
+import { expireReservations } from '../../src/sales/reservations/expire-reservations.ts';
 import { sellUnits, voidSale } from '../../src/sales/sell.ts';
 import { TESTER } from '../harness/actor.ts';
 import { type Dice, dice } from '../harness/dice.ts';
@@ -38,6 +41,7 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
   const promotions: string[] = [];
   const photos: { itemId: string; id: string }[] = [];
   const orders: { shop: Shop; id: string }[] = [];
+  const reservations: (Reservation & { shop: Shop })[] = [];
 
   async function create(random: Dice): Promise<string> {
     const common = { locationId: random.roll(3) === 0 ? locationId : null };
@@ -65,6 +69,33 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
     if (status === DETACHED) return;
     if (status !== 201) throw new Error(`POST /v1/orders answers ${status} ${JSON.stringify(body)}`);
     orders.push({ shop, id: body.id });
+  }
+  async function reserve(random: Dice): Promise<void> {
+    const shop = random.pick(shops);
+    const id = random.pick(items);
+    const item = id.startsWith('lst_') ? { listing_id: id } : { part_id: id, quantity: 1 + random.roll(2) };
+    const { status, body } = await shop.post('/v1/reservations', item);
+    if (status === 201) reservations.push({ shop, ...body });
+    else if (![DETACHED, 404, 409].includes(status)) throw new Error(`a reservation of ${id} answers ${status}`);
+  }
+  /** An order takes it, or it is released, extended or over. */
+  async function endReservation(random: Dice): Promise<void> {
+    if (reservations.length === 0) return;
+    const { shop, id, listing_id, part_id, quantity } = random.pick(reservations);
+    const lines = [{ listing_id, part_id, quantity, reservation_id: id }];
+    const answer = await random.pick([
+      () => shop.post(`/v1/reservations/${id}/release`),
+      () => shop.post(`/v1/reservations/${id}/extend`, { ttl_seconds: 60 }),
+      () => shop.post('/v1/orders', { channel_order_id: `SO-${Math.random()}`, lines }),
+      async () => {
+        await world.db.query(sql`
+          update reservations set expires_at = now() where id = ${id} and status = 'active'`);
+        return await shop.api.get(`/v1/reservations/${id}`);
+      },
+    ])();
+    if (![200, 201, DETACHED, 404, 409].includes(answer.status)) {
+      throw new Error(`the end of ${id} answers ${answer.status} ${answer.text}`);
+    }
   }
   async function cancelOrder(random: Dice): Promise<void> {
     if (orders.length === 0) return;
@@ -130,6 +161,9 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
     [1, removeOrTurnPhotos],
     [3, order],
     [1, cancelOrder],
+    [4, reserve],
+    [4, endReservation],
+    [1, () => expireReservations(channel)],
     ...changes,
   ];
   const wheel = actions.flatMap(([weight, action]) => Array<Action>(weight).fill(action));

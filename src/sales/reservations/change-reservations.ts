@@ -57,7 +57,13 @@ export async function changeReservations(
     expireTest(work, row, now);
     return { row, isRefused: !apply(work, row, change) };
   });
-  const touched = await writeChanges(tx, context, owner, { ...work, before: items, clocks, freed: [...freed.keys()] });
+  const touched = await writeChanges(tx, context, owner, {
+    ...work,
+    before: items,
+    clocks,
+    freed: [...freed.keys()],
+    now,
+  });
   return { results, touched };
 }
 
@@ -90,13 +96,13 @@ function apply({ items, changed, extended }: Work, row: ReservationRow, change: 
   return true;
 }
 
-type Writing = Work & { before: LockedItem[]; clocks: Map<string, Date>; freed: string[] };
+type Writing = Work & { before: LockedItem[]; clocks: Map<string, Date>; freed: string[]; now: Date };
 
 async function writeChanges(
   tx: Transaction,
   context: ChannelContext,
   { integrationId }: ReservationOwner,
-  { items, before, changed, extended, clocks, freed }: Writing,
+  { items, before, changed, extended, clocks, freed, now }: Writing,
 ): Promise<string[]> {
   if (changed.size === 0 && freed.length === 0) return [];
   const unitsBefore = new Map(before.map((item) => [item.id, item]));
@@ -114,7 +120,7 @@ async function writeChanges(
   });
   if (changed.size > 0) {
     const stamp = stampOf(stamps, integrationId);
-    for (const { row, ttlSeconds } of extended) row.expiresAt = extendedTo(row, stamp, ttlSeconds);
+    for (const { row, ttlSeconds } of extended) row.expiresAt = extendedTo(row, now, ttlSeconds);
     for (const row of changed) row.updatedAt = stamp;
     await writeRows(tx, integrationId, [...changed]);
   }
@@ -135,7 +141,9 @@ async function readReservations(tx: Transaction, owner: ReservationOwner, ids: s
 }
 
 async function timeOf(tx: Transaction, context: ChannelContext): Promise<Date> {
-  const [row] = await tx.query<{ now: Date }>(sql`select ${clockTime(context.now())} as now`);
+  const [row] = await tx.query<{ now: Date }>(
+    sql`select date_trunc('milliseconds', ${clockTime(context.now())}) as now`,
+  );
   if (row === undefined) throw new Error('the database did not say what time it is');
   return row.now;
 }

@@ -38,7 +38,8 @@ export async function makeReservations(
   const stock = await lockSellableStock(tx, context, scope, { itemIds, reservationIds: [] });
   const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort());
   await stock.open(clocks);
-  let active = await countActive(tx, context, scope.integrationId);
+  const { now, count } = await countActive(tx, context, scope.integrationId);
+  let active = count;
   const decided = drafts.map((draft) => {
     const refusal = refusalOf(stock, draft, active);
     if (refusal === null) active += 1;
@@ -58,7 +59,7 @@ export async function makeReservations(
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });
   const stamp = stampOf(stamps, scope.integrationId);
-  const rows = new Map(granted.map((draft) => [draft, rowOf(draft, scope, stamp)]));
+  const rows = new Map(granted.map((draft) => [draft, rowOf(draft, scope, now, stamp)]));
   await insertRows(tx, scope, [...rows.values()]);
   return {
     results: decided.flatMap(({ draft, refusal }) => refusal ?? rows.get(draft) ?? []),
@@ -82,15 +83,22 @@ function refusalOf(
 }
 
 /** One that is over and has not been ended yet is not active. */
-async function countActive(tx: Transaction, context: ChannelContext, integrationId: string): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(sql`
-    select count(*) from reservations
-    where integration_id = ${integrationId} and status = 'active'
-      and expires_at > (select ${clockTime(context.now())})`);
-  return row?.count ?? 0;
+async function countActive(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationId: string,
+): Promise<{ now: Date; count: number }> {
+  const [row] = await tx.query<{ now: Date; count: number }>(sql`
+    select clock.now, (
+      select count(*) from reservations
+      where integration_id = ${integrationId} and status = 'active' and expires_at > clock.now) as count
+    from (select date_trunc('milliseconds', ${clockTime(context.now())}) as now) as clock`);
+  if (row === undefined) throw new Error('the count of reservations answered no row');
+  return row;
 }
 
-function rowOf(draft: ReservationDraft, { isTest }: OrderScope, stamp: Date): ReservationRow {
+/** Its time is counted from now: the stamp may be ahead, if the database's clock was set back. */
+function rowOf(draft: ReservationDraft, { isTest }: OrderScope, now: Date, stamp: Date): ReservationRow {
   const { kind, itemId, units, reference, ttlSeconds } = draft;
   return {
     id: newId('reservation'),
@@ -101,7 +109,7 @@ function rowOf(draft: ReservationDraft, { isTest }: OrderScope, stamp: Date): Re
     reference,
     status: 'active',
     orderId: null,
-    expiresAt: new Date(stamp.getTime() + ttlSeconds * 1_000),
+    expiresAt: new Date(now.getTime() + ttlSeconds * 1_000),
     createdAt: stamp,
     updatedAt: stamp,
   };
