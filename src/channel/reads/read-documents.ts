@@ -227,7 +227,7 @@ export function reservedUntil(itemId: Sql): Sql {
     where r.item_id = ${itemId} and r.status = 'active' and not r.is_test)`;
 }
 
-function earlier(one: number | null, other: number | null): number | null {
+export function earlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 

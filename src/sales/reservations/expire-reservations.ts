@@ -41,13 +41,13 @@ export async function expireReservations(context: ChannelContext, signal?: Abort
   return expired;
 }
 
-/** Ends what is over of one item, for a read that met it. */
+/** Ends what is over of some items, for a read that met them. */
 export async function expireReservationsOf(
   context: ChannelContext,
   organizationId: string,
-  itemId: string,
+  itemIds: string[],
 ): Promise<void> {
-  await expireLive(context, organizationId, [itemId], sql`for update`);
+  await expireLive(context, organizationId, itemIds, sql`for update`);
 }
 
 /** Ends the test reservations of an integration that are over. They hold nothing, so its own clock is all that is needed. */

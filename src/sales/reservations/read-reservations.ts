@@ -1,5 +1,6 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { holdingReservations } from '../../inventory/item-reservations.ts';
 import type { ReservationOwner } from './change-reservations.ts';
 import { RESERVATION_COLUMNS, type ReservationRow } from './reservation-rows.ts';
 
@@ -40,4 +41,18 @@ export async function findReservation(
     where integration_id = ${owner.integrationId} and id = ${reservationId}
       and organization_id = ${owner.organizationId}`);
   return row ?? null;
+}
+
+/** When the first live reservation of each item ends by itself, the earliest in front; items without one are left out. */
+export async function reservedUntil(
+  db: Queryable,
+  organizationId: string,
+  itemIds: string[],
+): Promise<{ itemId: string; untilMs: number }[]> {
+  if (itemIds.length === 0) return [];
+  const rows = await db.query<{ itemId: string; until: Date }>(sql`
+    select item_id as "itemId", min(expires_at) as until from reservations
+    where ${holdingReservations(itemIds)} and organization_id = ${organizationId}
+    group by item_id order by until`);
+  return rows.map(({ itemId, until }) => ({ itemId, untilMs: until.getTime() }));
 }

@@ -191,10 +191,13 @@ describe('a reservation whose time is over', () => {
       const { body: partRead } = await sibling.api.get(`/v1/parts/${spare}`);
       return [watchRead.status, watchRead.quantity, partRead.quantity];
     };
+    const readMany = async () => (await sibling.api.get(`/v1/parts?ids=${spare}`)).body.data[0].quantity;
     setTimeToEnd(reservation, -60_000);
+    assert.equal(await readMany(), 1);
     assert.deepEqual(await read(), ['reserved', 0, 1]);
     assert.deepEqual(await read(), ['reserved', 0, 1]);
     setTimeToEnd(reservation, 60_000);
+    assert.equal(await readMany(), 4);
     assert.deepEqual(await read(), ['active', 1, 4]);
     assert.deepEqual(await stockOf(world, spare), { units: 4, held: 0 });
   });

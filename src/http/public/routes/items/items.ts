@@ -1,10 +1,11 @@
 import type { Scope } from '../../../../channel/reads/document-rows.ts';
-import type { Found } from '../../../../channel/reads/read-documents.ts';
+import { earlier, type Found } from '../../../../channel/reads/read-documents.ts';
 import { valuesOf } from '../../../../contract/catalogue.ts';
 import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../../contract/operations.ts';
 import { expireReservationsOf } from '../../../../sales/reservations/expire-reservations.ts';
+import { reservedUntil } from '../../../../sales/reservations/read-reservations.ts';
 import type { AdmittedIntegration } from '../../authentication.ts';
 import { reading } from '../../database-faults.ts';
 import type { Call, Handler, PublicContext } from '../../handler.ts';
@@ -60,9 +61,11 @@ async function readMany(kind: Kind, call: Call<typeof OPERATIONS.listListings>):
   const key = `${kind} ids ${ids.join(',')}`;
   return await context.readCache.serve({ request, reply, integration, key }, async () => {
     const wellFormed = ids.filter((id) => isId(kind, id));
-    const { documents, rest, missing, version, validUntilMs, isCurrent } = await reading(() =>
+    const reservedUntilMs = await reading(() => endOverdue(context, integration, wellFormed));
+    const { documents, rest, missing, version, isCurrent, ...read } = await reading(() =>
       context.reader.many(scopeOf(integration, kind), wellFormed, new Date(integration.nowMs)),
     );
+    const validUntilMs = earlier(read.validUntilMs, reservedUntilMs);
     const unread = new Set(missing);
     const unknown = ids.filter((id) => unread.has(id) || !isId(kind, id));
     const body = listBody({ documents, rest, nextCursor: null, missing: unknown }, String(version));
@@ -83,6 +86,20 @@ export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
   };
 }
 
+/** Ends the reservations of items that are over; answers when the next one of them is. */
+async function endOverdue(
+  { db, channel }: PublicContext,
+  { organizationId, nowMs }: AdmittedIntegration,
+  itemIds: string[],
+): Promise<number | null> {
+  const until = await reservedUntil(db, organizationId, itemIds);
+  const overdue = until.filter(({ untilMs }) => untilMs <= nowMs);
+  if (overdue.length === 0) return until[0]?.untilMs ?? null;
+  const overdueIds = overdue.map(({ itemId }) => itemId);
+  await expireReservationsOf(channel, organizationId, overdueIds);
+  return (await reservedUntil(db, organizationId, itemIds))[0]?.untilMs ?? null;
+}
+
 /** An item with a reservation whose time is over is read after the reservation has been ended. */
 async function readOne(
   { reader, channel }: PublicContext,
@@ -93,7 +110,7 @@ async function readOne(
   const read = () => reader.one(scopeOf(integration, kind), id, new Date(integration.nowMs));
   const found = await read();
   if (found === null || found.reservedUntilMs === null || found.reservedUntilMs > integration.nowMs) return found;
-  await expireReservationsOf(channel, integration.organizationId, id);
+  await expireReservationsOf(channel, integration.organizationId, [id]);
   return await read();
 }
 

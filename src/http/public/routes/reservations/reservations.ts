@@ -77,6 +77,6 @@ async function readOne(
   const row = await findReservation(db, integration, id);
   if (row === null || row.status !== 'active' || row.expiresAt.getTime() > integration.nowMs) return row;
   if (row.isTest) await expireTestReservations(channel, integration.integrationId);
-  else await expireReservationsOf(channel, integration.organizationId, row.itemId);
+  else await expireReservationsOf(channel, integration.organizationId, [row.itemId]);
   return await findReservation(db, integration, id);
 }
