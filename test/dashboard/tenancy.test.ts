@@ -53,6 +53,8 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   line_id: async () => newId('orderLine'),
   customer_id: async () => newId('customer'),
   photo_id: async () => newId('photo'),
+  // Of no reservation at all: the item beside it is looked for first.
+  reservation_id: async () => newId('reservation'),
   location_id: async ({ organizationId }) => {
     const unitId = await createBusinessUnit(world.db, COMMAND_LINE, organizationId, 'Unit');
     return await createLocation(world.db, COMMAND_LINE, organizationId, unitId, 'Location');

@@ -96,7 +96,8 @@ export const ItemPage = Type.Object(
     units: Type.Integer({ description: 'Owned, those held back included.' }),
     reserved_units: Type.Integer(),
     free_units: Type.Integer({ description: 'That can be sold.' }),
-    releasable_units: Type.Integer({ description: 'Reserved by hand, not by orders.' }),
+    releasable_units: Type.Integer({ description: 'Reserved by hand, not by orders or sites.' }),
+    site_reserved_units: Type.Integer({ description: 'Reserved by sites for a checkout.' }),
     status: StockStatus,
     is_hidden: Type.Boolean(),
     missing: Type.Array(Type.String()),
@@ -239,7 +240,12 @@ export const itemOperations = {
     who: 'staff',
     description: 'Sells units over the counter.',
     params: item,
-    body: Type.Object({ units: SomeUnits }),
+    body: Type.Object({
+      units: SomeUnits,
+      releases_reservations: Type.Optional(
+        Type.Boolean({ description: 'If too few units are free, reservations of sites are released for the sale.' }),
+      ),
+    }),
     response: Type.Object({ sale_id: Type.String() }),
   }),
   voidItemSale: operation({

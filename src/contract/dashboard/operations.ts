@@ -8,6 +8,7 @@ import { locationOperations } from './locations.ts';
 import type { DashboardOperation } from './operation.ts';
 import { orderOperations } from './orders.ts';
 import { organizationOperations } from './organization.ts';
+import { reservationOperations } from './reservations.ts';
 import { saleOperations } from './sales.ts';
 import { searchOperations } from './search.ts';
 import { sessionOperations } from './session.ts';
@@ -30,6 +31,7 @@ export const DASHBOARD_OPERATIONS = {
   ...itemOperations,
   ...orderOperations,
   ...saleOperations,
+  ...reservationOperations,
   ...liveOperations,
   ...jobOperations,
   ...viewOperations,

@@ -9,6 +9,7 @@ import { liveHandlers } from './routes/live.ts';
 import { locationHandlers } from './routes/locations.ts';
 import { orderHandlers } from './routes/orders.ts';
 import { organizationHandlers } from './routes/organization.ts';
+import { reservationHandlers } from './routes/reservations.ts';
 import { saleHandlers } from './routes/sales.ts';
 import { searchHandlers } from './routes/search.ts';
 import { sessionHandlers } from './routes/session.ts';
@@ -28,6 +29,7 @@ export const handlers: Handlers<DashboardOperations> = {
   ...itemHandlers,
   ...orderHandlers,
   ...saleHandlers,
+  ...reservationHandlers,
   ...liveHandlers,
   ...jobHandlers,
   ...viewHandlers,

@@ -3,6 +3,7 @@ import type { PriceSteps } from '../../channel/projection/pricing.ts';
 import type { ItemChannel, ItemPage } from '../../contract/dashboard/items.ts';
 import { listChannels } from '../../dealers/integrations/integrations.ts';
 import { organizationDefaults } from '../../dealers/organization-settings.ts';
+import { unitsReservedByClients } from '../../inventory/item-reservations.ts';
 import { listLocations } from '../../inventory/locations.ts';
 import { type ItemDetails, readItem } from '../../inventory/read-item.ts';
 import { listBrands } from '../../inventory/stock-list.ts';
@@ -15,10 +16,11 @@ export async function readItemPage(context: DashboardContext, user: SignedIn, it
   const { db } = context;
   const { organizationId } = user;
   const item = await readItem(db, organizationId, itemId);
-  const [channels, orders, sales, choices] = await Promise.all([
+  const [channels, orders, sales, siteReserved, choices] = await Promise.all([
     presentChannels(context, user, { id: itemId }, {}),
     ordersHolding(db, organizationId, itemId),
     salesOf(db, organizationId, itemId),
+    unitsReservedByClients(db, itemId),
     readChoices(context, user, item.kind),
   ]);
   const heldByOrders = orders.reduce((sum, { units }) => sum + units, 0);
@@ -30,7 +32,8 @@ export async function readItemPage(context: DashboardContext, user: SignedIn, it
     units: item.units,
     reserved_units: item.reservedUnits,
     free_units: item.units - item.reservedUnits,
-    releasable_units: Math.max(0, item.reservedUnits - heldByOrders),
+    releasable_units: Math.max(0, item.reservedUnits - heldByOrders - siteReserved),
+    site_reserved_units: siteReserved,
     status: item.status,
     is_hidden: item.isHidden,
     missing: item.missing,

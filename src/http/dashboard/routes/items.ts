@@ -72,7 +72,9 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async sellItem({ context, user, actor, params, body }) {
-    const saleId = await sellUnits(context.channel, actor, user.organizationId, params.item_id, body.units);
+    const { units, releases_reservations: releasesReservations = false } = body;
+    const item = [context.channel, actor, user.organizationId, params.item_id] as const;
+    const saleId = await sellUnits(...item, units, { releasesReservations });
     announce(context, user, params.item_id);
     context.dashboard.feed.announce(user.organizationId, 'sale', [saleId]);
     return { sale_id: saleId };
