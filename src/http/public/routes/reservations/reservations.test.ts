@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { TESTER } from '../../../../test/harness/actor.ts';
-import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
-import { part, publishNew, stockOf, watch } from '../../../../test/harness/stock.ts';
-import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { sql } from '../../../db/sql.ts';
-import { newId } from '../../../ids/new-id.ts';
-import { setHidden } from '../../../inventory/items.ts';
-import { setPublished } from '../../../inventory/publications.ts';
-import { expireReservations, pruneReservations } from '../../../sales/reservations/expire-reservations.ts';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import { faultOf, freshKey, openShop, type Shop } from '../../../../../test/harness/shop.ts';
+import { part, publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { sql } from '../../../../db/sql.ts';
+import { newId } from '../../../../ids/new-id.ts';
+import { setHidden } from '../../../../inventory/items.ts';
+import { setPublished } from '../../../../inventory/publications.ts';
+import { expireReservations, pruneReservations } from '../../../../sales/reservations/expire-reservations.ts';
 
 let world: World;
 before(async () => {
