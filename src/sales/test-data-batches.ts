@@ -30,6 +30,7 @@ export async function deleteMostTestData(
   const run = (batch: Batch) => runBatches(context, owner, batch);
   await run((tx) => cancelTestDeliveries(tx, integrationId, BATCH_LIMIT));
   const orders = await run((tx) => deleteOrders(tx, context, owner));
+  await run((tx) => deleteReservations(tx, context, integrationId));
   await run((tx) => deleteRecords(tx, integrationId));
   let customers = 0;
   await run(async (tx) => {
@@ -71,14 +72,7 @@ async function deleteOrders(tx: Transaction, context: ChannelContext, { integrat
     order by id limit ${BATCH_LIMIT} for update`);
   if (rows.length === 0) return 0;
   const orderIds = rows.map((row) => row.id);
-  // What a client can read changes, so its clock moves: an answer cached before must not be served again.
-  const clocks = await lockClocks(tx, [integrationId]);
-  await projectItems(tx, context, {
-    itemIds: [],
-    integrationIds: [integrationId],
-    clocks,
-    stampAlso: [integrationId],
-  });
+  await moveClock(tx, context, integrationId);
   const sales = await tx.query<{ id: string }>(sql`
     select sale_id as id from order_lines
     where integration_id = ${integrationId} and order_id = any(${orderIds}::text[]) and sale_id is not null`);
@@ -87,6 +81,26 @@ async function deleteOrders(tx: Transaction, context: ChannelContext, { integrat
     delete from sales s where s.id = any(${sales.map((sale) => sale.id)}::text[]) and s.is_test
       and not exists (select from order_lines l where l.sale_id = s.id)`);
   return orderIds.length;
+}
+
+async function deleteReservations(tx: Transaction, context: ChannelContext, integrationId: string): Promise<number> {
+  await moveClock(tx, context, integrationId);
+  const rows = await tx.query(sql`
+    delete from reservations where ctid = any(array(
+      select ctid from reservations where integration_id = ${integrationId} and is_test limit ${BATCH_LIMIT}))
+    returning 1`);
+  return rows.length;
+}
+
+/** What a client can read changes, so its clock moves: an answer cached before must not be served again. */
+async function moveClock(tx: Transaction, context: ChannelContext, integrationId: string): Promise<void> {
+  const clocks = await lockClocks(tx, [integrationId]);
+  await projectItems(tx, context, {
+    itemIds: [],
+    integrationIds: [integrationId],
+    clocks,
+    stampAlso: [integrationId],
+  });
 }
 
 /** Some of the customers that the integration has made or written in tests: those that nobody else knows go. */
