@@ -48,7 +48,8 @@ export const ORDER_TRANSITIONS: Readonly<Record<OrderOperation, OrderTransition>
     from: [],
     to: 'received',
     isRepeatable: false,
-    effect: 'Each line that names an item in stock is matched to it, and its units are held for the order.',
+    effect:
+      'Each line that names an item in stock is matched to it, and its units are held for the order. A line that names a reservation takes its units.',
     event: null,
   },
   match_line: {

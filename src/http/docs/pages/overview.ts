@@ -21,6 +21,7 @@ import { pagination, sync } from './list-chapters.ts';
 import { curlOf, operationSection } from './operation-reference.ts';
 import { orderOfChecks } from './order-of-checks.ts';
 import { orderStates } from './order-states.ts';
+import { reservations } from './reservations.ts';
 
 export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
   const operations: Operation[] = Object.values(OPERATIONS);
@@ -32,6 +33,7 @@ export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
     pagination(operations, site),
     sync(site),
     idempotency(operations, site),
+    reservations(site),
     orderStates(site),
     conventions(operations, openapi, site),
     versioning(site),
