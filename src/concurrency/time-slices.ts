@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { createKeyedSemaphore } from './keyed-semaphore.ts';
 
 /**
@@ -19,8 +19,10 @@ export type Steps<Result> = Generator<void, Result>;
  * with slices of 8 ms its median grew from 1.4 to 30 ms.
  */
 const SLICE_MS = 2;
-/** The loop stays free for so long, hence a request may pass several times between two slices. */
-const PAUSE_MS = 1;
+/** A round of the event loop that takes longer has served somebody, whose next step may be about to come. */
+const IDLE_ROUND_MS = 0.2;
+/** As long as others have work, so many rounds are theirs before the next slice. */
+const ROUNDS_LIMIT = 4;
 const WAITING_LIMIT = 100_000;
 
 export type TimeSlicesOptions = {
@@ -29,10 +31,7 @@ export type TimeSlicesOptions = {
   pause?: () => Promise<unknown>;
 };
 
-export function createTimeSlices({
-  sliceMs = SLICE_MS,
-  pause = () => sleep(PAUSE_MS),
-}: TimeSlicesOptions = {}): TimeSlices {
+export function createTimeSlices({ sliceMs = SLICE_MS, pause = letOthersRun }: TimeSlicesOptions = {}): TimeSlices {
   const slots = createKeyedSemaphore({ total: 1, perKey: 1, waitingTotal: WAITING_LIMIT });
 
   /** The slot is kept until the loop has served others: one slice for each pause, however many computations there are. */
@@ -81,6 +80,14 @@ export function* mapSteps<Item, Result>(
     yield;
   }
   return results;
+}
+
+async function letOthersRun(): Promise<void> {
+  for (let rounds = 0; rounds < ROUNDS_LIMIT; rounds++) {
+    const beganMs = performance.now();
+    await nextRound();
+    if (performance.now() - beganMs < IDLE_ROUND_MS) return;
+  }
 }
 
 function slice<Result>(steps: Steps<Result>, sliceMs: number): IteratorResult<void, Result> {
