@@ -40,22 +40,24 @@ export async function pageRows(
   const since = updatedAfter === null ? sql`` : sql`and updated_at > ${updatedAfter}`;
   const from = before === null ? sql`` : sql`and (updated_at, item_id) < (${before.at}, ${before.id})`;
   const columns = columnsOf(isWhole);
-  const page = sql`
-    select ${columns} from channel_documents documents
-    where integration_id = ${scope.integrationId} and kind = ${scope.kind}
-      and api_version = (select api_version from integrations where id = ${scope.integrationId})
-      ${since} ${from}`;
   const order = sql`updated_at desc, item_id desc`;
+  const pageOf = (whose: Sql) => sql`
+    select ${columns} from channel_documents documents where ${whose} ${since} ${from} order by ${order} limit ${limit}`;
+  const version = sql`(select api_version from integrations where id = ${scope.integrationId})`;
+  // Nothing but the index of statuses knows all of this as one value, so the planner has no other to choose.
+  const ofStatus = (status: Sql) => sql`
+    (integration_id || ' ' || api_version || ' ' || kind || ' ' || documents.status) collate "C"
+      = ${scope.integrationId} || ' ' || ${version} || ' ' || ${scope.kind} || ' ' || ${status}`;
   const [first, ...others] = statuses ?? [];
   // Of several statuses one page each, from its own end of the index; then the newest of them all.
   const rows =
     first === undefined
-      ? sql`${page} order by ${order} limit ${limit}`
+      ? pageOf(sql`integration_id = ${scope.integrationId} and kind = ${scope.kind} and api_version = ${version}`)
       : others.length === 0
-        ? sql`${page} and status = ${first} order by ${order} limit ${limit}`
+        ? pageOf(ofStatus(sql`${first}`))
         : sql`
           select ${columns} from unnest(${statuses}::text[]) as wanted (status)
-          cross join lateral (${page} and documents.status = wanted.status order by ${order} limit ${limit}) page
+          cross join lateral (${pageOf(ofStatus(sql`wanted.status`))}) page
           order by ${order} limit ${limit}`;
   return await inOrder(context, rows, order, isWhole);
 }
