@@ -6,6 +6,8 @@ import { importRoutes } from './pages/import/import-routes.ts';
 import { integrationsRoutes } from './pages/integrations/integrations-routes.ts';
 import { itemRoutes } from './pages/item/item-routes.ts';
 import { jobsRoutes } from './pages/jobs/jobs-routes.ts';
+import { ordersRoutes } from './pages/orders/orders-routes.ts';
+import { salesRoutes } from './pages/sales/sales-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
 import { stockRoutes } from './pages/stock/stock-routes.ts';
@@ -22,6 +24,8 @@ const routeTree = rootRoute.addChildren([
     ...itemRoutes,
     ...importRoutes,
     ...jobsRoutes,
+    ...ordersRoutes,
+    ...salesRoutes,
     ...integrationsRoutes,
     ...auditRoutes,
     ...settingsRoutes,

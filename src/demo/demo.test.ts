@@ -9,6 +9,7 @@ import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts'
 import { enqueueJob } from '../channel/jobs/job-queue.ts';
 import { runJobs } from '../channel/jobs/run-jobs.ts';
 import { sql } from '../db/sql.ts';
+import { readDealerOrder } from '../sales/orders/dealer/order-details.ts';
 import { type Demo, type DemoOptions, prepareDemo } from './demo.ts';
 import { HIDDEN, LIVE_ONLY, NEVER_PUBLISHED, RESERVED, SOLD, TAKEN_OFF } from './plan.ts';
 
@@ -127,6 +128,29 @@ describe('the demo', () => {
     assert.ok(running.every((document) => document.price.amount < document.promotion.regular_amount));
     const planned = await world.db.query(sql`select id from promotions where starts_at > now()`);
     assert.equal(planned.length, 1);
+  });
+
+  it('has orders in every status, of the past weeks, and a queue with every reason why a line has no item', async () => {
+    const orders = await all(live, '/v1/orders?status=any');
+    for (const status of ['received', 'matched', 'fulfilled', 'cancelled']) {
+      assert.ok(orders.filter((order) => order.status === status).length >= 2, status);
+    }
+    assert.ok(orders.every((order) => order.total_amount > 0 && order.customer !== null));
+    assert.ok(
+      orders.some((order) => order.customer_id === null),
+      'the buyer of one is two people',
+    );
+    const ages = orders.map((order) => Date.now() - new Date(order.created_at).getTime()).sort((a, b) => b - a);
+    assert.ok((ages[0] ?? 0) > 20 * 86_400_000 && (ages.at(-1) ?? 0) < 86_400_000);
+    assert.ok((await all(staging, '/v1/orders?status=any')).every((order) => order.is_test));
+    const reasons = new Set<string>();
+    for (const { id } of orders.filter((order) => order.status === 'received')) {
+      const [row] = await world.db.query<{ organization_id: string }>(sql`
+        select organization_id from orders where id = ${id}`);
+      const { unmatched } = await readDealerOrder(world.db, row?.organization_id ?? '', id);
+      for (const { reason } of unmatched.values()) reasons.add(reason);
+    }
+    assert.deepEqual([...reasons].sort(), ['sold', 'too_few', 'unknown', 'unnamed']);
   });
 
   it('draws photos and thumbnails when they are asked for', async () => {

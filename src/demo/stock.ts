@@ -16,6 +16,8 @@ import { sellUnits } from '../sales/sell.ts';
 import { DEMO_PARTS } from './catalogue/parts.ts';
 import { DEMO_WATCHES } from './catalogue/watches.ts';
 import { DEMO } from './demo-actor.ts';
+import { PAST_ORDERS, QUEUED_ORDERS, TEST_ORDERS } from './order-plan.ts';
+import { reportDemoOrders } from './orders.ts';
 import {
   DRAWING_SIDE_PX,
   HIDDEN,
@@ -52,16 +54,32 @@ export async function stockDemo(
 ): Promise<void> {
   const context = joined(outer, tx);
   const { organizationId } = dealer;
+  await turnClocksBack(tx, dealer);
   await presentDealer(context, dealer);
   const locations = await makeLocations(context, organizationId);
   const stock = await takeIn(context, organizationId, locations, photos);
   await insertPhotos(tx, organizationId, stock);
   await publish(context, dealer, stock);
+  const shop = { tx, organizationId, stock, at: (daysAgo: number) => at(context, daysAgo) };
+  const website = { ...shop, integrationId: dealer.liveId, isTest: false, currency: ORGANIZATION_CURRENCY };
+  const staging = { ...shop, integrationId: dealer.testId, isTest: true, currency: STAGING_CURRENCY };
+  // In the order of time: a channel's clock never goes back.
+  await reportDemoOrders(website, PAST_ORDERS);
+  await sellOverTheCounter(context, dealer, stock);
+  await reportDemoOrders(website, QUEUED_ORDERS);
+  await reportDemoOrders(staging, TEST_ORDERS);
   await live(context, dealer, stock);
   // The settings were there before the first document: the jobs that would carry them into documents have no work.
   await tx.query(sql`
     delete from channel_jobs
     where integration_id = any(${[dealer.liveId, dealer.testId]}::text[]) and status = 'pending'`);
+}
+
+/** The channels begin before the first delivery, so that what happened then is stamped with its own time. */
+async function turnClocksBack(tx: Transaction, { liveId, testId }: DemoDealer): Promise<void> {
+  await tx.query(sql`
+    update channel_clocks set stamp = ${inDays(-FIRST_DELIVERY_DAYS_AGO - 1)}
+    where integration_id = any(${[liveId, testId]}::text[])`);
 }
 
 /** The operations open a transaction each; here they all join the one that is open. */
@@ -190,13 +208,22 @@ async function publish(context: ChannelContext, dealer: DemoDealer, stock: Stock
   }
 }
 
+async function sellOverTheCounter(
+  context: ChannelContext,
+  { organizationId }: DemoDealer,
+  stock: StockItem[],
+): Promise<void> {
+  const sold = stock.filter((item) => SOLD.includes(item.reference));
+  for (const [index, item] of sold.entries()) {
+    const terms = { amount: item.priceAmount, customerId: null };
+    await sellUnits(at(context, 3 + index * 4), DEMO, organizationId, item.id, 1, terms);
+  }
+}
+
 /** What a shop's life does to its stock. */
 async function live(context: ChannelContext, dealer: DemoDealer, stock: StockItem[]): Promise<void> {
   const { organizationId } = dealer;
   const named = (references: readonly string[]) => stock.filter((item) => references.includes(item.reference));
-  for (const [index, item] of named(SOLD).entries()) {
-    await sellUnits(at(context, 3 + index * 4), DEMO, organizationId, item.id, 1);
-  }
   for (const item of named(RESERVED)) await reserveUnits(context, DEMO, organizationId, item.id, 1);
   const hidden = named(HIDDEN).map((item) => item.id);
   await setHidden(context, DEMO, organizationId, hidden.sort(), true);

@@ -24,6 +24,7 @@ const SHAPES = {
   close: 'M5 5l10 10M15 5 5 15',
   check: 'M4 10.500 8.500 15 16 6',
   menu: 'M3 6h14M3 10h14M3 14h14',
+  more: 'M4.500 10h.01M10 10h.01M15.500 10h.01',
   columns: 'M3 4h14v12H3zM8 4v12M12.500 4v12',
   filter: 'M3 5h14M6 10h8M8.500 15h3',
   cards: 'M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z',

@@ -1,0 +1,134 @@
+import { Button, Group, Menu, Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
+import { STRING_LENGTH_LIMIT } from '../../../../src/contract/limits.ts';
+import { orderCan, type Permission } from '../../../../src/contract/order-can.ts';
+import { queryClient, useOperation } from '../../api/queries.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { ReasonButton } from '../integrations/reason-button.tsx';
+import { type Order, orderQuery, timelineQuery } from './order-queries.ts';
+
+type Dialog = 'dismiss' | 'cancel-sale' | null;
+
+/** What is done with an order: the next step is the page's primary button, the others stand beside it or in the menu. */
+export function OrderActions({ order }: { order: Order }) {
+  const [dialog, setDialog] = useState<Dialog>(null);
+  const onSuccess = () => {
+    setDialog(null);
+    refreshOrder(order.id);
+  };
+  const confirm = useOperation('POST /orders/{order_id}/confirm', { success: 'The sale is confirmed.', onSuccess });
+  const fulfil = useOperation('POST /orders/{order_id}/fulfil', { success: 'Marked as fulfilled.', onSuccess });
+  const params = { order_id: order.id };
+  const can = { confirm: orderCan.confirm(order), fulfil: orderCan.fulfil(order) };
+  const isNew = order.status === 'received';
+  return (
+    <Group gap="xs" wrap="nowrap" className="order-actions">
+      <Menu position="bottom-end" width={280}>
+        <Menu.Target>
+          <Button variant="default">More</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Action label="Dismiss the order" may={orderCan.dismiss(order)} onClick={() => setDialog('dismiss')} />
+          <Action label="Cancel the sale" may={orderCan.cancelSale(order)} onClick={() => setDialog('cancel-sale')} />
+        </Menu.Dropdown>
+      </Menu>
+      <ReasonButton
+        variant={isNew ? 'default' : 'filled'}
+        reason={can.fulfil.reason}
+        loading={fulfil.isPending}
+        onClick={() => fulfil.mutate({ params })}
+      >
+        Fulfil
+      </ReasonButton>
+      {isNew ? (
+        <ReasonButton
+          reason={can.confirm.reason}
+          loading={confirm.isPending}
+          onClick={() => confirm.mutate({ params })}
+        >
+          Confirm sale
+        </ReasonButton>
+      ) : null}
+      <DismissDialog order={order} isOpen={dialog === 'dismiss'} onClose={() => setDialog(null)} onDone={onSuccess} />
+      <CancelSaleDialog
+        order={order}
+        isOpen={dialog === 'cancel-sale'}
+        onClose={() => setDialog(null)}
+        onDone={onSuccess}
+      />
+    </Group>
+  );
+}
+
+/** Shows what a change did before the live stream says so. */
+export function refreshOrder(orderId: string): void {
+  void queryClient.invalidateQueries({ queryKey: orderQuery(orderId).queryKey });
+  void queryClient.invalidateQueries({ queryKey: timelineQuery(orderId).queryKey });
+}
+
+function Action({ label, may, onClick }: { label: string; may: Permission; onClick: () => void }) {
+  return (
+    <Menu.Item color={may.isAllowed ? 'ruby' : undefined} disabled={!may.isAllowed} onClick={onClick}>
+      {label}
+      {may.reason === null ? null : (
+        <Text size="xs" c="dimmed">
+          {may.reason}
+        </Text>
+      )}
+    </Menu.Item>
+  );
+}
+
+type DialogProps = { order: Order; isOpen: boolean; onClose: () => void; onDone: () => void };
+
+function DismissDialog({ order, isOpen, onClose, onDone }: DialogProps) {
+  const [reason, setReason] = useState('');
+  const dismiss = useOperation('POST /orders/{order_id}/dismiss', { success: 'Dismissed.', onSuccess: onDone });
+  const body = { reason: reason.trim() === '' ? null : reason.trim() };
+  return (
+    <Confirm
+      isOpen={isOpen}
+      title={`Dismiss ${order.channel_order_id}?`}
+      verb="Dismiss"
+      isDangerous
+      isBusy={dismiss.isPending}
+      onClose={onClose}
+      onConfirm={() => dismiss.mutate({ params: { order_id: order.id }, body })}
+    >
+      <Text size="sm" mb="sm">
+        The order is cancelled for good, its units are free again, and the site gets <code>order.cancelled</code>.
+      </Text>
+      <Textarea
+        label="Reason"
+        description="The site reads it."
+        maxLength={STRING_LENGTH_LIMIT}
+        autosize
+        minRows={2}
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+        data-autofocus
+      />
+    </Confirm>
+  );
+}
+
+function CancelSaleDialog({ order, isOpen, onClose, onDone }: DialogProps) {
+  const cancel = useOperation('POST /orders/{order_id}/cancel-sale', {
+    success: 'The sale is cancelled. The order is back in the queue.',
+    onSuccess: onDone,
+  });
+  return (
+    <Confirm
+      isOpen={isOpen}
+      title="Cancel the sale?"
+      verb="Cancel the sale"
+      isDangerous
+      isBusy={cancel.isPending}
+      onClose={onClose}
+      onConfirm={() => cancel.mutate({ params: { order_id: order.id } })}
+    >
+      {order.channel_order_id} returns to the queue without its items. What was sold is back in stock, and every channel
+      that shows it gets an event.
+    </Confirm>
+  );
+}

@@ -1,0 +1,22 @@
+import type { OrderStatus as StatusName } from '../../../../src/contract/order-states.ts';
+import { Status } from '../../ui/status.tsx';
+
+type Facts = { status: StatusName; line_count: number; matched_count: number };
+
+/** Where an order stands, in the words of whoever has to act: a waiting order needs an item or a confirmation. */
+export function OrderStatus({ order }: { order: Facts }) {
+  switch (order.status) {
+    case 'received':
+      return order.line_count > 0 && order.matched_count === order.line_count ? (
+        <Status tone="info">Ready to confirm</Status>
+      ) : (
+        <Status tone="warn">Needs matching</Status>
+      );
+    case 'matched':
+      return <Status tone="busy">Matched</Status>;
+    case 'fulfilled':
+      return <Status tone="good">Fulfilled</Status>;
+    case 'cancelled':
+      return <Status tone="off">Cancelled</Status>;
+  }
+}

@@ -1,0 +1,165 @@
+import { Code, Group, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import {
+  ORDER_TABS,
+  type OrderTab,
+  PERIODS,
+  TEST_DATA_LABELS,
+} from '../../../../src/contract/dashboard/order-labels.ts';
+import { formatMoney } from '../../format.ts';
+import { paths } from '../../paths.ts';
+import type { Column } from '../../table/columns.ts';
+import { DataTable } from '../../table/data-table.tsx';
+import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { ListTabs } from '../../ui/list-tabs.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
+import { TestBadge } from '../../ui/test-badge.tsx';
+import { Thumbnail } from '../../ui/thumbnail.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type OrderRow, orderChoicesQuery, ordersQuery } from './order-queries.ts';
+import { OrderStatus } from './order-status.tsx';
+
+const TABS: { id: OrderTab; label: string }[] = [
+  { id: 'queue', label: 'Queue' },
+  { id: 'matched', label: 'Matched' },
+  { id: 'fulfilled', label: 'Fulfilled' },
+  { id: 'cancelled', label: 'Cancelled' },
+  { id: 'all', label: 'All' },
+];
+const FILTER_NAMES = ['integration_id', 'period', 'test', 'conflict'];
+
+/** Orders of all channels. The tab stands in the address beside the filters; "Clear" leaves it alone. */
+export function OrdersPage() {
+  const state = useListState(FILTER_NAMES);
+  const { tab: wanted } = useSearch({ strict: false }) as { tab?: string };
+  const tab = TABS.find(({ id }) => id === wanted)?.id ?? 'queue';
+  const query = { ...listQueryOf(state), tab };
+  const list = useQuery({ ...ordersQuery(query), placeholderData: keepPreviousData });
+  const { tab: _tab, ...counted } = query;
+  const { data: choices } = useQuery({ ...orderChoicesQuery(counted), placeholderData: keepPreviousData });
+  const names = useMemo(() => new Map(choices?.channels.map((one) => [one.integration_id, one.name])), [choices]);
+  const columns = useMemo(() => columnsOf(names), [names]);
+  const filters = useMemo(() => filtersOf(names), [names]);
+  return (
+    <Page title="Orders">
+      <ListTabs
+        label="Orders by status"
+        tabs={TABS}
+        current={tab}
+        counts={choices?.tabs ?? {}}
+        onOpen={(id) => state.setFilters({ tab: id === 'queue' ? '' : id })}
+      />
+      <DataTable
+        name="Orders"
+        columns={columns}
+        filters={filters}
+        state={state}
+        list={list}
+        idOf={({ id }) => id}
+        pathOf={({ id }) => paths.order(id)}
+        searchLabel="Number, buyer, stock number or id"
+        empty={<NoOrders tab={tab} hasOrders={(choices?.tabs.all?.value ?? 0) > 0} />}
+      />
+    </Page>
+  );
+}
+
+function NoOrders({ tab, hasOrders }: { tab: OrderTab; hasOrders: boolean }) {
+  if (hasOrders) {
+    return tab === 'queue' ? (
+      <EmptyState title="The queue is empty.">Every order is matched, fulfilled or cancelled.</EmptyState>
+    ) : (
+      <EmptyState title={`No orders are ${ORDER_TABS[tab].join(' or ')}.`} />
+    );
+  }
+  return (
+    <EmptyState title="No orders yet." action={<Code block>{EXAMPLE}</Code>}>
+      Orders that your sites report appear here. This is how a site reports one:
+    </EmptyState>
+  );
+}
+
+const EXAMPLE = `curl ${window.location.origin}/api/v1/orders \\
+  -H "Authorization: Bearer YOUR_API_KEY" \\
+  -H "Idempotency-Key: SO-1001" \\
+  -H "Content-Type: application/json" \\
+  -d '{"channel_order_id": "SO-1001"}'`;
+
+function filtersOf(channels: Map<string, string>) {
+  return [
+    { name: 'integration_id', label: 'Channel', options: [...channels].map(([value, label]) => ({ value, label })) },
+    {
+      name: 'period',
+      label: 'Received',
+      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
+    },
+    {
+      name: 'test',
+      label: 'Test data',
+      options: Object.entries(TEST_DATA_LABELS).map(([value, label]) => ({ value, label })),
+    },
+    { name: 'conflict', label: 'Buyer', options: [{ value: 'yes', label: 'Buyer unclear' }] },
+  ].filter(({ options }) => options.length > 0);
+}
+
+function columnsOf(channels: Map<string, string>): Column<OrderRow>[] {
+  return [
+    { id: 'order', header: 'Order', isTitle: true, cell: (order) => <OrderCell order={order} /> },
+    { id: 'status', header: 'Status', cell: (order) => <OrderStatus order={order} /> },
+    { id: 'buyer', header: 'Buyer', cell: (order) => <BuyerCell order={order} /> },
+    { id: 'channel', header: 'Channel', cell: (order) => channels.get(order.integration_id) ?? <Nothing /> },
+    { id: 'matched', header: 'Matched', align: 'right', phone: 'none', cell: (order) => <MatchedCell order={order} /> },
+    { id: 'total', header: 'Total', align: 'right', phone: 'side', cell: (order) => <TotalCell order={order} /> },
+    { id: 'created', header: 'Received', isSortable: true, cell: (order) => <Time at={order.created_at} /> },
+    { id: 'id', header: 'Id', isHidden: true, cell: (order) => <CopyId id={order.id} /> },
+  ];
+}
+
+function OrderCell({ order }: { order: OrderRow }) {
+  const [first] = order.lines;
+  const more = order.line_count - 1;
+  const title =
+    first?.item?.title ?? first?.title ?? (first === undefined ? 'No items named' : 'An item without a title');
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Thumbnail url={first?.item?.photo_url ?? null} kind={first?.item?.kind ?? null} />
+      <div className="item-name">
+        <Group gap={6} wrap="nowrap">
+          <Text size="sm" fw={600} truncate>
+            {order.channel_order_id}
+          </Text>
+          {order.is_test ? <TestBadge /> : null}
+        </Group>
+        <Text size="xs" c="dimmed" truncate>
+          {more > 0 ? `${title} and ${more} more` : title}
+        </Text>
+      </div>
+    </Group>
+  );
+}
+
+function BuyerCell({ order }: { order: OrderRow }) {
+  if (order.has_customer_conflict) return <Status tone="warn">{order.buyer.name ?? 'Buyer unclear'}</Status>;
+  return order.buyer.name ?? order.buyer.email ?? <Nothing />;
+}
+
+function MatchedCell({ order }: { order: OrderRow }) {
+  return order.line_count === 0 ? <Nothing /> : `${order.matched_count} of ${order.line_count}`;
+}
+
+function TotalCell({ order }: { order: OrderRow }) {
+  return order.total_amount === null ? <Nothing /> : formatMoney(order.total_amount, order.currency);
+}
+
+function Nothing() {
+  return (
+    <Text component="span" c="dimmed">
+      –
+    </Text>
+  );
+}

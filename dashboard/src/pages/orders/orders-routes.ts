@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { queryClient } from '../../api/queries.ts';
+import { paths } from '../../paths.ts';
+import { shellRoute } from '../../shell/shell-route.ts';
+import { orderChoicesQuery, orderQuery, timelineQuery } from './order-queries.ts';
+
+export const ordersRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: paths.orders(),
+    loader: () => queryClient.ensureQueryData(orderChoicesQuery({})),
+    component: lazyRouteComponent(() => import('./orders-page.tsx'), 'OrdersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: `${paths.orders()}/$id`,
+    loader: ({ params }: { params: { id: string } }) => {
+      void queryClient.prefetchQuery(timelineQuery(params.id));
+      return queryClient.ensureQueryData(orderQuery(params.id));
+    },
+    component: lazyRouteComponent(() => import('./order-page.tsx'), 'OrderPage'),
+  }),
+];

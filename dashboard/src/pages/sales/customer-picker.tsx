@@ -1,0 +1,42 @@
+import { Select } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { read } from '../../api/queries.ts';
+
+const TYPING_PAUSE_MS = 250;
+
+type CustomerPickerProps = {
+  /** Of the customer that is chosen already. */
+  name: string | null;
+  customerId: string | null;
+  onChange: (customerId: string | null) => void;
+};
+
+/** Who bought it: one of the dealer's customers, or nobody in particular. */
+export function CustomerPicker({ name, customerId, onChange }: CustomerPickerProps) {
+  const [text, setText] = useState(name ?? '');
+  const [q] = useDebouncedValue(text.trim(), TYPING_PAUSE_MS);
+  const { data } = useQuery(read('GET /customer-choices', { query: { q } }, ['customer']));
+  const found = (data?.data ?? []).map((customer) => ({
+    value: customer.id,
+    label: [customer.name, customer.email, customer.phone].filter((part) => part !== null).join(', '),
+  }));
+  const isKnown = customerId === null || found.some(({ value }) => value === customerId);
+  return (
+    <Select
+      label="Buyer"
+      description="Optional. A customer that one of your sites has reported."
+      placeholder="Name, email or phone"
+      searchable
+      clearable
+      data={isKnown ? found : [{ value: customerId, label: name ?? customerId }, ...found]}
+      filter={({ options }) => options}
+      nothingFoundMessage="No customer begins with that."
+      value={customerId}
+      searchValue={text}
+      onSearchChange={setText}
+      onChange={onChange}
+    />
+  );
+}

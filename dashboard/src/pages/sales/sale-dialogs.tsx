@@ -1,0 +1,81 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useOperation } from '../../api/queries.ts';
+import { useSession } from '../../shell/session.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { toastError } from '../../ui/toasts.ts';
+import { MoneyInput } from '../item/item-fields.tsx';
+import { CustomerPicker } from './customer-picker.tsx';
+import type { SaleRow } from './sales-queries.ts';
+
+type DialogProps = { sale: SaleRow; onClose: () => void };
+
+export function VoidSaleDialog({ sale, onClose }: DialogProps) {
+  const number = sale.order?.channel_order_id ?? null;
+  const voiding = useOperation('POST /sales/{sale_id}/void', {
+    success: number === null ? 'The sale is voided.' : `The sale is voided. ${number} is back in the queue.`,
+    onSuccess: onClose,
+  });
+  return (
+    <Confirm
+      isOpen
+      title={`Void the sale of ${sale.title}?`}
+      verb="Void the sale"
+      isDangerous
+      isBusy={voiding.isPending}
+      onClose={onClose}
+      onConfirm={() => voiding.mutate({ params: { sale_id: sale.id } })}
+    >
+      {sale.is_test
+        ? 'No stock changes: it was a test. '
+        : 'Its units are back in stock, and channels that show the item get an event. '}
+      {number === null ? '' : `The whole sale of ${number} is cancelled, and the order returns to the queue.`}
+    </Confirm>
+  );
+}
+
+/** Amount and buyer of a sale. The buyer of an order is decided on the order's own page. */
+export function ChangeSaleDialog({ sale, onClose }: DialogProps) {
+  const { organization } = useSession();
+  const [amount, setAmount] = useState(sale.price?.amount ?? null);
+  const [customerId, setCustomerId] = useState(sale.buyer?.customer_id ?? null);
+  const isCounter = sale.order === null;
+  const change = useOperation('PATCH /sales/{sale_id}', {
+    success: 'Corrected.',
+    onSuccess: onClose,
+    onFailure(error) {
+      toastError(error);
+      return true;
+    },
+  });
+  const body = { amount, ...(isCounter ? { customer_id: customerId } : {}) };
+  return (
+    <Modal opened onClose={onClose} title={`Correct the sale of ${sale.title}`}>
+      <Stack>
+        <MoneyInput
+          label="Amount"
+          currency={sale.price?.currency ?? organization.currency}
+          amount={amount}
+          placeholder="Not said"
+          error={undefined}
+          onChange={setAmount}
+        />
+        {isCounter ? (
+          <CustomerPicker name={sale.buyer?.name ?? null} customerId={customerId} onChange={setCustomerId} />
+        ) : (
+          <Text size="sm" c="dimmed">
+            The buyer is the one of the order.
+          </Text>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button loading={change.isPending} onClick={() => change.mutate({ params: { sale_id: sale.id }, body })}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,230 @@
+import { ActionIcon, Anchor, Button, Group, Menu, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { PERIODS, type SaleTab, TEST_DATA_LABELS } from '../../../../src/contract/dashboard/order-labels.ts';
+import { formatMoney, formatNumber } from '../../format.ts';
+import { paths } from '../../paths.ts';
+import type { Column } from '../../table/columns.ts';
+import { DataTable } from '../../table/data-table.tsx';
+import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { ListTabs } from '../../ui/list-tabs.tsx';
+import { Page } from '../../ui/page.tsx';
+import { PageLink } from '../../ui/page-link.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
+import { TestBadge } from '../../ui/test-badge.tsx';
+import { Thumbnail } from '../../ui/thumbnail.tsx';
+import { Time } from '../../ui/time.tsx';
+import { RecordSaleDialog } from './record-sale.tsx';
+import { ChangeSaleDialog, VoidSaleDialog } from './sale-dialogs.tsx';
+import { type SaleRow, saleChoicesQuery, salesQuery } from './sales-queries.ts';
+
+const TABS: { id: SaleTab; label: string }[] = [
+  { id: 'completed', label: 'Completed' },
+  { id: 'voided', label: 'Voided' },
+  { id: 'all', label: 'All' },
+];
+const FILTER_NAMES = ['channel', 'period', 'test'];
+
+type Opened = { sale: SaleRow; dialog: 'void' | 'change' } | 'record' | null;
+
+/** What was sold, for how much, where and to whom. */
+export function SalesPage() {
+  const state = useListState(FILTER_NAMES);
+  const { tab: wanted } = useSearch({ strict: false }) as { tab?: string };
+  const tab = TABS.find(({ id }) => id === wanted)?.id ?? 'completed';
+  const [opened, setOpened] = useState<Opened>(null);
+  const { tab: _tab, ...counted } = { ...listQueryOf(state), tab };
+  const list = useQuery({ ...salesQuery({ ...counted, tab }), placeholderData: keepPreviousData });
+  const { data: choices } = useQuery({ ...saleChoicesQuery(counted), placeholderData: keepPreviousData });
+  const columns = useMemo(() => columnsOf(setOpened), []);
+  const channels = choices?.channels;
+  const filters = useMemo(() => filtersOf(channels ?? []), [channels]);
+  const close = () => setOpened(null);
+  const record = <Button onClick={() => setOpened('record')}>Record a sale</Button>;
+  return (
+    <Page title="Sales" action={record}>
+      <ListTabs
+        label="Sales by status"
+        tabs={TABS}
+        current={tab}
+        counts={choices?.tabs ?? {}}
+        onOpen={(id) => state.setFilters({ tab: id === 'completed' ? '' : id })}
+      />
+      <Totals totals={choices?.totals ?? null} />
+      <DataTable
+        name="Sales"
+        columns={columns}
+        filters={filters}
+        state={state}
+        list={list}
+        idOf={({ id }) => id}
+        pathOf={({ order, item_id: itemId }) =>
+          order === null ? (itemId === null ? null : paths.item(itemId)) : paths.order(order.id)
+        }
+        searchLabel="Item, stock number, order or id"
+        empty={
+          <EmptyState title={tab === 'voided' ? 'No sale was voided.' : 'No sales yet.'} action={record}>
+            Orders that you confirm and sales that you record appear here.
+          </EmptyState>
+        }
+      />
+      {opened === 'record' ? <RecordSaleDialog onClose={close} /> : null}
+      {opened !== null && opened !== 'record' && opened.dialog === 'void' ? (
+        <VoidSaleDialog sale={opened.sale} onClose={close} />
+      ) : null}
+      {opened !== null && opened !== 'record' && opened.dialog === 'change' ? (
+        <ChangeSaleDialog sale={opened.sale} onClose={close} />
+      ) : null}
+    </Page>
+  );
+}
+
+/** What the completed sales come to that the search and the filters find. */
+function Totals({ totals }: { totals: { amount: number; currency: string }[] | null }) {
+  if (totals === null || totals.length === 0) return null;
+  return (
+    <Text size="sm" mb="xs" className="figures">
+      <Text span c="dimmed">
+        Completed sales come to{' '}
+      </Text>
+      {totals.map(({ amount, currency }) => formatMoney(amount, currency)).join(' and ')}
+    </Text>
+  );
+}
+
+function filtersOf(channels: { channel: string; name: string }[]) {
+  return [
+    {
+      name: 'channel',
+      label: 'Channel',
+      options: channels.map(({ channel, name }) => ({ value: channel, label: name })),
+    },
+    {
+      name: 'period',
+      label: 'Sold',
+      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
+    },
+    {
+      name: 'test',
+      label: 'Test data',
+      options: Object.entries(TEST_DATA_LABELS).map(([value, label]) => ({ value, label })),
+    },
+  ];
+}
+
+function columnsOf(open: (opened: Opened) => void): Column<SaleRow>[] {
+  return [
+    { id: 'item', header: 'Item', isTitle: true, cell: (sale) => <ItemCell sale={sale} /> },
+    { id: 'status', header: 'Status', cell: (sale) => <SaleStatus sale={sale} /> },
+    { id: 'buyer', header: 'Buyer', cell: (sale) => <BuyerCell sale={sale} /> },
+    { id: 'channel', header: 'Channel', cell: (sale) => <ChannelCell sale={sale} /> },
+    { id: 'units', header: 'Units', align: 'right', phone: 'none', cell: (sale) => formatNumber(sale.units) },
+    { id: 'amount', header: 'Amount', align: 'right', phone: 'side', cell: (sale) => <AmountCell sale={sale} /> },
+    { id: 'created', header: 'Sold', isSortable: true, cell: (sale) => <Time at={sale.created_at} /> },
+    { id: 'id', header: 'Id', isHidden: true, cell: (sale) => <CopyId id={sale.id} /> },
+    { id: 'actions', header: '', width: 44, cell: (sale) => <RowMenu sale={sale} open={open} /> },
+  ];
+}
+
+function ItemCell({ sale }: { sale: SaleRow }) {
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Thumbnail url={sale.photo_url} kind={sale.item_id?.startsWith('prt_') ? 'part' : 'listing'} />
+      <div className="item-name">
+        <Group gap={6} wrap="nowrap">
+          <Text size="sm" fw={600} truncate>
+            {sale.title}
+          </Text>
+          {sale.is_test ? <TestBadge /> : null}
+        </Group>
+        <Text size="xs" c="dimmed" truncate>
+          {sale.stock_number}
+        </Text>
+      </div>
+    </Group>
+  );
+}
+
+function SaleStatus({ sale }: { sale: SaleRow }) {
+  return sale.status === 'voided' ? <Status tone="off">Voided</Status> : <Status tone="good">Completed</Status>;
+}
+
+function BuyerCell({ sale }: { sale: SaleRow }) {
+  if (sale.buyer === null) return <Nothing />;
+  const { name, customer_id: id } = sale.buyer;
+  const text = name ?? 'No name';
+  return id === null ? (
+    text
+  ) : (
+    <PageLink to={paths.customer(id)} area={paths.customers()}>
+      {text}
+    </PageLink>
+  );
+}
+
+function ChannelCell({ sale }: { sale: SaleRow }) {
+  const name = sale.channel_name ?? 'A deleted integration';
+  if (sale.order === null) return name;
+  const number = sale.order.channel_order_id;
+  return (
+    <>
+      {name}
+      {number === null ? null : (
+        <>
+          ,{' '}
+          <Anchor component={Link} to={paths.order(sale.order.id)} inherit>
+            {number}
+          </Anchor>
+        </>
+      )}
+    </>
+  );
+}
+
+function AmountCell({ sale }: { sale: SaleRow }) {
+  if (sale.price === null) return <Nothing />;
+  const text = formatMoney(sale.price.amount, sale.price.currency);
+  return sale.status === 'voided' ? <s>{text}</s> : text;
+}
+
+function RowMenu({ sale, open }: { sale: SaleRow; open: (opened: Opened) => void }) {
+  const isVoided = sale.status === 'voided';
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for the sale of ${sale.title}`}>
+          <Icon name="more" size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item disabled={isVoided} onClick={() => open({ sale, dialog: 'change' })}>
+          Correct the sale
+        </Menu.Item>
+        <Menu.Item
+          color={isVoided ? undefined : 'ruby'}
+          disabled={isVoided}
+          onClick={() => open({ sale, dialog: 'void' })}
+        >
+          Void the sale
+          {isVoided ? (
+            <Text size="xs" c="dimmed">
+              It was voided before.
+            </Text>
+          ) : null}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Nothing() {
+  return (
+    <Text component="span" c="dimmed">
+      –
+    </Text>
+  );
+}
