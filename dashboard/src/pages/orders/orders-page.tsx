@@ -1,6 +1,5 @@
 import { Code, Group, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import {
   ORDER_TABS,
@@ -31,13 +30,12 @@ const TABS: { id: OrderTab; label: string }[] = [
   { id: 'cancelled', label: 'Cancelled' },
   { id: 'all', label: 'All' },
 ];
-const FILTER_NAMES = ['integration_id', 'period', 'test', 'conflict'];
+const FILTER_NAMES = ['tab', 'integration_id', 'period', 'test', 'conflict'];
 
-/** Orders of all channels. The tab stands in the address beside the filters; "Clear" leaves it alone. */
+/** Orders of all channels. The tab is a filter like the others, and the queue is the plain list. */
 export function OrdersPage() {
   const state = useListState(FILTER_NAMES);
-  const { tab: wanted } = useSearch({ strict: false }) as { tab?: string };
-  const tab = TABS.find(({ id }) => id === wanted)?.id ?? 'queue';
+  const tab = TABS.find(({ id }) => id === state.filters.tab)?.id ?? 'queue';
   const query = { ...listQueryOf(state), tab };
   const list = useQuery({ ...ordersQuery(query), placeholderData: keepPreviousData });
   const { tab: _tab, ...counted } = query;

@@ -5,7 +5,7 @@ import { formatNumber } from '../../format.ts';
 import { useSession } from '../../shell/session.ts';
 import { type StockChoice, StockPicker } from '../../ui/stock-picker.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
-import { MoneyInput } from '../item/item-fields.tsx';
+import { MoneyInput } from '../item/money-input.tsx';
 import { CustomerPicker } from './customer-picker.tsx';
 
 /** A sale over the counter, in two steps: what was sold, then for how much and to whom. */

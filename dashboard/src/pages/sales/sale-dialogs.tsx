@@ -4,7 +4,7 @@ import { useOperation } from '../../api/queries.ts';
 import { useSession } from '../../shell/session.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { toastError } from '../../ui/toasts.ts';
-import { MoneyInput } from '../item/item-fields.tsx';
+import { MoneyInput } from '../item/money-input.tsx';
 import { CustomerPicker } from './customer-picker.tsx';
 import type { SaleRow } from './sales-queries.ts';
 

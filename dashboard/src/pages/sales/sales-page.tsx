@@ -1,6 +1,6 @@
 import { ActionIcon, Anchor, Button, Group, Menu, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { PERIODS, type SaleTab, TEST_DATA_LABELS } from '../../../../src/contract/dashboard/order-labels.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
@@ -27,15 +27,14 @@ const TABS: { id: SaleTab; label: string }[] = [
   { id: 'voided', label: 'Voided' },
   { id: 'all', label: 'All' },
 ];
-const FILTER_NAMES = ['channel', 'period', 'test'];
+const FILTER_NAMES = ['tab', 'channel', 'period', 'test'];
 
 type Opened = { sale: SaleRow; dialog: 'void' | 'change' } | 'record' | null;
 
 /** What was sold, for how much, where and to whom. */
 export function SalesPage() {
   const state = useListState(FILTER_NAMES);
-  const { tab: wanted } = useSearch({ strict: false }) as { tab?: string };
-  const tab = TABS.find(({ id }) => id === wanted)?.id ?? 'completed';
+  const tab = TABS.find(({ id }) => id === state.filters.tab)?.id ?? 'completed';
   const [opened, setOpened] = useState<Opened>(null);
   const { tab: _tab, ...counted } = { ...listQueryOf(state), tab };
   const list = useQuery({ ...salesQuery({ ...counted, tab }), placeholderData: keepPreviousData });
