@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
-const WATCHDOG = new URL('./harness/leak-watchdog.ts', import.meta.url).pathname;
+const WATCHDOG = new URL('./leak-watchdog.ts', import.meta.url).pathname;
 
 /** Runs a test file in a runner of its own, in which a hook may take a second. */
 async function runFile(text: string, dir: string): Promise<string> {
