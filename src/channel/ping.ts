@@ -1,9 +1,14 @@
-import { TEST_EVENT } from '../contract/event-types.ts';
+import { type EventType, TEST_EVENT } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
 import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
-import { openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
+import { type Endpoint, type OutgoingEvent, openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
 import type { ChannelContext } from './context.ts';
 import { projectItems } from './projection/project-items.ts';
+
+/** An event that is sent for a test, whatever its endpoint is subscribed to. */
+export type TestEvent = { type: EventType } & Pick<OutgoingEvent, 'object' | 'previous'>;
+/** Describes the events once their time and their endpoint are known; null where there is nothing to tell. */
+export type DescribeTestEvents = (endpoint: Endpoint, createdAt: Date) => Promise<(TestEvent | null)[]>;
 
 /** Records test events, and a delivery of each if the endpoint takes any now. */
 export async function recordPings(
@@ -12,6 +17,23 @@ export async function recordPings(
   integrationId: string,
   count: number,
 ): Promise<RecordedEvent[]> {
+  const pings = Array.from({ length: count }, () => pingOf(integrationId));
+  const recorded = await recordTestEvents(tx, context, integrationId, async () => pings);
+  return recorded.filter((event) => event !== null);
+}
+
+/** The event of a plain ping. */
+export function pingOf(integrationId: string): TestEvent {
+  const message = 'This is a test event from Crownwheel.';
+  return { type: TEST_EVENT, object: { id: integrationId, object: 'integration', message }, previous: undefined };
+}
+
+export async function recordTestEvents(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationId: string,
+  describe: DescribeTestEvents,
+): Promise<(RecordedEvent | null)[]> {
   const { stamps, endpoints } = await projectItems(tx, context, {
     itemIds: [],
     integrationIds: [integrationId],
@@ -20,17 +42,18 @@ export async function recordPings(
   const endpoint = endpoints.get(integrationId) ?? (await readEndpoint(tx, integrationId));
   const createdAt = stamps.get(integrationId);
   if (endpoint === null || createdAt === undefined) throw new Error(`integration ${integrationId} is gone`);
+  // A test that would only be held until later tests nothing: while webhooks are off it is recorded and not enqueued.
+  const url = endpoint.isSending ? endpoint.url : null;
   const outbox = openOutbox();
-  const recorded = Array.from({ length: count }, () =>
-    // A test that would only be held until later tests nothing: while webhooks are off it is recorded and not enqueued.
-    outbox.add(endpoint.isSending ? endpoint : { ...endpoint, url: null }, {
-      type: TEST_EVENT,
-      object: { id: integrationId, object: 'integration', message: 'This is a test event from Crownwheel.' },
-      previous: undefined,
-      createdAt,
-      isSuppressed: false,
-    }),
-  );
+  const recorded = (await describe(endpoint, createdAt)).map((event) => {
+    if (event === null) return null;
+    // Only a ping may be of live mode; any other event that is sent for a test did not happen.
+    const isTestMode = endpoint.isTestMode || event.type !== TEST_EVENT;
+    return outbox.add(
+      { ...endpoint, url, isTestMode, subscriptions: ['*'] },
+      { ...event, createdAt, isSuppressed: false },
+    );
+  });
   await outbox.write(tx);
   return recorded;
 }

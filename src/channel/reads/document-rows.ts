@@ -1,3 +1,4 @@
+import type { Queryable } from '../../db/database.ts';
 import { documentsWithin, PIECE_BYTES } from '../../db/page-bytes.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
@@ -95,4 +96,16 @@ export async function pieceRows(context: ChannelContext, scope: Scope, rows: Pag
     join channel_documents on item_id = wanted.id
     where integration_id = ${scope.integrationId} and api_version = ${rows[0]?.api_version}
     order by ${order}`);
+}
+
+/** The stored document of one item in a version; null if the client can read nothing under this id. */
+export async function findDocument(
+  db: Queryable,
+  { integrationId, apiVersion, kind }: Scope & { apiVersion: string },
+  itemId: string,
+): Promise<string | null> {
+  const [row] = await db.query<{ document: string }>(sql`
+    select document from channel_documents
+    where integration_id = ${integrationId} and api_version = ${apiVersion} and item_id = ${itemId} and kind = ${kind}`);
+  return row?.document ?? null;
 }

@@ -1,7 +1,19 @@
 import Type from 'typebox';
+import { EVENT_TYPES } from '../event-types.ts';
 import { Nullable } from './common.ts';
+import { optionalText } from './customer.ts';
 
-export const PingInput = Type.Object({}, { $id: 'WebhookPingInput', description: 'Takes no fields.' });
+export const PingInput = Type.Object(
+  {
+    type: optionalText(
+      `The event to send instead of the test event, as the real one would be: ${Object.keys(EVENT_TYPES).join(', ')}. Only in test mode.`,
+    ),
+    object_id: optionalText(
+      'Id of the listing, part or order that the event is about. If it is left out, one is made up. Only with `type`.',
+    ),
+  },
+  { $id: 'WebhookPingInput', description: 'Without fields a plain test event is sent.' },
+);
 
 export const Ping = Type.Object(
   {

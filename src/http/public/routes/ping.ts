@@ -1,8 +1,15 @@
-import { recordPings } from '../../../channel/ping.ts';
+import { recordPings, recordTestEvents, type TestEvent } from '../../../channel/ping.ts';
+import { ApiError, type ErrorCode } from '../../../contract/errors.ts';
+import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
+import { textOrNull } from '../../../contract/resources/customer.ts';
+import { shownText } from '../../../contract/shown-value.ts';
+import { describeTestEvent, subjectOf, type TestEventRequest } from '../../../sales/test-events.ts';
+import type { RecordedEvent } from '../../../webhooks/outbox.ts';
+import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
 import { answerWrite } from '../writes/answer-write.ts';
-import type { WriteKind } from '../writes/write-kind.ts';
+import type { WriteKind, WriteSuccess } from '../writes/write-kind.ts';
 
 const ping: WriteKind<null> = {
   failureCode: 'ping_failed',
@@ -12,12 +19,71 @@ const ping: WriteKind<null> = {
   async work(tx, channel, items) {
     const [{ integration }] = items;
     const events = await recordPings(tx, channel, integration.integrationId, items.length);
-    const results = events.map(({ id, deliveryId }) => {
-      const body = { object: 'webhook_ping', delivery_id: deliveryId, event_id: id, enqueued: deliveryId !== null };
-      return { status: 200, body: JSON.stringify(body), isTest: integration.isTestMode };
-    });
-    return { results, touched: [integration.integrationId] };
+    return { results: events.map((event) => answerOf(integration, event)), touched: [integration.integrationId] };
   },
 };
 
-export const pingWebhook: Handler<typeof OPERATIONS.pingWebhook> = (call) => answerWrite(call, ping, null);
+/** An event of any type, as the real one would be. It may carry a whole order, so fewer of them go together. */
+const trigger: WriteKind<TestEventRequest> = {
+  ...ping,
+  batchLimit: 10,
+  async work(tx, channel, items) {
+    const [{ integration }] = items;
+    if (!integration.isTestMode) return { results: items.map(() => onlyInTestMode()), touched: [] };
+    const { integrationId, organizationId } = integration;
+    const described: (TestEvent | null)[] = [];
+    const events = await recordTestEvents(tx, channel, integrationId, async (endpoint, createdAt) => {
+      const scene = { context: channel, endpoint, organizationId, createdAt };
+      for (const { input } of items) described.push(await describeTestEvent(tx, scene, input));
+      return described;
+    });
+    const results = items.map(({ input }, index) => {
+      const event = events[index] ?? null;
+      if (event === null) return unknownObject(input);
+      return { ...answerOf(integration, event), storedBytes: bytesOf(described[index]) };
+    });
+    return { results, touched: [integrationId] };
+  },
+};
+
+export const pingWebhook: Handler<typeof OPERATIONS.pingWebhook> = async (call) => {
+  const type = textOrNull(call.body.type ?? null);
+  const objectId = textOrNull(call.body.object_id ?? null);
+  if (type === null && objectId !== null) throw badType('type is required where object_id is sent.');
+  if (type === null) return await answerWrite(call, ping, null);
+  if (!isEventType(type))
+    throw badType(`type must be the name of an event, such as listing.sold, not ${shownText(type)}.`);
+  return await answerWrite(call, trigger, { type, objectId });
+};
+
+function answerOf(integration: AdmittedIntegration, { id, deliveryId }: RecordedEvent): WriteSuccess {
+  const body = { object: 'webhook_ping', delivery_id: deliveryId, event_id: id, enqueued: deliveryId !== null };
+  return { status: 200, body: JSON.stringify(body), isTest: integration.isTestMode };
+}
+
+/** An order may have a megabyte, which the request and its answer do not show. */
+function bytesOf(event: TestEvent | null | undefined): number {
+  return event != null && 'json' in event.object ? Buffer.byteLength(String(event.object.json)) : 0;
+}
+
+function isEventType(type: string): type is EventType {
+  return Object.hasOwn(EVENT_TYPES, type);
+}
+
+function badType(message: string): ApiError {
+  return new ApiError('invalid_request', { param: 'type', message });
+}
+
+function onlyInTestMode(): ApiError {
+  return badType('type can be sent only while the integration is in test mode. A plain ping has no type.');
+}
+
+const NOT_FOUND: Record<string, ErrorCode> = {
+  listing: 'listing_not_found',
+  part: 'part_not_found',
+  order: 'order_not_found',
+};
+
+function unknownObject({ type }: TestEventRequest): ApiError {
+  return new ApiError(NOT_FOUND[subjectOf(type)] ?? 'internal_error', { param: 'object_id' });
+}

@@ -24,7 +24,7 @@ export type WriteRequest = {
 };
 
 /** An answer to be recorded; what is about test data is deleted with it. */
-export type NewRecord = { request: WriteRequest; answer: WriteAnswer; isTest: boolean };
+export type NewRecord = { request: WriteRequest; answer: WriteAnswer; isTest: boolean; storedBytes: number };
 
 /** About 0.2 ms. */
 const FINGERPRINT_STEP_BYTES = 131_072;
@@ -106,7 +106,10 @@ const RECORD_COLUMNS = {
 export async function recordAnswers(tx: Transaction, records: NewRecord[], now: Date | null): Promise<void> {
   if (records.length === 0) return;
   const integrationId = records[0]?.request.integrationId ?? '';
-  const bytes = records.reduce((sum, { request, answer }) => sum + countedBytes(request.bodyBytes, answer.body), 0);
+  const bytes = records.reduce(
+    (sum, { request, answer, storedBytes }) => sum + countedBytes(request.bodyBytes, answer.body) + storedBytes,
+    0,
+  );
   const rows = records.map(({ request: { key, fingerprint }, answer: { status, body, requestId }, isTest }) => ({
     key,
     fingerprint,

@@ -36,7 +36,13 @@ export type WorkDone = {
 };
 
 /** What is answered: a body that is JSON text already, and whether it is about test data. */
-export type WriteSuccess = { status: number; body: string; isTest: boolean };
+export type WriteSuccess = {
+  status: number;
+  body: string;
+  isTest: boolean;
+  /** What it stored besides what every write does, for the storage quota. */
+  storedBytes?: number;
+};
 /** Why a write can't be done, in the words of the domain or of the API. */
 export type Refusal = DomainError | ApiError;
 export type WriteResult = WriteSuccess | Refusal;

@@ -70,7 +70,7 @@ async function runSteps(
     }
     const { request } = write;
     const answer = { status: result.status, body: result.body, requestId: request.requestId };
-    records.push({ request, answer, isTest: result.isTest });
+    records.push({ request, answer, isTest: result.isTest, storedBytes: result.storedBytes ?? 0 });
     outcomes.set(write, { kind: 'answered', answer, isReplay: false });
   }
   await recordAnswers(tx, records, now);
