@@ -1,11 +1,11 @@
-import { EVENT_TYPES } from './event-types.ts';
-import { eventExample } from './resources/event.ts';
+import { EVENT_TYPES, type EventType } from './event-types.ts';
+import { eventExample, eventExampleOf, eventSchemaName } from './resources/event.ts';
 import { WEBHOOK_HEADERS } from './webhooks.ts';
 
 type Json = Record<string, unknown>;
 
-/** The `webhooks` of the OpenAPI description: one for each type of event, all with the same envelope. */
-export function webhookDescriptions(eventSchema: unknown): Record<string, Json> {
+/** The `webhooks` of the OpenAPI description: one for each type of event. */
+export function webhookDescriptions(): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(EVENT_TYPES).map(([type, { when, object, previous }]) => [
       type,
@@ -28,7 +28,8 @@ export function webhookDescriptions(eventSchema: unknown): Record<string, Json> 
             required: true,
             content: {
               'application/json': {
-                schema: { allOf: [eventSchema, { properties: { type: { const: type } } }] },
+                schema: { $ref: `#/components/schemas/${eventSchemaName(type as EventType)}` },
+                example: eventExampleOf(type as EventType),
               },
             },
           },

@@ -7,10 +7,10 @@ import {
   type ErrorFacts,
   errorEnvelope,
 } from './errors.ts';
-import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from './limits.ts';
+import { IDEMPOTENCY_KEY_LENGTH_LIMIT, JSON_DEPTH_LIMIT } from './limits.ts';
+import { answerSchema, requestSchema } from './openapi-schemas.ts';
 import { webhookDescriptions } from './openapi-webhooks.ts';
 import { errorsOf, OPERATIONS, type Operation, TAGS } from './operations.ts';
-import { Event } from './resources/event.ts';
 import { orderExample } from './resources/order.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
@@ -53,13 +53,14 @@ export function openapiDocument(publicUrl: string): Json {
       summary: 'Connects a custom website to a watch dealer’s inventory and orders.',
       description: `Every request but the open ones sends \`Authorization: Bearer <API key>\`. Errors share one envelope and are explained at ${publicUrl}/docs/api/errors. A path that does not exist answers 404 \`route_not_found\`; a method that an endpoint does not take answers 405 \`method_not_allowed\` with \`Allow\`.`,
       license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The operator of this service', url: publicUrl },
     },
     servers: [{ url: `${publicUrl}/api`, description: 'This server' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     externalDocs: { url: `${publicUrl}/docs/api`, description: 'Guides and the error reference' },
     paths,
-    webhooks: webhookDescriptions(hoist(Event, schemas)),
+    webhooks: webhookDescriptions(),
     components: {
       schemas,
       headers: sharedHeaders(),
@@ -93,7 +94,13 @@ function describe(operation: Operation, schemas: Json, publicUrl: string): Json 
       : {
           requestBody: {
             required: operation.isBodyOptional !== true,
-            content: { 'application/json': { schema: hoist(operation.body, schemas), example: operation.bodyExample } },
+            description: `JSON of at most ${operation.bodyLimitBytes.toLocaleString('en-US')} bytes, nested at most ${JSON_DEPTH_LIMIT} levels deep. Fields that are not described here are ignored, and named in \`X-Ignored-Fields\`.`,
+            content: {
+              'application/json': {
+                schema: hoist(requestSchema(operation.body), schemas),
+                example: operation.bodyExample,
+              },
+            },
           },
         }),
     responses: {
@@ -106,7 +113,7 @@ function describe(operation: Operation, schemas: Json, publicUrl: string): Json 
               headers: headersOf(operation, []),
               content: {
                 'application/json': {
-                  schema: hoist(operation.success.schema, schemas),
+                  schema: hoist(answerSchema(operation.success.schema), schemas),
                   example: operation.success.example,
                 },
               },
@@ -198,8 +205,8 @@ function sharedHeaders(): Record<string, Json> {
       { type: 'string' },
       CURRENT_VERSION,
     ),
-    'X-RateLimit-Limit': header('Tokens in any 60 seconds.', { type: 'integer' }, 600),
-    'X-RateLimit-Remaining': header('Tokens left in the window.', { type: 'integer' }, 599),
+    'X-RateLimit-Limit': header('Tokens in any 60 seconds.', { type: 'integer', minimum: 1 }, 600),
+    'X-RateLimit-Remaining': header('Tokens left in the window.', { type: 'integer', minimum: 0 }, 599),
     'X-RateLimit-Reset': header(
       'Unix time in seconds at which the window is empty again, if nothing more is sent.',
       { type: 'integer' },
@@ -212,7 +219,12 @@ function sharedHeaders(): Record<string, Json> {
       false,
     ),
     ETag: header('Changes with the answer; send it in `If-None-Match`.', { type: 'string' }, EXAMPLE_ETAG),
-    'Retry-After': header('Whole seconds to wait before the same request fits.', { type: 'integer' }, 1, false),
+    'Retry-After': header(
+      'Whole seconds to wait before the same request fits.',
+      { type: 'integer', minimum: 1 },
+      1,
+      false,
+    ),
     'Idempotent-Replay': header('`true` when the answer is the stored first one.', { const: 'true' }, 'true', false),
     'Original-Request-Id': header(
       'On a replay: the id of the first request.',
@@ -228,7 +240,7 @@ const idempotencyKeyParameter = {
   in: 'header',
   required: true,
   description: 'Unique for one logical operation, such as a random UUID; the same on every retry. Kept for 24 hours.',
-  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_LIMIT },
+  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_LIMIT, pattern: '^[\\x20-\\x7e]+$' },
   example: '5f0c2c1e-9d1b-4f43-9b3c-0d7f6f1f2a10',
 };
 
@@ -250,7 +262,7 @@ export function parametersFrom(schema: unknown, location: 'path' | 'query', sche
       in: location,
       required: location === 'path' || required.includes(name),
       description,
-      schema: hoist(rest, schemas),
+      schema: hoist(requestSchema(rest), schemas),
       ...(examples?.[0] === undefined ? {} : { example: examples[0] }),
     };
   });
@@ -268,7 +280,7 @@ export function hoist(schema: unknown, schemas: Json): unknown {
 }
 
 function errorSchema(): Json {
-  return {
+  return answerSchema({
     type: 'object',
     description: 'The envelope of every error.',
     required: ['error'],
@@ -299,5 +311,5 @@ function errorSchema(): Json {
         },
       },
     },
-  };
+  }) as Json;
 }

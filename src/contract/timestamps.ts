@@ -1,4 +1,5 @@
 import { DomainError } from './domain-error.ts';
+import { shownText } from './shown-value.ts';
 
 /** The sign of an offset may be a blank: an unescaped "+" in a query string. */
 const DATE_TIME =
@@ -13,7 +14,7 @@ export function parseTimestamp(text: string, name: string): number {
   if (match === null || Number.isNaN(value) || !isRealDate(date) || !isPrintable(value)) {
     throw new DomainError(
       'invalid_input',
-      `${name} must be an ISO 8601 time such as 2026-05-08T09:00:00.123Z, or a date.`,
+      `${name} must be an ISO 8601 time such as 2026-05-08T09:00:00.123Z, or a date, not ${shownText(text)}.`,
       name,
     );
   }

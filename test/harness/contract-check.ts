@@ -14,7 +14,7 @@ type ResponseDescription = {
   content?: Record<string, { schema: object }>;
 };
 
-const document = openapiDocument('https://api.crownwheel.test') as {
+const document = closed(openapiDocument('https://api.crownwheel.test')) as {
   paths: Record<string, Record<string, { responses: Record<string, ResponseDescription> }>>;
   components: { schemas: Record<string, object>; headers: Record<string, { required: boolean }> };
 };
@@ -65,4 +65,14 @@ function operationOf(method: string, path: string): Operation | null {
         new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(plain),
     ) ?? null
   );
+}
+
+/** Clients must take values that they have never seen; the server must send none that it does not declare. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (schema === null || typeof schema !== 'object') return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const { anyOf } = inner as { anyOf?: { enum?: unknown[]; type?: string }[] };
+  if (!Array.isArray(anyOf) || !anyOf.some((one) => one.enum !== undefined)) return inner;
+  return { ...inner, anyOf: anyOf.filter((one) => one.enum !== undefined || one.type !== 'string') };
 }

@@ -27,11 +27,23 @@ export function ManyOf<Name extends Enumeration>(name: Name, description: string
   return Type.Unsafe<ValueOf<Name>[]>({ type: 'array', items: { type: 'string', enum: valuesOf(name) }, description });
 }
 
+/** The code of a currency in an answer. */
+export function CurrencyCode(description: string) {
+  return Type.String({ pattern: '^[A-Z]{3}$', description });
+}
+
+/** English texts by the names of enumerated fields; null where the field is null. */
+export function Labels(description: string) {
+  return Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()]), {
+    description,
+  });
+}
+
 export const Price = Type.Object(
   {
     amount: Type.Integer({ minimum: 0, description: 'In minor units of the currency (cents; JPY has none).' }),
     amount_formatted: Type.String({ description: 'For display, in en-US.' }),
-    currency: Type.String({ description: 'ISO 4217 code.' }),
+    currency: CurrencyCode('ISO 4217 code.'),
   },
   { $id: 'Price', description: 'A price in the integration’s currency, with its markup and rounding applied.' },
 );

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { BULK_RECORDS_LIMIT, METADATA_LIMIT_BYTES, STRING_LENGTH_LIMIT } from '../limits.ts';
+import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../openapi-schemas.ts';
 import { Address, Nullable, TimestampOf, timestampExample } from './common.ts';
 import { addressExample } from './listing.ts';
 
@@ -23,7 +24,15 @@ export const AddressInput = Type.Object(
     city: optionalText('City.'),
     state: optionalText('State or canton.'),
     postal_code: optionalText('Postal code.'),
-    country: Type.Optional(Nullable(Type.String({ pattern: '^([A-Za-z]{2})?$' }), 'ISO 3166-1 alpha-2 code.')),
+    country: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: '^([A-Za-z]{2})?$',
+          [EXPECTED_ANNOTATION]: 'an ISO 3166-1 code of two letters, such as CH',
+        }),
+        'ISO 3166-1 alpha-2 code.',
+      ),
+    ),
   },
   { $id: 'AddressInput', description: 'A postal address.' },
 );
@@ -40,7 +49,12 @@ export const identityFields = {
   external_id: optionalText('Your own id of the customer.'),
   email: Type.Optional(
     Nullable(
-      Type.String({ maxLength: STRING_LENGTH_LIMIT, pattern: '^([^\\s@]+@[^\\s@]+)?$' }),
+      Type.String({
+        maxLength: STRING_LENGTH_LIMIT,
+        pattern: '^([^\\s@]+@[^\\s@]+)?$',
+        [EXPECTED_ANNOTATION]: 'an email address, such as ana@example.com',
+        [FORMAT_ANNOTATION]: 'email',
+      }),
       'Compared without regard to case.',
     ),
   ),
@@ -60,6 +74,10 @@ export const CustomerInput = Type.Object(
     $id: 'CustomerInput',
     description:
       'At least one of `external_id`, `email` and `phone` is needed. A field that is absent keeps its value; null or an empty text clears it.',
+    // All three absent, null or empty.
+    [NOT_ANNOTATION]: {
+      properties: { external_id: { enum: [null, ''] }, email: { enum: [null, ''] }, phone: { enum: [null, ''] } },
+    },
   },
 );
 export type CustomerInput = Static<typeof CustomerInput>;

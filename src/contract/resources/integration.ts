@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { RATE_LIMIT_DEFAULT } from '../limits.ts';
 import { CURRENT_VERSION } from '../versions.ts';
-import { Nullable, Timestamp, timestampExample } from './common.ts';
+import { CurrencyCode, Nullable, Timestamp, timestampExample } from './common.ts';
 
 const IntegrationWebhook = Type.Object(
   {
-    url: Nullable(Type.String(), 'Where webhooks are posted; null until the dealer sets it.'),
+    url: Nullable(Type.String({ format: 'uri' }), 'Where webhooks are posted; null until the dealer sets it.'),
     is_enabled: Type.Boolean({
       description: 'False after the dealer, or five 410 answers in a row, turned webhooks off.',
     }),
@@ -28,7 +28,7 @@ export const Integration = Type.Object(
       description: 'On for a new integration. Events carry `livemode: false` while it is on.',
     }),
     api_version: Type.String({ description: 'The version this integration is pinned to.' }),
-    currency: Type.String({ description: 'ISO 4217 code of the currency that prices are in.' }),
+    currency: CurrencyCode('ISO 4217 code of the currency that prices are in.'),
     subscribed_events: Type.Array(Type.String(), { description: 'Event names and wildcards; `*` is everything.' }),
     rate_limit: Type.Object(
       { limit: Type.Integer({ minimum: 1, description: 'Tokens in any 60 seconds.' }) },

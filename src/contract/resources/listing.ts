@@ -1,6 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { STRING_LENGTH_LIMIT } from '../limits.ts';
-import { type Address, commonItemFields, commonItemTail, ManyOf, Nullable, OneOf, timestampExample } from './common.ts';
+import {
+  type Address,
+  commonItemFields,
+  commonItemTail,
+  Labels,
+  ManyOf,
+  Nullable,
+  OneOf,
+  timestampExample,
+} from './common.ts';
 
 const text = (description: string) =>
   Nullable(Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT }), description);
@@ -57,9 +66,7 @@ export const Listing = Type.Object(
     title: Type.String({ description: 'For display.' }),
     ...commonItemFields,
     watch: Watch,
-    labels: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'English text for every enumerated field of the listing and of `watch`; arrays for arrays.',
-    }),
+    labels: Labels('English text for every enumerated field of the listing and of `watch`; arrays for arrays.'),
     ...commonItemTail,
   },
   { $id: 'Listing', description: 'A watch that is or was on the channel.' },

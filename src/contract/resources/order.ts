@@ -1,6 +1,13 @@
 import Type, { type Static } from 'typebox';
-import { AMOUNT_LIMIT, CHANNEL_ORDER_ID_LENGTH_LIMIT, LINE_QUANTITY_LIMIT, ORDER_LINES_LIMIT } from '../limits.ts';
-import { Nullable, OneOf, Timestamp, TimestampOf, timestampExample, UPDATED_AT } from './common.ts';
+import {
+  AMOUNT_LIMIT,
+  CHANNEL_ORDER_ID_LENGTH_LIMIT,
+  LINE_QUANTITY_LIMIT,
+  ORDER_LINES_LIMIT,
+  STRING_LENGTH_LIMIT,
+} from '../limits.ts';
+import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION } from '../openapi-schemas.ts';
+import { CurrencyCode, Nullable, OneOf, Timestamp, TimestampOf, timestampExample, UPDATED_AT } from './common.ts';
 import { AddressInput, identityFields, METADATA_SIZE, Metadata, optionalText } from './customer.ts';
 
 const Amount = Type.Integer({ minimum: 0, maximum: AMOUNT_LIMIT });
@@ -40,11 +47,19 @@ export const OrderInput = Type.Object(
     }),
     currency: Type.Optional(
       Nullable(
-        Type.String({ pattern: '^([A-Z]{3})?$' }),
+        Type.String({
+          pattern: '^([A-Z]{3})?$',
+          [EXPECTED_ANNOTATION]: 'an ISO 4217 code of three capital letters, such as USD',
+        }),
         'ISO 4217 code; the integration’s currency if it is left out.',
       ),
     ),
-    placed_at: optionalText('When the order was placed: ISO 8601 with any offset.'),
+    placed_at: Type.Optional(
+      Nullable(
+        Type.String({ maxLength: STRING_LENGTH_LIMIT, [FORMAT_ANNOTATION]: 'date-time' }),
+        'When the order was placed: ISO 8601 with any offset.',
+      ),
+    ),
     customer: Type.Optional(Nullable(OrderCustomer, 'Who bought it.')),
     shipping_address: Type.Optional(Nullable(AddressInput, 'Where it goes.')),
     billing_address: Type.Optional(Nullable(AddressInput, 'Who pays.')),
@@ -127,7 +142,7 @@ export const Order = Type.Object(
     ),
     is_test: Type.Boolean({ description: 'Reported while the integration was in test mode; it touches no stock.' }),
     channel_order_id: Type.String({ description: 'Your own id of the order, as reported.' }),
-    currency: Type.String({ description: 'ISO 4217 code of all its amounts.' }),
+    currency: CurrencyCode('ISO 4217 code of all its amounts.'),
     placed_at: Nullable(Timestamp, 'As reported.'),
     customer: Nullable(
       Type.Object(

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { STRING_LENGTH_LIMIT } from '../limits.ts';
-import { commonItemFields, commonItemTail, Nullable, OneOf, timestampExample } from './common.ts';
+import { commonItemFields, commonItemTail, Labels, Nullable, OneOf, timestampExample } from './common.ts';
 import { addressExample } from './listing.ts';
 
 const name = (description: string) =>
@@ -38,9 +38,7 @@ export const Part = Type.Object(
     ...commonItemFields,
     ...PartAttributes.properties,
     tax_treatment: OneOf('tax_treatment', 'How the sale is taxed.'),
-    labels: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'English text for every enumerated field of the part.',
-    }),
+    labels: Labels('English text for every enumerated field of the part.'),
     ...commonItemTail,
   },
   { $id: 'Part', description: 'A spare part on the channel.' },

@@ -1,3 +1,4 @@
+import { EventEnvelope } from '../../../contract/resources/event.ts';
 import type { Site } from '../page.ts';
 import { type Html, html } from './html.ts';
 import { counted, sentence } from './text.ts';
@@ -8,6 +9,7 @@ export type JsonSchema = {
   const?: unknown;
   enum?: readonly unknown[];
   anyOf?: readonly JsonSchema[];
+  oneOf?: readonly JsonSchema[];
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
   required?: readonly string[];
@@ -69,6 +71,7 @@ export function typeText(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return 'enum';
+  if (schema.oneOf !== undefined) return 'object';
   if (schema.anyOf !== undefined) {
     const isEnum = schema.anyOf.every((choice) => choice.const !== undefined);
     return isEnum ? 'enum' : [...new Set(schema.anyOf.map(typeText))].join(' or ');
@@ -79,6 +82,8 @@ export function typeText(schema: JsonSchema): string {
 }
 
 function objectIn(schema: JsonSchema): { schema: JsonSchema; suffix: string } | null {
+  // What events of all types have in common; each type is described with the webhooks.
+  if (schema.items?.$id === 'Event') return { schema: EventEnvelope as JsonSchema, suffix: '[]' };
   if (schema.properties !== undefined) return { schema, suffix: '' };
   if (schema.items?.properties !== undefined) return { schema: schema.items, suffix: '[]' };
   for (const choice of schema.anyOf ?? []) {
