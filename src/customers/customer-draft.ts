@@ -97,5 +97,9 @@ export function addressOf(input: AddressInput): Address {
 function possiblePhone(text: string, country: string | null, field: string): string {
   const phone = parsePhone(text, country);
   if (phone !== null) return phone;
-  throw new DomainError('invalid_input', `${field} is not a possible phone number.`, field);
+  throw new DomainError(
+    'invalid_input',
+    `${field} must be a possible phone number, such as +41 22 730 00 00; without a country code the dealer’s country is assumed.`,
+    field,
+  );
 }

@@ -3,10 +3,14 @@ import addFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, SafePromiseLike } from 'fastify';
 import { eventLoopSlices, type Steps } from '../concurrency/time-slices.ts';
 import { ApiError } from '../contract/errors.ts';
+import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../contract/openapi-schemas.ts';
+import { faultText } from './fault-text.ts';
 import { keyOfLargeBody } from './json/json-body.ts';
 
 // What comes is taken as it is: no coercion, no defaults, nothing stripped.
-const ajv = new Ajv({ strict: true, allErrors: false });
+// A fault comes with its value and its schema, for the message.
+const ajv = new Ajv({ strict: true, allErrors: false, verbose: true });
+ajv.addVocabulary([EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION]);
 addFormats.default(ajv);
 
 /** Validates with the contract's schemas and throws `invalid_request` with the exact path of the first fault. */
@@ -22,7 +26,7 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
     }
     const data = isText ? withNumbers(schema, input) : input;
     if (validate(data)) return { value: data };
-    return { error: toApiError(mainFault(validate.errors ?? []), data) };
+    return { error: toApiError(mainFault(validate.errors ?? []), data, isText) };
   };
 };
 
@@ -87,11 +91,16 @@ function mainFault(faults: ErrorObject[]): ErrorObject | undefined {
   return beyondType ?? { ...first, params: { type: candidates.flatMap((fault) => fault.params.type) } };
 }
 
-function toApiError(fault: ErrorObject | undefined, data: unknown): ApiError {
+function toApiError(fault: ErrorObject | undefined, data: unknown, isQuery = false): ApiError {
   if (fault === undefined) return new ApiError('invalid_request');
   const param = pathOf(fault, data);
-  const message = `${param === '' ? 'The body' : param} ${textOf(fault)}.`;
+  const text = isQuery && Array.isArray(fault.data) ? repeated(fault.data) : faultText(fault);
+  const message = `${param === '' ? 'The body' : param} ${text}.`;
   return new ApiError('invalid_request', param === '' ? { message } : { message, param });
+}
+
+function repeated(values: unknown[]): string {
+  return `must be sent once, not ${values.length} times`;
 }
 
 /** `/lines/0/quantity` becomes `lines[0].quantity`; a missing field is named itself, not its parent. */
@@ -109,35 +118,4 @@ function pathOf(fault: ErrorObject, data: unknown): string {
     value = (value as Record<string, unknown> | undefined)?.[segment];
   }
   return path;
-}
-
-function textOf(fault: ErrorObject): string {
-  const { limit } = fault.params;
-  switch (fault.keyword) {
-    case 'required':
-      return 'is required';
-    case 'type':
-      return `must be ${[fault.params.type].flat().map(withArticle).join(' or ')}`;
-    case 'enum':
-      return `must be one of ${(fault.params.allowedValues as unknown[]).join(', ')}`;
-    case 'minimum':
-      return `must be at least ${limit}`;
-    case 'maximum':
-      return `must be at most ${limit}`;
-    case 'minLength':
-      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
-    case 'maxLength':
-      return `must have at most ${limit} characters`;
-    case 'minItems':
-      return limit === 1 ? 'must not be empty' : `must have at least ${limit} items`;
-    case 'maxItems':
-      return `must have at most ${limit} items`;
-    default:
-      return fault.message ?? 'is not valid';
-  }
-}
-
-function withArticle(type: string): string {
-  if (type === 'null') return type;
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }

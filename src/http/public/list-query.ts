@@ -1,6 +1,7 @@
 import type { Cursor, Cursors, ListName } from '../../channel/reads/cursors.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { PAGE_LIMIT_DEFAULT } from '../../contract/limits.ts';
+import { shownText } from '../../contract/shown-value.ts';
 import { parseTimestamp } from '../../contract/timestamps.ts';
 
 /** A list's query, understood: what to read and after which row. */
@@ -61,7 +62,7 @@ export function parseChoices(name: string, allowed: readonly string[], text: str
     if (!allowed.includes(value)) {
       throw new ApiError('invalid_request', {
         param: name,
-        message: `${name} must be a comma-separated list of ${allowed.join(', ')}, or any.`,
+        message: `${name} must be a comma-separated list of ${allowed.join(', ')}, or any; it has ${shownText(value)}.`,
       });
     }
   }

@@ -2,6 +2,7 @@ import { rendererKey } from '../../../channel/projection/project-items.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
+import { shownText } from '../../../contract/shown-value.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { assertPiece, firstPiece, type PageRest } from '../../../db/page-bytes.ts';
 import {
@@ -79,7 +80,10 @@ export function parseTypes(text: string): string[] {
   const names = new Set(text.split(',').map((name) => name.trim()));
   for (const name of names) {
     if (name !== '*' && !TYPES.some((type) => isNamed(name, type))) {
-      throw new ApiError('invalid_request', { param: 'type', message: `type: there is no event named ${name}.` });
+      throw new ApiError('invalid_request', {
+        param: 'type',
+        message: `type must be a comma-separated list of event names; there is no ${shownText(name)}.`,
+      });
     }
   }
   return TYPES.filter((type) => names.has('*') || names.has(type) || names.has(wildcardOf(type)));
