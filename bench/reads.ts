@@ -1,4 +1,5 @@
 import type { ChannelContext } from '../src/channel/context.ts';
+import { READ_IDS_LIMIT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
 import { benchMassChange } from './mass-change.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
@@ -71,9 +72,11 @@ async function compareWithBare(
   const byId = shop.listingIds.map((id) => `/api/v1/listings/${id}`);
   const pages = await pagePaths(get, PAGE);
   const rows: string[][] = [];
+  const manyIds = chunked(shop.listingIds, READ_IDS_LIMIT).map((ids) => `/api/v1/listings?ids=${ids.join(',')}`);
   for (const [name, paths, target] of [
     ['listing by id', byId, 0.35],
     ['page of 50', pages, 0.4],
+    [`ids of ${READ_IDS_LIMIT}`, manyIds, 0.5],
   ] as const) {
     const coldPerSecond = await coldRate(timeAnew, paths);
     const bodies = await warmUp(get, paths);
@@ -124,6 +127,12 @@ async function compareWithBare(
     ],
     rows,
   );
+}
+
+function chunked(ids: readonly string[], size: number): string[][] {
+  const chunks: string[][] = [];
+  for (let from = 0; from < ids.length; from += size) chunks.push(ids.slice(from, from + size));
+  return chunks;
 }
 
 /** How many answers a second are made anew, asked for one after the other. */

@@ -1,3 +1,4 @@
+import { RATE_LIMIT_DEFAULT, READ_IDS_LIMIT } from '../../../contract/limits.ts';
 import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
 import { EVENT_LOG_DAYS } from '../../../webhooks/event-log.ts';
 import { type Chapter, endpointLink, endpointLinks } from '../chapter.ts';
@@ -10,6 +11,7 @@ import type { Site } from '../page.ts';
 export function pagination(operations: readonly Operation[], site: Site): Chapter | null {
   const lists = operations.filter((operation) => 'after' in ((operation.query as JsonSchema).properties ?? {}));
   if (lists.length === 0) return null;
+  const byIds = lists.filter((operation) => 'ids' in ((operation.query as JsonSchema).properties ?? {}));
   return {
     id: 'pagination',
     title: 'Pagination',
@@ -19,6 +21,7 @@ export function pagination(operations: readonly Operation[], site: Site): Chapte
 <li><strong>Nothing is skipped or repeated</strong> at the edge of a page, also while rows are being added. A row that changes during the walk moves to the top, and comes with the next one.</li>
 <li><strong>A cursor carries the filters</strong> that it was made under, such as <code>updated_after</code>, <code>status</code> or <code>type</code>. Leave them out on the next pages, or send the same ones; a different one answers ${errorLink('invalid_request', site)}. <code>limit</code> may change from page to page.</li>
 <li><strong>Cursors are opaque</strong> and do not expire. One that was altered, made by hand or taken from another list answers ${errorLink('invalid_cursor', site)}.</li>
+<li><strong>Read many by their ids.</strong> ${endpointLinks(byIds, site)} with <code>ids</code> answer up to ${READ_IDS_LIMIT} objects at once, in the order asked and in every status, for one token. What you can’t read is in <code>missing</code>. Send the commas as they are: escaped, a long list passes the 8 KB that many proxies allow.</li>
 <li><strong>Unchanged pages are cheap.</strong> Send the <code>ETag</code> of an answer in <code>If-None-Match</code>: while nothing has changed, 304 comes without a body.</li>
 </ul>`,
   };
@@ -43,6 +46,23 @@ events show what is gone. <a href="${site.basePath}/docs/api/webhooks">Webhooks<
 <li><strong>So no change is missed.</strong> A change never gets a time that is earlier than, or equal to, one that you could already read, however many people work at the dealer’s. Times of rows and of events are of one clock, and yours does not matter.</li>
 <li><strong>Keep one mark for each list.</strong> Treat it as text, and send it as you got it.</li>
 <li><strong>After more than ${EVENT_LOG_DAYS} days away</strong> begin anew, and drop what the lists no longer hold: older events are not kept.</li>
+</ul>`,
+  };
+}
+
+/** How to follow more webhooks than the rate limit has tokens. */
+export function burst(site: Site): Chapter {
+  const { listListings, listParts } = OPERATIONS;
+  return {
+    id: 'bursts',
+    title: 'Following a burst',
+    body: html`<p>When the dealer changes a markup or an exchange rate, every listing changes, and each change is an event: 1,500 listings
+are 1,500 webhooks within seconds. An event names its listing or part and does not hold it, so a read for each of them would need more than the
+${RATE_LIMIT_DEFAULT} tokens that you have in a minute. You need far fewer:</p>
+<ul class="rules">
+<li><strong>Collect, then read many.</strong> Store what each event names and answer 2xx. After a second or two, read the ids that have come together with one request for ${READ_IDS_LIMIT} of them: ${endpointLinks([listListings, listParts], site)} with <code>ids</code>. 1,500 listings are 6 requests. Each id is read once, however many events named it. Remove from your copy what is in <code>missing</code>.</li>
+<li><strong>Or pull once for all.</strong> If the ids do not matter to you, read the list with your last mark as <code>updated_after</code> and walk it to the end, as in <a href="${site.basePath}/docs/api#sync">Staying in sync</a>. That is one request for each ${READ_IDS_LIMIT} changes, and it also brings those whose webhook has not arrived yet.</li>
+<li><strong>The order does not matter.</strong> Both reads show each object as it is now. A late webhook leads to the same copy again.</li>
 </ul>`,
   };
 }

@@ -159,7 +159,8 @@ function conventions(operations: readonly Operation[], openapi: OpenapiView, sit
 <li><strong>JSON both ways,</strong> in UTF-8. A request with a body sends <code>Content-Type: application/json</code>; a body has at most ${BODY_LIMIT_BYTES.toLocaleString('en-US')} bytes unless its endpoint says otherwise.</li>
 <li><strong>Times</strong> are UTC with milliseconds, in ISO 8601: <code>2026-05-08T09:00:00.123Z</code>.</li>
 <li><strong>Ids</strong> are text with a prefix that says what they name, such as <code>int_</code>. Do not look for more in them.</li>
-<li><strong>Answers grow.</strong> Ignore fields that you do not know, and expect new ones.</li>
+<li><strong>Answers grow.</strong> Ignore fields that you do not know, and expect new ones. The same holds for values: a status, an event type, an error code or a label may be one that you have never seen.</li>
+<li><strong>Nothing is ignored in silence.</strong> A field or a query parameter that nobody knows is accepted and not stored, and the answer names it in <code>X-Ignored-Fields</code>. Log that header while you build: it shows typos such as <code>updated_afer</code>.</li>
 <li><strong>Errors</strong> share one shape and are listed, with causes and remedies, in <a href="${site.basePath}/docs/api/errors">Errors</a>.</li>
 </ul></div>
 <div><h3 class="minor">Response headers</h3>

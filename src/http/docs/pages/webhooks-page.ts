@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
-import { Event, eventExample } from '../../../contract/resources/event.ts';
+import { EventEnvelope, eventExample } from '../../../contract/resources/event.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../../contract/webhooks.ts';
 import { GRACE_DEFAULT_HOURS } from '../../../webhooks/endpoints/signing-secrets.ts';
 import { EVENT_LOG_DAYS } from '../../../webhooks/event-log.ts';
@@ -13,6 +13,7 @@ import { sentence } from '../markup/text.ts';
 import type { OpenapiView } from '../openapi-view.ts';
 import type { DocsPage, Site } from '../page.ts';
 import { deliveries } from './delivery-chapter.ts';
+import { burst } from './list-chapters.ts';
 import { curlOf } from './operation-reference.ts';
 
 /** Read once: it is part of the release, and the tests run what the page shows. */
@@ -27,6 +28,7 @@ export function webhooksPage(openapi: OpenapiView, site: Site): DocsPage {
     receiving(site),
     signatures(),
     deliveries(),
+    burst(site),
     trying(openapi, site),
   ];
   return {
@@ -55,7 +57,7 @@ function events(site: Site): Chapter {
 <p>An event says that something happened to one listing, part or order. It is written in the same transaction as the change
 itself, so there is no change without its event. A change that alters nothing you can read is no event.</p>
 <p>The body of a webhook is the event. ${endpointLink(OPERATIONS.listEvents, site)} has the same bytes for ${EVENT_LOG_DAYS} days, also of events that no URL received.</p>
-${fieldList(fieldsOf(Event as JsonSchema), site, { marksRequired: false })}
+${fieldList(fieldsOf(EventEnvelope as JsonSchema), site, { marksRequired: false })}
 </div><div class="examples">
 ${jsonBlock('A listing changed: read it', eventExample)}
 ${jsonBlock('A listing was deleted for ever: forget it', { ...eventExample, type: 'listing.unpublished', data: { object: { ...eventExample.data.object, deleted: true } } })}
@@ -152,11 +154,15 @@ function trying(openapi: OpenapiView, site: Site): Chapter {
     body: html`<div class="spread"><div>
 <p>${endpointLink(pingWebhook, site)} posts an <code>integration.test_event</code> to your URL, whatever is subscribed. With no URL, or while
 webhooks are off, <code>enqueued</code> is false and nothing is sent, not even later.</p>
+<p>In test mode you can also try every other event, without a dealer who sells a watch for you. Name it as <code>type</code>, and if you like a listing, part or order
+of yours as <code>object_id</code>; else one is made up. The event is what the real one would be, with <code>livemode: false</code>, and it is sent whatever is
+subscribed. Nothing else happens: the listing is not sold.</p>
 <p>A new integration is in test mode: all its events have <code>livemode: false</code>. Let your receiver run with them from end to end, then ask the
 dealer to turn test mode off.</p>
 </div><div class="examples">
 ${shellBlock('Request', curlOf(pingWebhook, openapi, site))}
 ${jsonBlock('Answer', pingWebhook.success.example)}
+${jsonBlock('A body that sends another event', { type: 'listing.sold', object_id: 'lst_01h455vb4pex5vsknk084sn02q' })}
 </div></div>`,
   };
 }
