@@ -16,7 +16,10 @@ import { checkedEmail, checkedName } from '../../src/dealers/input-rules.ts';
 import { isApiKey } from '../../src/dealers/integrations/api-keys.ts';
 import { acceptedEncoding } from '../../src/http/accept-encoding.ts';
 import { isMatch } from '../../src/http/etag.ts';
-import { isJsonType, parseJsonBody, parseJsonBodySteps } from '../../src/http/json/json-body.ts';
+import { isJsonType, LARGE_BODY_BYTES, parseJsonBody, parseJsonBodySteps } from '../../src/http/json/json-body.ts';
+import { UnknownNames } from '../../src/http/json/unknown-names.ts';
+import { didYouMean } from '../../src/http/public/did-you-mean.ts';
+import { readIds } from '../../src/http/public/ids-query.ts';
 import { parseChoices } from '../../src/http/public/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';
 import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
@@ -157,6 +160,33 @@ export const PARSERS: Parser[] = [
       charsets: (length) => `application/json;${filled('charset=utf-8;', length)}`,
     },
     parse: isJsonType,
+  }),
+  row<Buffer>({
+    name: 'the unknown names of a small body',
+    limit: LARGE_BODY_BYTES,
+    worst: {
+      'names that differ': (length) => json(`{${keys(length, (index) => `k${index}`)}"x":1}`),
+      'one name again and again': (length) => json(`{"customers":[${filled('{"x":1},', length)}{}]}`),
+      'a long name': (length) => json(`{"${'é'.repeat(length / 2)}":1}`),
+      'known names': (length) => json(`{"customers":[${filled('{"email":"a@b.ch"},', length)}{}]}`),
+    },
+    parse: (body) => parseJsonBody(body, 'application/json', BulkInput as object, new UnknownNames()),
+  }),
+  row<string>({
+    name: 'ids',
+    limit: HEADERS,
+    worst: {
+      commas: (length) => ','.repeat(length),
+      'ids that differ': (length) => Array.from({ length: length / 8 }, (_, index) => `i${index}`).join(),
+      blanks: (length) => `a${' '.repeat(length)}b`,
+    },
+    parse: readIds,
+  }),
+  row<string>({
+    name: 'did you mean',
+    limit: HEADERS,
+    worst: { 'a long name': (length) => 'a_'.repeat(length / 2) },
+    parse: (name) => didYouMean(name, ['channel_order_id', 'updated_after']),
   }),
   row<string>({
     name: 'Accept-Encoding',

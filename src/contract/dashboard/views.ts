@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { EXPECTED_ANNOTATION } from '../openapi-schemas.ts';
 import { operation } from './operation.ts';
 
 /** How many views of one list a person can have. */
@@ -6,12 +7,17 @@ export const VIEWS_LIMIT = 50;
 export const VIEW_NAME_LENGTH_LIMIT = 80;
 const VIEW_QUERY_LENGTH_LIMIT = 2_000;
 
-const List = Type.String({ pattern: '^[a-z_]{1,40}$', description: 'The list it belongs to, such as `watches`.' });
+const List = Type.String({
+  pattern: '^[a-z_]{1,40}$',
+  [EXPECTED_ANNOTATION]: 'the name of a list, such as watches',
+  description: 'The list it belongs to, such as `watches`.',
+});
 const Name = Type.String({ minLength: 1, maxLength: VIEW_NAME_LENGTH_LIMIT });
 const Query = Type.String({
   maxLength: VIEW_QUERY_LENGTH_LIMIT,
   // One line without controls: it becomes part of an address.
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  [EXPECTED_ANNOTATION]: 'a text without control characters',
   description: 'The query of the list’s address: search, filters, order, layout and columns.',
 });
 

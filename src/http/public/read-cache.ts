@@ -58,6 +58,9 @@ const COUNTED_BYTES = 65_536;
 /** The share of the memory that known URLs take. */
 const URLS_SHARE = 1 / 8;
 
+/** A longer URL names many ids. Its answer is too large for the short way, and it would only take memory. */
+const KNOWN_URL_LIMIT = 1_024;
+
 export type ReadCacheOptions = { maxBytes: number; limits: ReadLimits; pieceLimitMs: number };
 
 export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOptions): ReadCache {
@@ -71,7 +74,9 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   }
 
   function kept(request: IncomingMessage, integration: AdmittedIntegration): KeptAnswer | null {
-    const known = urls.get(`${integration.integrationId} ${request.url}`);
+    const { url = '' } = request;
+    if (url.length > KNOWN_URL_LIMIT) return null;
+    const known = urls.get(`${integration.integrationId} ${url}`);
     const entry = known === undefined ? null : find(integration, keyOf(integration, known.key));
     if (entry === null) return null;
     const { version, etag } = entry;
@@ -160,8 +165,9 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
       const obtain = async () => find(integration, key) ?? (await make(read, key, build));
       const found = await obtain();
       // A URL with ignored parameters is unusual: its answer names them, so it goes the long way each time.
-      if (!reply.hasHeader('x-ignored-fields')) {
-        urls.set(`${integration.integrationId} ${request.raw.url}`, { key: read.key, size: read.key.length });
+      const { url = '' } = request.raw;
+      if (url.length <= KNOWN_URL_LIMIT && !reply.hasHeader('x-ignored-fields')) {
+        urls.set(`${integration.integrationId} ${url}`, { key: read.key, size: read.key.length });
       }
       if (isMatch(request.headers['if-none-match'], found.etag)) {
         if (found.version !== null) reply.header('x-api-version', found.version);

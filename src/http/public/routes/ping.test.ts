@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { TESTER } from '../../../../test/harness/actor.ts';
+import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import { sql } from '../../../db/sql.ts';
 import { newId } from '../../../ids/new-id.ts';
+import { setPublished } from '../../../inventory/publications.ts';
 
 let world: World;
 before(async () => {
@@ -167,6 +169,16 @@ describe('a triggered event', () => {
     assert.deepEqual((await shop.api.get(`/v1/orders/${order.id}`)).body, order);
     assert.equal((await shop.api.get(`/v1/listings/${listing}`)).body.status, 'active');
     assert.equal((await shop.api.get(`/v1/parts/${spare}`)).body.quantity, 7);
+  });
+
+  it('is told to nobody else, not even to another integration that has the same listing', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const other = await addShop(world, shop);
+    const listing = await publishNew(world, shop, watch());
+    await setPublished(world.channel, TESTER, other.organizationId, other.integrationId, [listing], true);
+    const before = (await other.api.get('/v1/events')).text;
+    assert.equal((await trigger(shop, { type: 'listing.sold', object_id: listing })).status, 200);
+    assert.equal((await other.api.get('/v1/events')).text, before);
   });
 
   it('is delivered whatever the subscriptions, and not enqueued without a URL', async () => {

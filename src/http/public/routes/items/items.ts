@@ -9,7 +9,7 @@ import { reservedUntil } from '../../../../sales/reservations/read-reservations.
 import type { AdmittedIntegration } from '../../authentication.ts';
 import { reading } from '../../database-faults.ts';
 import type { Call, Handler, PublicContext } from '../../handler.ts';
-import { readIdsQuery } from '../../ids-query.ts';
+import { assertIdsAlone, readIds } from '../../ids-query.ts';
 import { listBody } from '../../list-body.ts';
 import { parseChoices, readListQuery } from '../../list-query.ts';
 
@@ -57,9 +57,11 @@ export function listItems(kind: Kind): Handler<typeof OPERATIONS.listListings> {
 /** The items that were asked for by id, in that order, whatever their status. */
 async function readMany(kind: Kind, call: Call<typeof OPERATIONS.listListings>): Promise<unknown> {
   const { context, integration, query, request, reply } = call;
-  const ids = readIdsQuery(query);
-  const key = `${kind} ids ${ids.join(',')}`;
+  assertIdsAlone(query);
+  // As it was sent: to take 250 ids apart costs 0.2 ms, as much as sending the answer.
+  const key = `${kind} ids ${query.ids}`;
   return await context.readCache.serve({ request, reply, integration, key }, async () => {
+    const ids = readIds(query.ids ?? '');
     const wellFormed = ids.filter((id) => isId(kind, id));
     const reservedUntilMs = await reading(() => endOverdue(context, integration, wellFormed));
     const { documents, rest, missing, version, isCurrent, ...read } = await reading(() =>
