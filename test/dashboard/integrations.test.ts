@@ -5,14 +5,8 @@ import { COMMAND_LINE } from '../../src/audit/actor.ts';
 import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
-import {
-  assertAccessible,
-  type DashboardSite,
-  type Person,
-  PHONE_WIDTH,
-  settled,
-  startDashboard,
-} from '../harness/dashboard-browser.ts';
+import { runDeletions } from '../../src/sales/deletion/run-deletions.ts';
+import { type DashboardSite, type Person, startDashboard } from '../harness/dashboard-browser.ts';
 import { type Receiver, startReceiver } from '../harness/servers/receiver.ts';
 import { watch } from '../harness/stock.ts';
 import { startTestWorker, type TestWorker } from '../harness/webhooks.ts';
@@ -110,6 +104,48 @@ describe('the integration pages', () => {
     await page.context().close();
   });
 
+  it('ask before a tab with unsaved changes is left, and take settings back', async () => {
+    const { integrationId } = dealer;
+    const { page } = await site.openAs(owner, `/integrations/${integrationId}?tab=webhooks`);
+    await page.getByLabel('Orders', { exact: true }).click();
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave this page?' });
+    await dialog.getByRole('button', { name: 'Stay' }).click();
+    await button(page, 'Save events').click();
+    await page.getByRole('alert').filter({ hasText: 'Events saved.' }).getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Events saved.').first().waitFor();
+    assert.equal(await page.getByLabel('All events').isChecked(), true);
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.getByLabel('Name').fill('Another name');
+    await button(page, 'Rename').click();
+    await page.getByRole('alert').filter({ hasText: 'Renamed.' }).getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Website' }).waitFor();
+    await page.context().close();
+  });
+
+  it('refuse a currency without an exchange rate with a sentence', async () => {
+    const { page } = await site.openAs(owner, `/integrations/${dealer.integrationId}?tab=prices`);
+    await page.getByRole('combobox', { name: 'Currency' }).fill('SEK');
+    await page.getByText('There is no exchange rate to that currency.').waitFor();
+    await page.context().close();
+  });
+
+  it('show how far a deletion is until nothing is left', async () => {
+    const other = await site.world.dealer();
+    const person = await site.person(other);
+    const id = await createItem(site.world.channel, COMMAND_LINE, other.organizationId, watch());
+    await setPublished(site.world.channel, COMMAND_LINE, other.organizationId, other.integrationId, [id], true);
+    const { page } = await site.openAs(person, `/integrations/${other.integrationId}?tab=danger`);
+    await button(page, 'Delete integration').click();
+    await page.getByLabel('Type Website to confirm').fill('Website');
+    await button(page, 'Delete for ever').click();
+    await page.getByText(/Website: 0.* records removed/).waitFor();
+    assert.equal(await me(other.apiKey), 401);
+    await runDeletions(site.world.channel);
+    await page.getByText(/records removed/).waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
   it('show staff what only owners may do, disabled with its reason', async () => {
     const staff = await site.person(dealer, 'staff');
     const { page } = await site.openAs(staff, `/integrations/${dealer.integrationId}?tab=danger`);
@@ -117,34 +153,5 @@ describe('the integration pages', () => {
     assert.equal(await regenerate.getAttribute('aria-disabled'), 'true');
     assert.equal(await regenerate.getAttribute('title'), 'Only owners may do this.');
     await page.context().close();
-  });
-
-  it('have nothing that axe finds, in both schemes, wide and narrow', async () => {
-    const one = `/integrations/${dealer.integrationId}`;
-    for (const look of [{ scheme: 'light' }, { scheme: 'dark', width: PHONE_WIDTH }] as const) {
-      const { page, complaints } = await site.openAs(owner, '/integrations', look);
-      for (const path of [
-        '/integrations',
-        '/integrations/new',
-        one,
-        `${one}?tab=webhooks`,
-        `${one}?tab=prices`,
-        `${one}?tab=danger`,
-      ]) {
-        await page.goto(`${site.url}${path}`);
-        await settled(page);
-        await assertAccessible(page, `${path} ${look.scheme}`);
-        if ('width' in look) {
-          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-          assert.ok(Number(overflow) <= 0, `${path} is wider than the phone by ${overflow} px`);
-        }
-        if (process.env.SCREENSHOTS !== undefined) {
-          const name = path.replaceAll(/\W+/g, '-');
-          await page.screenshot({ path: `${process.env.SCREENSHOTS}/${look.scheme}${name}.png`, fullPage: true });
-        }
-      }
-      assert.deepEqual(complaints, []);
-      await page.context().close();
-    }
   });
 });

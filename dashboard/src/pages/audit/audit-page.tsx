@@ -1,4 +1,4 @@
-import { Button, Collapse, Group, Text, Tooltip } from '@mantine/core';
+import { Anchor, Button, Collapse, Group, Text, Tooltip } from '@mantine/core';
 import { DateInput } from '@mantine/dates';
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -134,7 +134,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   { id: 'actor', header: 'Who', width: 160, cell: (entry) => <ActorCell entry={entry} /> },
   { id: 'action', header: 'What', width: 200, cell: (entry) => AUDIT_ACTION_LABELS[entry.action] },
   { id: 'object', header: 'Of', cell: (entry) => <ObjectCell entry={entry} /> },
-  { id: 'changes', header: 'Old → new', cell: (entry) => <ChangesCell entry={entry} /> },
+  { id: 'changes', header: 'Old and new', cell: (entry) => <ChangesCell entry={entry} /> },
 ];
 
 function ActorCell({ entry }: { entry: AuditEntry }) {
@@ -160,7 +160,7 @@ function ObjectCell({ entry: { object, object_count: count } }: { entry: AuditEn
   return (
     <div className="item-name">
       <Text size="sm" truncate>
-        {path === null ? name : <Link to={path}>{name}</Link>}
+        {path === null ? name : <Anchor renderRoot={(props) => <Link to={path} {...props} />}>{name}</Anchor>}
       </Text>
       <Text size="xs" c="dimmed">
         {kind}

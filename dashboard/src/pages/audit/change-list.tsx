@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import { useSession } from '../../shell/session.ts';
+import { Icon } from '../../ui/icons.tsx';
 import type { AuditEntry, FieldChange } from './audit-queries.ts';
 import { fieldLabel, valueText } from './field-text.ts';
 
@@ -28,7 +29,7 @@ export function ChangeList({ changes, personalFields = [], names = {} }: ChangeL
           </Text>{' '}
           {old === null ? null : (
             <>
-              <s>{text(field, old)}</s> →{' '}
+              <s>{text(field, old)}</s> <Icon name="forward" size={12} />{' '}
             </>
           )}
           <span>{text(field, now)}</span>
@@ -41,8 +42,9 @@ export function ChangeList({ changes, personalFields = [], names = {} }: ChangeL
   );
 }
 
-/** Attributes are one value in the log; people read them one by one. */
+/** Attributes are one value in the log; people read them one by one. What is the same on both sides says what it is about. */
 function eachField(change: FieldChange): FieldChange[] {
+  if (JSON.stringify(change.old) === JSON.stringify(change.new)) return [{ ...change, old: null }];
   if (change.field !== 'attributes') return [change];
   const [old, now] = [change.old ?? {}, change.new ?? {}] as [Record<string, unknown>, Record<string, unknown>];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];

@@ -78,6 +78,6 @@ function numberText(name: string, value: number, { currency }: TextContext): str
 function choiceText(name: string, value: string): string | undefined {
   const field = ATTRIBUTE_FIELDS.get(name);
   const enumeration = field?.type === 'one' || field?.type === 'many' ? field.of : name;
-  const labels: Record<string, Record<string, string>> = CATALOGUE;
+  const labels: Record<string, Record<string, string>> = { ...CATALOGUE, kind: { listing: 'watch' } };
   return labels[enumeration === 'default_tax_treatment' ? 'tax_treatment' : enumeration]?.[value];
 }
