@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { COMMAND_LINE } from '../../src/audit/actor.ts';
 import { createItem } from '../../src/inventory/items.ts';
+import { startJob } from '../../src/inventory/jobs/job-queue.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import {
   assertAccessible,
@@ -18,7 +19,7 @@ import type { Dealer } from '../harness/world.ts';
 
 /**
  * Walks every page of the router, so that a new page is looked at from its first day. A page whose address has a parameter
- * needs something to show: teach the walk how to make it in IDS, by the first part of the address.
+ * needs something to show: teach the walk how to make it in `ids`, by the part of the address before it.
  */
 const TABS: Record<string, string[]> = { '/integrations/$id': ['', '?tab=webhooks', '?tab=prices', '?tab=danger'] };
 const LOOKS = [
@@ -46,6 +47,13 @@ describe('every page of the dashboard', () => {
     ids['/watches'] = await createItem(channel, COMMAND_LINE, dealer.organizationId, watch());
     ids['/parts'] = await createItem(channel, COMMAND_LINE, dealer.organizationId, part());
     ids['/integrations'] = dealer.integrationId;
+    ids['/jobs'] = await startJob(site.world.db, COMMAND_LINE, {
+      organizationId: dealer.organizationId,
+      kind: 'undo',
+      title: 'A job',
+      parameters: {},
+      isUndoable: false,
+    });
     const items = [ids['/watches'], ids['/parts']];
     await setPublished(channel, COMMAND_LINE, dealer.organizationId, dealer.integrationId, items, true);
   });
