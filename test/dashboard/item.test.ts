@@ -318,6 +318,47 @@ describe('the page of an item', () => {
     await toast(page, 'Sale voided.').waitFor();
     assert.equal((await readItem(site.world.db, dealer.organizationId, id)).units, 12);
   });
+
+  it('is hidden and shown, duplicated without its numbers, and deleted for ever by owners alone', async (t) => {
+    const item = watch({ title: 'Original', serialNumber: 'SN-1' });
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, item);
+    const act = async (page: Page, name: string) => {
+      await page.getByRole('button', { name: 'Actions' }).click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    await act(page, 'Hide on every channel');
+    await toast(page, 'Hidden on every channel.').getByRole('button', { name: 'Undo' }).click();
+    await toast(page, 'Undone.').waitFor();
+    await act(page, 'Duplicate');
+    await page.getByRole('heading', { level: 1, name: 'New watch' }).waitFor();
+    await until(async () => assert.equal(await title(page).inputValue(), 'Original'));
+    assert.equal(await page.getByLabel('Stock number').inputValue(), '');
+    assert.equal(await page.getByLabel('Serial number').inputValue(), '');
+    await save(page);
+    await page.getByText('This is required.').first().waitFor();
+    await page.getByLabel('Stock number').fill(item.stockNumber);
+    await save(page);
+    await page.getByText(`The stock number ${item.stockNumber} is taken.`).waitFor();
+    await page.getByLabel('Stock number').fill(`${item.stockNumber}-B`);
+    await save(page);
+    await page.waitForURL(/\/watches\/lst_/);
+
+    const other = await site.openAs(staff, `/watches/${id}`);
+    t.after(() => other.context.close());
+    await other.page.getByRole('button', { name: 'Actions' }).click();
+    const forbidden = other.page.getByRole('menuitem', { name: 'Delete for ever' });
+    assert.equal(await forbidden.isDisabled(), true);
+    await forbidden.getByText('Only owners may do this.').waitFor();
+
+    await act(page, 'Delete for ever');
+    const dialog = page.getByRole('dialog');
+    assert.equal(await dialog.getByRole('button', { name: 'Delete for ever' }).isDisabled(), true);
+    await dialog.getByLabel(`Type ${item.stockNumber}-B to confirm`).fill(`${item.stockNumber}-B`);
+    await dialog.getByRole('button', { name: 'Delete for ever' }).click();
+    await page.waitForURL(/\/watches$/);
+  });
 });
 
 const UNTIL_LIMIT_MS = 20_000;

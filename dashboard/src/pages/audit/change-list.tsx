@@ -5,7 +5,7 @@ import type { AuditEntry, FieldChange } from './audit-queries.ts';
 import { fieldLabel, valueText } from './field-text.ts';
 
 /** Ids that mean nothing to people; the action says what was done. */
-const UNNAMED = new Set(['photoId', 'photoIds', 'promotionId']);
+const UNNAMED = new Set(['photoId', 'photoIds', 'position', 'promotionId', 'saleId']);
 
 type ChangeListProps = {
   changes: FieldChange[];

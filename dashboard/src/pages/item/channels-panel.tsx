@@ -48,7 +48,9 @@ export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: Channels
       ) : null}
       {channels.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {itemId === null ? 'Prices on your channels appear here.' : 'No integration yet. Your sites appear here.'}
+          {itemId === null
+            ? 'Prices, and what your sites would read, appear here when the required fields are filled in.'
+            : 'No integration yet. Your sites appear here.'}
         </Text>
       ) : null}
       {channels.map((channel) => (

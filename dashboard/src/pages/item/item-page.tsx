@@ -41,6 +41,7 @@ function ItemEditor({ item }: { item: Item }) {
   return (
     <Page
       title={item.title}
+      hasStickyHeader
       action={
         <Group gap="xs" wrap="nowrap">
           <ActionsMenu item={item} onChanged={refresh} />

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -71,6 +71,7 @@ function NewItemPage({ kind }: { kind: Kind }) {
   return (
     <Page
       title={kind === 'part' ? 'New part' : 'New watch'}
+      hasStickyHeader
       action={
         <Button loading={isSaving} onClick={() => void save()}>
           Save
@@ -93,11 +94,6 @@ function NewItemPage({ kind }: { kind: Kind }) {
         </div>
         <div>
           <ChannelsPanel itemId={null} channels={preview.data?.channels ?? []} isDraft onChanged={async () => {}} />
-          {preview.data === undefined ? (
-            <Text size="sm" c="dimmed">
-              Prices and what your sites would read appear when the required fields are filled in.
-            </Text>
-          ) : null}
         </div>
       </div>
     </Page>
