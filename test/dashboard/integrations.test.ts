@@ -113,8 +113,7 @@ describe('the integration pages', () => {
     await dialog.getByRole('button', { name: 'Stay' }).click();
     await button(page, 'Save events').click();
     await page.getByRole('alert').filter({ hasText: 'Events saved.' }).getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Events saved.').first().waitFor();
-    assert.equal(await page.getByLabel('All events').isChecked(), true);
+    await page.getByRole('checkbox', { name: 'All events', checked: true }).waitFor();
     await page.getByRole('tab', { name: 'Overview' }).click();
     await page.getByLabel('Name').fill('Another name');
     await button(page, 'Rename').click();
