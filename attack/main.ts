@@ -19,6 +19,9 @@ const { values } = parseArgs({
   },
 });
 
+/** A neighbour makes up to 200 requests a second. */
+const NEIGHBOUR_RATE_LIMIT = 100_000;
+
 const scale = Number(values.scale ?? (values.short ? 0.05 : 1));
 const attacks = ATTACKS.filter(({ name }) => values.only === undefined || name.includes(values.only));
 if (attacks.length === 0) fail(`no attack is named so; there are: ${ATTACKS.map(({ name }) => name).join('; ')}`);
@@ -45,7 +48,20 @@ async function run() {
   // what the key's rate limit lets through.
   const withKeys = { ...options, roundsLimit: 1, attacks: attacks.filter(({ needs }) => needs !== 'photos') };
   const cast = { neighbourKey, attacker: async () => ({ key, photos: [] }) };
+  await assertKey(url, key, 1);
+  await assertKey(url, neighbourKey, NEIGHBOUR_RATE_LIMIT);
   return await attackAll(withKeys, new URL(url), cast, null);
+}
+
+/** A key that is refused, or soon past its rate limit, would be measured as harm. */
+async function assertKey(url: string, key: string, rateLimit: number): Promise<void> {
+  const response = await fetch(new URL('/api/v1/me', url), { headers: { authorization: `Bearer ${key}` } });
+  await response.arrayBuffer();
+  const name = `the key ${key.slice(0, 8)}…`;
+  if (response.status !== 200) fail(`${name} is answered ${response.status}`);
+  if (Number(response.headers.get('x-ratelimit-limit')) < rateLimit) {
+    fail(`${name} needs a rate limit of ${rateLimit} to measure: crownwheel integration rate-limit int_… ${rateLimit}`);
+  }
 }
 
 function fail(message: string): never {
