@@ -1,13 +1,26 @@
 import type { FastifyRequest } from 'fastify';
-import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
-import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
 
 /** Each is in memory while it is read and worked on, at most 25 MB. */
 const UPLOADS_AT_ONCE = 16;
-const uploads = createSemaphore({ limit: UPLOADS_AT_ONCE, waitingLimit: 0 });
+/** A file may take minutes to arrive: four dealers who send slowly would else keep all others from uploading. */
+const UPLOADS_AT_ONCE_PER_DEALER = 4;
+/** Nothing of a file that waits has been read. */
+const WAITING_LIMIT = 200;
+const WAITING_LIMIT_PER_DEALER = 50;
+const WAIT_LIMIT_MS = 30_000;
 const RETRY_SECONDS = 5;
+
+const uploads = createKeyedSemaphore({
+  total: UPLOADS_AT_ONCE,
+  perKey: UPLOADS_AT_ONCE_PER_DEALER,
+  waitingTotal: WAITING_LIMIT,
+  waitingPerKey: WAITING_LIMIT_PER_DEALER,
+});
 
 /** How large a file may be, and what to say of one that is larger. */
 export type UploadLimit = { limitBytes: number; tooLarge: string };
@@ -19,12 +32,13 @@ const PHOTO_UPLOAD: UploadLimit = {
 
 /** Reads a file that is being uploaded and hands it on. */
 export async function withUpload<Result>(
-  request: FastifyRequest,
+  { request, user }: { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> },
   work: (bytes: Buffer) => Promise<Result>,
   limit: UploadLimit = PHOTO_UPLOAD,
 ): Promise<Result> {
+  const wait = { deadlineMs: performance.now() + WAIT_LIMIT_MS, signal: clientSignal(request) };
   return await uploads
-    .run(async () => await work(await readUpload(request, limit)))
+    .run(user.organizationId, async () => await work(await readUpload(request, limit)), wait)
     .catch((error: unknown) => {
       if (!(error instanceof SemaphoreError)) throw error;
       const message = 'Too many files are being uploaded at this moment. Try again in a minute.';

@@ -34,7 +34,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
   async uploadImport({ context, user, query, request }) {
     const { kind, name = 'stock.csv' } = query;
     const id = await withUpload(
-      request,
+      { request, user },
       (bytes) => storeImportFile(context.db, user.organizationId, { name, kind, bytes }),
       CSV_UPLOAD,
     );

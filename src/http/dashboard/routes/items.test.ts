@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
 import { signedIn } from '../../../../test/harness/dashboard-client.ts';
@@ -238,6 +240,25 @@ describe('the item in the dashboard', () => {
       assert.deepEqual(await ids(), [turned, b]);
       assert.equal((await owner.call('POST', `/items/${id}/photos/${a}/restore`)).status, 204);
       assert.deepEqual(await ids(), [turned, a, b]);
+    });
+
+    it('lets one dealer’s slow uploads wait for each other, and another dealer’s pass', async (t) => {
+      const id = await create();
+      const slow = Array.from({ length: 20 }, () => {
+        const socket = connect(world.port, '127.0.0.1');
+        t.after(() => socket.destroy());
+        socket.on('error', () => {});
+        socket.write(
+          `POST /api/dashboard/items/${id}/photos HTTP/1.1\r\nHost: x\r\nOrigin: ${world.channel.publicUrl}\r\n` +
+            `Cookie: ${owner.cookie()}\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\nbegin`,
+        );
+        return socket;
+      });
+      await Promise.all(slow.map((socket) => once(socket, 'ready')));
+      const stranger = await signedIn(world);
+      const other = await stranger.call('POST', '/items', newWatch());
+      assert.equal(other.status, 200, other.text);
+      assert.equal((await upload(other.body.id, await picture(), stranger)).status, 200);
     });
 
     it('refuses HEIC, what is no photo, and what is too large, each with a sentence', async () => {

@@ -124,7 +124,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async addItemPhoto({ context, user, actor, params, request }) {
     // Before the file is read: nobody uploads 25 MB to be told that there is no such item.
     await assertItem(context.db, user.organizationId, params.item_id);
-    const id = await withUpload(request, (bytes) =>
+    const id = await withUpload({ request, user }, (bytes) =>
       addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes),
     );
     announce(context, user, params.item_id);
