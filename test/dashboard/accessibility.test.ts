@@ -54,6 +54,11 @@ describe('every page of the dashboard', () => {
       parameters: {},
       isUndoable: false,
     });
+    const order = await dealer.api.post('/v1/orders', {
+      channel_order_id: 'SO-1',
+      lines: [{ listing_id: ids['/watches'] }],
+    });
+    ids['/orders'] = order.body.id;
     const items = [ids['/watches'], ids['/parts']];
     await setPublished(channel, COMMAND_LINE, dealer.organizationId, dealer.integrationId, items, true);
   });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { sql } from '../../src/db/sql.ts';
@@ -12,10 +11,12 @@ import {
   assertAccessible,
   type DashboardSite,
   type Person,
+  save,
   settled,
   startDashboard,
+  toast,
+  until,
 } from '../harness/dashboard-browser.ts';
-import { TEST_PASSWORD } from '../harness/dashboard-client.ts';
 import { part, watch } from '../harness/stock.ts';
 import type { Dealer } from '../harness/world.ts';
 
@@ -36,9 +37,7 @@ describe('the page of an item', () => {
     sharp({ create: { width: 60, height: 40, channels: 3, background } })
       .jpeg()
       .toBuffer();
-  const save = async (page: Page) => await page.getByRole('button', { name: 'Save', exact: true }).click();
   const title = (page: Page) => page.getByLabel('Title');
-  const toast = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text });
 
   it('takes a new watch, two photos, an edit and a channel', async () => {
     const { page, complaints } = await site.openAs(owner, '/watches');
@@ -119,69 +118,6 @@ describe('the page of an item', () => {
     assert.deepEqual([item.title, item.attributes.year], ['Half typed', 1950]);
   });
 
-  it('asks before it is left with unsaved changes', async (t) => {
-    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
-    const { page, context } = await site.openAs(owner, `/watches/${id}`);
-    t.after(() => context.close());
-    await title(page).fill('Not saved');
-    await page.getByRole('link', { name: 'Parts' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'Leave this page?' });
-    await dialog.getByRole('button', { name: 'Stay' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    assert.equal(await title(page).inputValue(), 'Not saved');
-    const asked = page.waitForEvent('dialog');
-    const closing = page.close({ runBeforeUnload: true });
-    const question = await asked;
-    assert.equal(question.type(), 'beforeunload');
-    await question.dismiss();
-    await closing;
-    await page.getByRole('link', { name: 'Parts' }).first().click();
-    await dialog.getByRole('button', { name: 'Leave', exact: true }).click();
-    await page.waitForURL(/\/parts$/);
-  });
-
-  it('keeps what is typed when the session ends, and saves it after the password', async (t) => {
-    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
-    const person = await site.person(dealer);
-    const { page, context } = await site.openAs(person, `/watches/${id}`);
-    t.after(() => context.close());
-    await title(page).fill('Typed before the end');
-    await site.world.db.query(sql`delete from sessions where user_id = ${person.userId}`);
-    // By keyboard: the preview may have met the end of the session before, and its dialog lies over the button.
-    await page.keyboard.press('Control+s');
-    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-    await dialog.getByLabel('Password').first().fill(TEST_PASSWORD);
-    await dialog.getByRole('button', { name: 'Sign in' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    assert.equal(await title(page).inputValue(), 'Typed before the end');
-    await save(page);
-    await toast(page, 'Saved.').waitFor();
-  });
-
-  it('says so when the line is cut in the middle of a save, and saves once when it is back', async (t) => {
-    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
-    const { page, context } = await site.openAs(owner, `/watches/${id}`);
-    t.after(() => context.close());
-    await title(page).fill('Saved over a bad line');
-    await context.setOffline(true);
-    await save(page);
-    await toast(page, 'The service can’t be reached. Nothing was lost').waitFor();
-    await context.setOffline(false);
-    // The service stores it, and only the answer is lost.
-    await page.route(`**/api/dashboard/items/${id}`, async (route) => {
-      if (route.request().method() !== 'PATCH') return await route.fallback();
-      await route.fetch();
-      await route.abort();
-      await page.unroute(`**/api/dashboard/items/${id}`);
-    });
-    await save(page);
-    await toast(page, 'The service can’t be reached. Nothing was lost').last().waitFor();
-    await save(page);
-    await toast(page, 'Saved.').waitFor();
-    const { revision, title: saved } = await readItem(site.world.db, dealer.organizationId, id);
-    assert.deepEqual([saved, revision], ['Saved over a bad line', 2]);
-  });
-
   it('takes back an edit from its history, and says what stays because it was changed since', async (t) => {
     const { channel } = site.world;
     const id = await createItem(
@@ -200,67 +136,6 @@ describe('the page of an item', () => {
     await toast(page, 'Undone, except what was changed since: Price.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'First' }).waitFor();
     await page.getByText('Was undone').waitFor();
-  });
-
-  it('orders photos by keyboard and by dragging, turns one, removes one and puts it back', async (t) => {
-    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
-    const { page, context, complaints } = await site.openAs(owner, `/watches/${id}`);
-    t.after(() => context.close());
-    const colors = ['#300', '#030', '#003'];
-    const files = await Promise.all(
-      colors.map(async (color) => ({ name: `${color}.jpg`, mimeType: 'image/jpeg', buffer: await picture(color) })),
-    );
-    await page.getByLabel('Photo files').setInputFiles(files);
-    await page.getByText('3 of 50.').waitFor();
-    const photosOf = async () => (await readItem(site.world.db, dealer.organizationId, id)).photos.map((one) => one.id);
-    const [a, b, c] = await photosOf();
-    const handle = (index: number) => page.getByRole('button', { name: new RegExp(`^Drag photo ${index} `) });
-
-    await handle(1).focus();
-    await page.keyboard.press('Space');
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('Space');
-    await until(async () => assert.deepEqual(await photosOf(), [b, a, c]));
-
-    const [from, to] = [await handle(3).boundingBox(), await handle(1).boundingBox()];
-    assert.ok(from !== null && to !== null);
-    await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
-    await page.mouse.down();
-    for (const share of [0.25, 0.5, 0.75, 1]) {
-      await page.mouse.move(from.x + from.width / 2 + (to.x - from.x) * share, from.y + from.height / 2);
-    }
-    await page.mouse.up();
-    await until(async () => assert.deepEqual(await photosOf(), [c, b, a]));
-
-    await page.getByRole('button', { name: 'Turn photo 1' }).click();
-    await until(async () => assert.notEqual((await photosOf())[0], c));
-    await page.getByRole('button', { name: 'Remove photo 2' }).click();
-    await toast(page, 'Photo removed.').getByRole('button', { name: 'Undo' }).click();
-    await toast(page, 'Undone.').waitFor();
-    await until(async () => assert.equal((await photosOf())[1], b));
-    assert.deepEqual(complaints, []);
-  });
-
-  it('refuses HEIC, and offers an upload that was cut off again', async (t) => {
-    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
-    const { page, context } = await site.openAs(owner, `/watches/${id}`);
-    t.after(() => context.close());
-    let isCut = true;
-    await page.route('**/photos', (route) => {
-      if (!isCut) return route.fallback();
-      isCut = false;
-      return route.abort();
-    });
-    await page.getByLabel('Photo files').setInputFiles([
-      { name: 'phone.heic', mimeType: 'image/heic', buffer: Buffer.from('ftypheic') },
-      { name: 'cut.jpg', mimeType: 'image/jpeg', buffer: await picture('#123') },
-      { name: 'fine.jpg', mimeType: 'image/jpeg', buffer: await picture('#456') },
-    ]);
-    await page.getByText(/phone\.heic: This is an HEIC photo.*Save it as JPEG/).waitFor();
-    await page.getByText('cut.jpg: The upload was cut off.').waitFor();
-    await page.getByText('1 of 50.').waitFor();
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('2 of 50.').waitFor();
   });
 
   it('takes promotion times in the zone of the business', async (t) => {
@@ -360,18 +235,3 @@ describe('the page of an item', () => {
     await page.waitForURL(/\/watches$/);
   });
 });
-
-const UNTIL_LIMIT_MS = 20_000;
-
-/** Asks again until the assertion holds. */
-async function until(assertion: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + UNTIL_LIMIT_MS;
-  for (;;) {
-    try {
-      return await assertion();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(50);
-    }
-  }
-}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
 import { createUser } from '../../src/dealers/users/users.ts';
 import { freePort } from '../service/service-process.ts';
@@ -141,4 +142,29 @@ export async function assertAccessible(page: Page, place: string): Promise<void>
     return `${id}: ${help} (${places.join('; ')})`;
   });
   assert.deepEqual(found, [], `axe on ${place}`);
+}
+
+/** A message at the edge of the page. */
+export function toast(page: Page, text: string): Locator {
+  return page.getByRole('alert').filter({ hasText: text });
+}
+
+/** The one primary action of a form. */
+export async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+}
+
+const UNTIL_POLL_MS = 50;
+
+/** Asks again until the assertion holds. */
+export async function until(assertion: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    try {
+      return await assertion();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(UNTIL_POLL_MS);
+    }
+  }
 }

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import sharp from 'sharp';
+import { createItem } from '../../src/inventory/items.ts';
+import { readItem } from '../../src/inventory/read-item.ts';
+import { TESTER } from '../harness/actor.ts';
+import { type DashboardSite, type Person, startDashboard, toast, until } from '../harness/dashboard-browser.ts';
+import { watch } from '../harness/stock.ts';
+import type { Dealer } from '../harness/world.ts';
+
+describe('the photos of an item', () => {
+  let site: DashboardSite;
+  let dealer: Dealer;
+  let owner: Person;
+  before(async () => {
+    site = await startDashboard();
+    dealer = await site.world.dealer();
+    owner = await site.person(dealer);
+  });
+  after(() => site?.stop());
+
+  const picture = (background: string) =>
+    sharp({ create: { width: 60, height: 40, channels: 3, background } })
+      .jpeg()
+      .toBuffer();
+
+  it('orders photos by keyboard and by dragging, turns one, removes one and puts it back', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context, complaints } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    const colors = ['#300', '#030', '#003'];
+    const files = await Promise.all(
+      colors.map(async (color) => ({ name: `${color}.jpg`, mimeType: 'image/jpeg', buffer: await picture(color) })),
+    );
+    await page.getByLabel('Photo files').setInputFiles(files);
+    await page.getByText('3 of 50.').waitFor();
+    const photosOf = async () => (await readItem(site.world.db, dealer.organizationId, id)).photos.map((one) => one.id);
+    const [a, b, c] = await photosOf();
+    const handle = (index: number) => page.getByRole('button', { name: new RegExp(`^Drag photo ${index} `) });
+
+    await handle(1).focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    await until(async () => assert.deepEqual(await photosOf(), [b, a, c]));
+
+    const [from, to] = [await handle(3).boundingBox(), await handle(1).boundingBox()];
+    assert.ok(from !== null && to !== null);
+    await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
+    await page.mouse.down();
+    for (const share of [0.25, 0.5, 0.75, 1]) {
+      await page.mouse.move(from.x + from.width / 2 + (to.x - from.x) * share, from.y + from.height / 2);
+    }
+    await page.mouse.up();
+    await until(async () => assert.deepEqual(await photosOf(), [c, b, a]));
+
+    await page.getByRole('button', { name: 'Turn photo 1' }).click();
+    await until(async () => assert.notEqual((await photosOf())[0], c));
+    await page.getByRole('button', { name: 'Remove photo 2' }).click();
+    await toast(page, 'Photo removed.').getByRole('button', { name: 'Undo' }).click();
+    await toast(page, 'Undone.').waitFor();
+    await until(async () => assert.equal((await photosOf())[1], b));
+    assert.deepEqual(complaints, []);
+  });
+
+  it('refuses HEIC, and offers an upload that was cut off again', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    let isCut = true;
+    await page.route('**/photos', (route) => {
+      if (!isCut) return route.fallback();
+      isCut = false;
+      return route.abort();
+    });
+    await page.getByLabel('Photo files').setInputFiles([
+      { name: 'phone.heic', mimeType: 'image/heic', buffer: Buffer.from('ftypheic') },
+      { name: 'cut.jpg', mimeType: 'image/jpeg', buffer: await picture('#123') },
+      { name: 'fine.jpg', mimeType: 'image/jpeg', buffer: await picture('#456') },
+    ]);
+    await page.getByText(/phone\.heic: This is an HEIC photo.*Save it as JPEG/).waitFor();
+    await page.getByText('cut.jpg: The upload was cut off.').waitFor();
+    await page.getByText('1 of 50.').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('2 of 50.').waitFor();
+  });
+});
