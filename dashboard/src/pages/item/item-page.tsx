@@ -8,17 +8,17 @@ import { Page } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
 import { ActionsMenu } from './actions-menu.tsx';
 import { ChannelsPanel } from './channels-panel.tsx';
-import { ConflictDialog } from './conflict-dialog.tsx';
+import { ConflictDialog } from './form/conflict-dialog.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import './item.css';
-import { useItemEditor } from './item-editor.ts';
-import { ItemFields } from './item-fields.tsx';
+import { useItemEditor } from './form/item-editor.ts';
+import { ItemFields } from './form/item-fields.tsx';
+import { usePreview } from './form/preview.ts';
+import { useSaveKey } from './form/save-key.ts';
 import { type Item, itemQuery } from './item-queries.ts';
-import { PhotoPanel } from './photo-panel.tsx';
-import { usePreview } from './preview.ts';
+import { PhotoPanel } from './photos/photo-panel.tsx';
 import { PromotionsPanel } from './promotions-panel.tsx';
 import { SalesPanel } from './sales-panel.tsx';
-import { useSaveKey } from './save-key.ts';
 
 export function ItemPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };

@@ -11,13 +11,13 @@ import { toastSuccess } from '../../ui/toasts.ts';
 import type { Kind } from '../stock/stock-queries.ts';
 import { ChannelsPanel } from './channels-panel.tsx';
 import './item.css';
-import { focusFirstError } from './item-editor.ts';
-import { ItemFields } from './item-fields.tsx';
-import { changedFields, emptyValues, type ItemValues, valuesOf } from './item-form.ts';
-import { problemsOf } from './item-problems.ts';
+import { focusFirstError } from './form/item-editor.ts';
+import { ItemFields } from './form/item-fields.tsx';
+import { changedFields, emptyValues, type ItemValues, valuesOf } from './form/item-form.ts';
+import { problemsOf } from './form/item-problems.ts';
+import { usePreview } from './form/preview.ts';
+import { useSaveKey } from './form/save-key.ts';
 import { itemChoicesQuery, itemQuery } from './item-queries.ts';
-import { usePreview } from './preview.ts';
-import { useSaveKey } from './save-key.ts';
 
 export function NewWatchPage() {
   return <NewItemPage kind="listing" />;

@@ -1,6 +1,6 @@
-import type { Kind } from '../stock/stock-queries.ts';
-import { emptyAttributes } from './attributes.ts';
-import type { Item } from './item-queries.ts';
+import type { Kind } from '../../stock/stock-queries.ts';
+import { emptyAttributes } from '../attributes.ts';
+import type { Item } from '../item-queries.ts';
 
 /** What people type. The price and the cost are minor units; units are those that can be sold. */
 export type ItemValues = {

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
-import { ApiFailure, api } from '../../api/client.ts';
-import { showFailure } from '../../api/failures.ts';
-import { queryClient } from '../../api/queries.ts';
-import { useUndo } from '../audit/undo.ts';
+import { ApiFailure, api } from '../../../api/client.ts';
+import { showFailure } from '../../../api/failures.ts';
+import { queryClient } from '../../../api/queries.ts';
+import { useUndo } from '../../audit/undo.ts';
+import { type Item, itemQuery } from '../item-queries.ts';
 import { type Choice, conflictsOf, merged, takenOver } from './conflicts.ts';
 import { changedFields, type ItemValues, valuesOf } from './item-form.ts';
 import { problemsOf } from './item-problems.ts';
-import { type Item, itemQuery } from './item-queries.ts';
 
 /** Colleagues who save all the time must not keep a save going round for ever. */
 const ATTEMPTS_LIMIT = 3;

@@ -1,9 +1,9 @@
 import { Button, Group, Modal, Radio, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useSession } from '../../shell/session.ts';
-import { fieldLabel, valueText } from '../audit/field-text.ts';
+import { useSession } from '../../../shell/session.ts';
+import { fieldLabel, valueText } from '../../audit/field-text.ts';
+import type { ItemChoices } from '../item-queries.ts';
 import type { Choice, Conflict } from './conflicts.ts';
-import type { ItemChoices } from './item-queries.ts';
 
 type ConflictDialogProps = {
   conflicts: Conflict[];

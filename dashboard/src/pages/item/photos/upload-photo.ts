@@ -1,5 +1,5 @@
-import { apiUrl } from '../../api/client.ts';
-import { uploadFile } from '../../api/upload.ts';
+import { apiUrl } from '../../../api/client.ts';
+import { uploadFile } from '../../../api/upload.ts';
 
 /** Uploads one photo and says how far it is. */
 export async function uploadPhoto(itemId: string, file: File, onProgress: (percent: number) => void): Promise<void> {

@@ -1,7 +1,7 @@
 import { ActionIcon, Autocomplete, Button, Text, TextInput, Title } from '@mantine/core';
-import { STRING_LENGTH_LIMIT } from '../../../../src/contract/limits.ts';
-import type { PartAttributes } from '../../../../src/contract/resources/part.ts';
-import { Icon } from '../../ui/icons.tsx';
+import { STRING_LENGTH_LIMIT } from '../../../../../src/contract/limits.ts';
+import type { PartAttributes } from '../../../../../src/contract/resources/part.ts';
+import { Icon } from '../../../ui/icons.tsx';
 
 type Fit = PartAttributes['compatibility'][number];
 

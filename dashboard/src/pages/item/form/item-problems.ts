@@ -4,10 +4,10 @@ import {
   STOCK_NUMBER_LENGTH_LIMIT,
   STRING_LENGTH_LIMIT,
   UNITS_LIMIT,
-} from '../../../../src/contract/limits.ts';
-import { formatNumber } from '../../format.ts';
-import type { Kind } from '../stock/stock-queries.ts';
-import { ATTRIBUTES, type AttributeField } from './attributes.ts';
+} from '../../../../../src/contract/limits.ts';
+import { formatNumber } from '../../../format.ts';
+import type { Kind } from '../../stock/stock-queries.ts';
+import { ATTRIBUTES, type AttributeField } from '../attributes.ts';
 import type { ItemValues } from './item-form.ts';
 
 /**

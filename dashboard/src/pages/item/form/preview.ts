@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { api } from '../../api/client.ts';
-import type { Kind } from '../stock/stock-queries.ts';
+import { api } from '../../../api/client.ts';
+import type { Kind } from '../../stock/stock-queries.ts';
 import type { ItemValues } from './item-form.ts';
 import { problemsOf } from './item-problems.ts';
 

@@ -1,19 +1,19 @@
 import { NumberInput, Select, SimpleGrid, Text, Textarea, TextInput, Title } from '@mantine/core';
-import { CATALOGUE } from '../../../../src/contract/catalogue.ts';
+import { CATALOGUE } from '../../../../../src/contract/catalogue.ts';
 import {
   DESCRIPTION_LENGTH_LIMIT,
   STOCK_NUMBER_LENGTH_LIMIT,
   STRING_LENGTH_LIMIT,
   UNITS_LIMIT,
-} from '../../../../src/contract/limits.ts';
-import { formatNumber } from '../../format.ts';
-import type { Kind } from '../stock/stock-queries.ts';
+} from '../../../../../src/contract/limits.ts';
+import { formatNumber } from '../../../format.ts';
+import type { Kind } from '../../stock/stock-queries.ts';
+import { ATTRIBUTES } from '../attributes.ts';
+import type { ItemChoices } from '../item-queries.ts';
+import { MoneyInput } from '../money-input.tsx';
 import { AttributeInput, lengthHint, optionsOf } from './attribute-input.tsx';
-import { ATTRIBUTES } from './attributes.ts';
 import { CompatibilityEditor } from './compatibility-editor.tsx';
 import type { ItemValues } from './item-form.ts';
-import type { ItemChoices } from './item-queries.ts';
-import { MoneyInput } from './money-input.tsx';
 
 export type ItemFieldsProps = {
   kind: Kind;

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
-import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../../../src/contract/limits.ts';
-import { ApiFailure } from '../../api/client.ts';
+import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
+import { ApiFailure } from '../../../api/client.ts';
 import { uploadPhoto } from './upload-photo.ts';
 
 export type Upload = {

@@ -1,8 +1,8 @@
 import { DragDropProvider } from '@dnd-kit/react';
 import { isSortable, useSortable } from '@dnd-kit/react/sortable';
 import { ActionIcon, Group } from '@mantine/core';
-import { Icon, type IconName } from '../../ui/icons.tsx';
-import type { Item } from './item-queries.ts';
+import { Icon, type IconName } from '../../../ui/icons.tsx';
+import type { Item } from '../item-queries.ts';
 
 type Photo = Item['photos'][number];
 

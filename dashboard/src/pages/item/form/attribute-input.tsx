@@ -1,8 +1,8 @@
 import { Autocomplete, MultiSelect, NumberInput, Select, Switch, TextInput } from '@mantine/core';
-import { CATALOGUE, type Enumeration } from '../../../../src/contract/catalogue.ts';
-import { STRING_LENGTH_LIMIT } from '../../../../src/contract/limits.ts';
-import { NUMBER_SEPARATORS } from '../../format.ts';
-import type { AttributeField } from './attributes.ts';
+import { CATALOGUE, type Enumeration } from '../../../../../src/contract/catalogue.ts';
+import { STRING_LENGTH_LIMIT } from '../../../../../src/contract/limits.ts';
+import { NUMBER_SEPARATORS } from '../../../format.ts';
+import type { AttributeField } from '../attributes.ts';
 import { shortNumber } from './item-problems.ts';
 
 type AttributeInputProps = {

@@ -1,11 +1,11 @@
 import { Button, Group, Progress, Skeleton, Text, Title } from '@mantine/core';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { PHOTOS_PER_ITEM_LIMIT } from '../../../../src/contract/limits.ts';
-import { useOperation } from '../../api/queries.ts';
-import { Icon } from '../../ui/icons.tsx';
-import { LeaveGuard } from '../../ui/leave-guard.tsx';
-import { useUndo } from '../audit/undo.ts';
-import type { Item } from './item-queries.ts';
+import { PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
+import { useOperation } from '../../../api/queries.ts';
+import { Icon } from '../../../ui/icons.tsx';
+import { LeaveGuard } from '../../../ui/leave-guard.tsx';
+import { useUndo } from '../../audit/undo.ts';
+import type { Item } from '../item-queries.ts';
 import { type Upload, usePhotoUploads } from './photo-uploads.ts';
 
 /** Dragging is a library of its own, which only this panel needs. */
