@@ -55,7 +55,7 @@ function isAsCreated(item: StockValues, photoIds: string[], created: Values): bo
       .map(([id]) => id)
       .sort()
       .join();
-  const added = new Set((created.photoIds ?? []) as string[]);
+  const added = new Set((created.photosAdded ?? []) as string[]);
   return (
     item.revision === 1 &&
     item.reservedUnits === 0 &&

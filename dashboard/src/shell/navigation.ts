@@ -13,9 +13,9 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: paths.parts(), label: 'Parts', icon: 'part', letter: 'p' },
   { path: paths.orders(), label: 'Orders', icon: 'order', letter: 'o', badge: 'orders' },
   { path: paths.sales(), label: 'Sales', icon: 'sale', letter: 's' },
+  { path: paths.integrations(), label: 'Integrations', icon: 'integration', letter: 'i', badge: 'integrations' },
   { path: paths.import(), label: 'Import', icon: 'import', letter: 'm' },
   { path: paths.jobs(), label: 'Jobs', icon: 'job', letter: 'j' },
-  { path: paths.integrations(), label: 'Integrations', icon: 'integration', letter: 'i', badge: 'integrations' },
   { path: paths.audit(), label: 'Audit', icon: 'audit', letter: 'a' },
   { path: paths.settings(), label: 'Settings', icon: 'settings', letter: ',' },
 ];

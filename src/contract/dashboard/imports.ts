@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { IMPORT_FILE_LIMIT_MB } from './limits.ts';
+import { IMPORT_FILE_LIMIT_MB, IMPORT_ZIP_LIMIT_MB } from './limits.ts';
 import { operation } from './operation.ts';
 import { Kind, stockFilters } from './stock.ts';
 
@@ -56,6 +56,18 @@ export const importOperations = {
     description: 'An uploaded file: its headings, what they seem to mean, and some of its cells.',
     params: FileId,
     response: ImportFile,
+  }),
+  uploadImportPhotos: operation({
+    method: 'POST',
+    path: '/imports/{file_id}/photos',
+    who: 'staff',
+    description:
+      'Uploads a zip with photos beside a file: named by stock number, in folders of stock numbers, or named in the column photos.',
+    params: FileId,
+    query: Type.Object({ name: Type.Optional(Type.String({ maxLength: NAME_LENGTH_LIMIT })) }),
+    isUpload: true,
+    bodyLimitBytes: IMPORT_ZIP_LIMIT_MB * 1_048_576,
+    response: Type.Object({ photo_count: Type.Integer() }),
   }),
   checkImport: operation({
     method: 'POST',

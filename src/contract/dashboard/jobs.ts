@@ -26,6 +26,8 @@ export const STOCK_JOB_COUNTS = {
   unchanged: 'unchanged',
   removed: 'removed',
   photos: 'photos added',
+  photos_removed: 'photos removed',
+  photos_wrong: 'photos not taken',
   units_kept: 'sold or reserved, units kept',
   skipped: 'skipped, changed since',
   wrong: 'wrong',

@@ -36,19 +36,26 @@ export async function withUpload<Result>(
   work: (bytes: Buffer) => Promise<Result>,
   limit: UploadLimit = PHOTO_UPLOAD,
 ): Promise<Result> {
+  return await asUpload({ request, user }, async () => await work(await readUpload(request, limit)), limit);
+}
+
+/** Some uploads at once; one that says that it is too large is refused before a byte of it is read. */
+export async function asUpload<Result>(
+  { request, user }: { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> },
+  work: () => Promise<Result>,
+  { limitBytes, tooLarge }: UploadLimit,
+): Promise<Result> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw refusal(tooLarge);
   const wait = { deadlineMs: performance.now() + WAIT_LIMIT_MS, signal: clientSignal(request) };
-  return await uploads
-    .run(user.organizationId, async () => await work(await readUpload(request, limit)), wait)
-    .catch((error: unknown) => {
-      if (!(error instanceof SemaphoreError)) throw error;
-      const message = 'Too many files are being uploaded at this moment. Try again in a minute.';
-      throw new DashboardError('unavailable', message, { headers: { 'retry-after': String(RETRY_SECONDS) } });
-    });
+  return await uploads.run(user.organizationId, work, wait).catch((error: unknown) => {
+    if (!(error instanceof SemaphoreError)) throw error;
+    const message = 'Too many files are being uploaded at this moment. Try again in a minute.';
+    throw new DashboardError('unavailable', message, { headers: { 'retry-after': String(RETRY_SECONDS) } });
+  });
 }
 
 /** Stops at the first byte too many: a file of 300 MB is not read to its end. */
 async function readUpload(request: FastifyRequest, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw refusal(tooLarge);
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request.raw as AsyncIterable<Buffer>) {

@@ -47,12 +47,15 @@ export function stockColumns(kind: StockKind, currency: string): StockColumn[] {
       otherNames: ['amount', 'preis', 'prix', 'sales price', 'asking price'],
     }),
     field('units', integer, { otherNames: ['quantity', 'qty', 'pieces', 'menge'] }),
-    instruction('restock', bool, 'Raise units also if the item was sold or is reserved'),
+    // Raises units also if the item was sold or is reserved.
+    instruction('restock', bool),
     field('tax_treatment', choice('tax_treatment'), { isNullable: true, otherNames: ['tax', 'vat'] }),
     field('location', text, { isNullable: true, otherNames: ['place', 'standort', 'shop'] }),
     field('hidden', bool, {}),
-    instruction('channels', list, 'Ids of the integrations that it is published on'),
-    instruction('photos', list, 'Addresses of photos, or names of files in the zip'),
+    // Ids of the integrations that it is published on.
+    instruction('channels', list),
+    // Addresses of photos, or names of files in the zip.
+    instruction('photos', list),
     field('serial_number', text, { isNullable: true, otherNames: ['serial', 'seriennummer'] }),
     field('cost', money(currency), {
       isNullable: true,
@@ -91,8 +94,8 @@ function field(name: string, format: CellFormat, options: Options): StockColumn 
   return column('field', name, format, options);
 }
 
-function instruction(name: string, format: CellFormat, label: string): StockColumn {
-  return column('instruction', name, format, { label });
+function instruction(name: string, format: CellFormat): StockColumn {
+  return column('instruction', name, format, {});
 }
 
 function attribute(name: string, schema: TSchema): StockColumn {

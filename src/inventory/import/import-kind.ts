@@ -4,19 +4,47 @@ import { createItems } from '../create-items.ts';
 import { type Decide, editItems, isChanged } from '../edit-items.ts';
 import type { NewItem } from '../item-input.ts';
 import type { BatchOutcome, RunningJob, StockJobContext, StockJobKind } from '../jobs/job-kind.ts';
-import { countLines, errorOfRefusal, errorsOf, itemsOfLines, type LinesWork, nextLines } from './import-lines.ts';
+import {
+  countLines,
+  errorOfRefusal,
+  errorsOf,
+  itemsOfLines,
+  type LinesWork,
+  nextLines,
+  parametersOf,
+} from './import-lines.ts';
+import { addPhotos, nextPhotos, type PhotosWork } from './import-photos.ts';
 import { changesFor, keepsUnits, newItemOf, type PlannedLine } from './plan-line.ts';
 
 /** A batch holds the clocks of the channels, which orders wait for. */
 const BATCH_LINES = 100;
 
 /** Imports the lines of a file that are right, and names those that are wrong. Importing the same file again changes nothing. */
-export const importKind: StockJobKind<LinesWork> = {
+export const importKind: StockJobKind<LinesWork | PhotosWork> = {
   auditAction: 'stock.imported',
-  count: countLines,
-  nextBatch: (context, job) => nextLines(context, job, Number(job.position), BATCH_LINES),
-  applyBatch: importLines,
+
+  async count(context, job) {
+    const lines = await countLines(context, job);
+    return lines !== null && parametersOf(job).hasPhotos ? 2 * lines : lines;
+  },
+
+  // First all lines, then their photos: a slow server of photos must not keep prices from being changed.
+  async nextBatch(context, job) {
+    const isAtPhotos = job.position.startsWith(PHOTOS);
+    if (!isAtPhotos) {
+      const lines = await nextLines(context, job, Number(job.position), BATCH_LINES);
+      if (lines !== null || !parametersOf(job).hasPhotos) return lines;
+    }
+    const photos = await nextPhotos(context, job, isAtPhotos ? Number(job.position.slice(PHOTOS.length)) : 0);
+    return photos === null ? null : { work: photos.work, position: PHOTOS + photos.position };
+  },
+
+  applyBatch: (tx, context, job, work) =>
+    'photos' in work ? addPhotos(tx, context, job, work) : importLines(tx, context, job, work),
 };
+
+/** The position of a batch of photos begins with it. */
+const PHOTOS = 'photos:';
 
 async function importLines(
   tx: Transaction,

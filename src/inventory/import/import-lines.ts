@@ -21,7 +21,12 @@ export type ImportParameters = {
   hasPhotos: boolean;
 };
 
-export type LinesWork = { reading: LineReading; lines: PlannedLine[] };
+export type LinesWork = {
+  reading: LineReading;
+  lines: PlannedLine[];
+  /** Their numbers in the file, in the same order. */
+  numbers: number[];
+};
 
 export function parametersOf(job: Pick<RunningJob, 'parameters'>): ImportParameters {
   return job.parameters as unknown as ImportParameters;
@@ -48,7 +53,8 @@ export async function nextLines(
   const last = found.at(-1);
   if (last === undefined) return null;
   const reading = await readingOf(context.db, job);
-  return { work: { reading, lines: found.map((line) => planLine(reading, line)) }, position: String(last.number) };
+  const lines = found.map((line) => planLine(reading, line));
+  return { work: { reading, lines, numbers: found.map((line) => line.number) }, position: String(last.number) };
 }
 
 async function readingOf(db: Queryable, { organizationId, ...job }: RunningJob): Promise<LineReading> {

@@ -9,10 +9,11 @@ import { unnestRows } from '../../db/unnest-rows.ts';
 import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind, StockJobKinds } from './job-kind.ts';
 
 /**
- * Longer than a batch takes: what is read or downloaded before it is bounded at half of this. When a worker dies, its job
- * rests for so long. A worker that is merely slow loses the job, and the fence keeps its batch from being committed.
+ * A worker renews it while it works on a batch, as on photos that are downloaded. When a worker dies, its job rests for so
+ * long. A worker that stood still for longer loses the job, and the fence keeps its batch from being committed.
  */
 export const LEASE_SECONDS = 20;
+const RENEW_EVERY_MS = 5_000;
 /** Between batches, so that a long job takes a share of the database and not all of it. */
 const PAUSE_MS = 5;
 /** A fault is tried again after so long, times the tries. */
@@ -44,6 +45,7 @@ export async function runStockJobs(
     const claim = await claimJob(context.db, Object.keys(kinds), options.jobId ?? null);
     if (claim === null) break;
     batches += 1;
+    const renewal = setInterval(() => renewLease(context.db, claim), RENEW_EVERY_MS);
     try {
       await runBatch(context, kindOf(kinds, claim.job.kind), claim);
     } catch (error) {
@@ -51,6 +53,8 @@ export async function runStockJobs(
         await recordFault(context.db, claim, error);
         if (!(error instanceof DomainError)) onFault(error);
       }
+    } finally {
+      clearInterval(renewal);
     }
     context.announceChange?.(claim.job.organizationId, 'job', [claim.job.id]);
     if (pauseMs > 0) await sleep(pauseMs);
@@ -97,6 +101,14 @@ function kindOf(kinds: StockJobKinds, name: StockJobKindName): StockJobKind {
   return kind;
 }
 
+/** If this fails, the lease runs out, and the fence decides. */
+function renewLease(db: Queryable, { job, fence }: Claim): void {
+  const statement = sql`
+    update stock_jobs set leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    where id = ${job.id} and fence = ${fence} and status = 'running' and leased_until is not null`;
+  db.query(statement).catch(() => {});
+}
+
 async function runBatch(context: StockJobContext, kind: StockJobKind, { job, fence }: Claim): Promise<void> {
   if (job.total === null && job.position === '') {
     job.total = await kind.count(context, job);
@@ -138,7 +150,6 @@ async function recordChanges(
       action: kind.auditAction,
       object: { kind: 'item', id: null },
       new: { jobId: job.id },
-      undo: { operation: 'undo_job' },
       ...(await undoneAudit(tx, job)),
       at: context.now(),
     }));
@@ -146,13 +157,13 @@ async function recordChanges(
   return id;
 }
 
-/** An undo names the audit row that it takes back, and can't be undone itself. */
+/** An undo names the audit row that it takes back. A job is undone as a whole, by its own page, so its row offers no undo. */
 async function undoneAudit(tx: Transaction, job: RunningJob) {
   if (job.undoes === null) return {};
   const [row] = await tx.query<{ auditId: string | null }>(sql`
     select audit_id as "auditId" from stock_jobs where id = ${job.undoes} and organization_id = ${job.organizationId}`);
   const undoes = row?.auditId ?? null;
-  return { undo: undefined, ...(undoes === null ? {} : { undoes }) };
+  return undoes === null ? {} : { undoes };
 }
 
 const ERROR_COLUMNS = {

@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AuditObjectRow, countAuditObjects, listAuditObjects } from '../../audit/read-audit.ts';
 import type { Values } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { editItems, type StockChanges } from '../edit-items.ts';
+import { takePhotosAway } from '../photos/photo-rows.ts';
 import { removeUntouched } from '../remove-untouched.ts';
 import type { StockValues } from '../stock-values.ts';
 import { type EditsOutcome, outcomeOfEdits } from './batch-outcome.ts';
@@ -13,9 +15,10 @@ import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind 
  * Takes a job back: every field that still is as the job left it gets its old value, and what the job created and nobody
  * touched since is removed. It is a change like any other, with its own events; nothing that was sent is recalled.
  *
- * First what was changed, then what was created: a batch takes its locks once and in order.
+ * First what was changed, then photos that were added to what was there, then what was created: a batch takes its locks
+ * once and in order.
  */
-const PHASES = ['changed', 'created'] as const;
+const PHASES = ['changed', 'photos', 'created'] as const;
 type Phase = (typeof PHASES)[number];
 type Work = { phase: Phase; objects: AuditObjectRow[] };
 
@@ -35,16 +38,21 @@ export const undoKind: StockJobKind<Work> = {
       const found = await listAuditObjects(context.db, key, { after, limit: BATCH_LIMIT });
       const last = found?.objects.at(-1);
       if (found !== null && last !== undefined) {
-        const objects = found.objects.filter((object) => phaseOf(object) === phase);
+        const current = phase;
+        const objects = found.objects.filter((object) => isOfPhase(object, current));
         if (objects.length > 0) return { work: { phase, objects }, position: `${phase}:${last.id}` };
         after = last.id;
-      } else if (phase === 'changed') [phase, after] = ['created', ''];
-      else return null;
+      } else {
+        const next = PHASES[PHASES.indexOf(phase) + 1];
+        if (next === undefined) return null;
+        [phase, after] = [next, ''];
+      }
     }
   },
 
   async applyBatch(tx, context, job, { phase, objects }) {
-    if (phase === 'changed') return await restore(...([tx, context, job, objects] as const));
+    if (phase === 'changed') return await restore(tx, context, job, objects);
+    if (phase === 'photos') return await removePhotos(tx, context, job, objects);
     const left = new Map(objects.map((object) => [object.id, object.newValues]));
     const { removed, kept, touched, photoIds } = await removeUntouched(tx, context, job.organizationId, left);
     return {
@@ -59,7 +67,7 @@ export const undoKind: StockJobKind<Work> = {
 };
 
 async function restore(
-  tx: Parameters<typeof editItems>[0],
+  tx: Transaction,
   context: StockJobContext,
   job: RunningJob,
   objects: AuditObjectRow[],
@@ -107,16 +115,39 @@ function takenBack(item: StockValues, { oldValues, newValues }: AuditObjectRow) 
         else skippedFields.push(key);
       }
       changes[name] = inner;
-    } else if (!(name in item)) {
-      // Not a field of the item, such as its photos.
+    } else if (name === 'photosAdded') {
+      // Photos have their own part.
     } else if (isDeepStrictEqual(now, left)) changes[name] = oldValues[name];
     else skippedFields.push(name);
   }
   return { changes: changes as StockChanges, skippedFields };
 }
 
-function phaseOf({ newValues }: AuditObjectRow): Phase {
-  return newValues.isCreated === true ? 'created' : 'changed';
+function isOfPhase({ newValues }: AuditObjectRow, phase: Phase): boolean {
+  const { isCreated, photosAdded, ...fields } = newValues;
+  if (isCreated === true) return phase === 'created';
+  if (phase === 'photos') return photosAdded !== undefined;
+  return phase === 'changed' && Object.keys(fields).length > 0;
+}
+
+async function removePhotos(
+  tx: Transaction,
+  context: StockJobContext,
+  job: RunningJob,
+  objects: AuditObjectRow[],
+): Promise<BatchOutcome> {
+  const photoIds = objects.flatMap(({ newValues }) => newValues.photosAdded as string[]);
+  const itemIds = objects.map(({ id }) => id);
+  const { removed, touched } = await takePhotosAway(tx, context, job.organizationId, itemIds, photoIds);
+  const byItem = Map.groupBy(removed, ({ itemId }) => itemId);
+  return {
+    // Counted already if their item was changed as well.
+    done: objects.filter((object) => !isOfPhase(object, 'changed')).length,
+    counts: { photos_removed: removed.length },
+    changed: [...byItem].map(([id, all]) => ({ id, old: { photosAdded: all.map((photo) => photo.id) }, new: {} })),
+    errors: [],
+    touched,
+  };
 }
 
 function positionOf(position: string): [Phase, string] {

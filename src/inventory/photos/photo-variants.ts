@@ -20,6 +20,8 @@ export const FORMAT_OF: Record<PhotoExtension, PhotoFormat> = { jpg: 'jpeg', png
 /** Longer than the largest AVIF takes. Nobody waits for it by then. */
 const PICTURE_SECONDS_MAX = 120;
 
+/** A job waits and tries again; a person is told. */
+export const TOO_MANY_UPLOADS = 'Too many photos are being uploaded at this moment. Try again in a minute.';
 const uploads = createSemaphore({ limit: UPLOADS_AT_ONCE, waitingLimit: 0 });
 sharp.concurrency(1);
 // Its cache is for one picture worked on again and again; each of ours is worked on once.
@@ -42,7 +44,7 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
 async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
   return await uploads.run(work).catch((error: unknown) => {
     if (!(error instanceof SemaphoreError)) throw error;
-    throw refused('Too many photos are being uploaded at this moment. Try again in a minute.');
+    throw refused(TOO_MANY_UPLOADS);
   });
 }
 

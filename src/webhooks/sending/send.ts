@@ -1,6 +1,6 @@
-import { isIP, type Socket } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { ForbiddenAddressError, PlainProtocolError, type SsrfGuard } from './ssrf-guard.ts';
+import { Agent, type Dispatcher } from 'undici';
+import { guardedConnector } from './guarded-connector.ts';
+import type { SsrfGuard } from './ssrf-guard.ts';
 
 /** One attempt: what is posted where. */
 export type Attempt = { url: string; headers: Record<string, string>; body: string };
@@ -115,25 +115,6 @@ function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result:
   } catch (error) {
     end(failure(messageOf(error)));
   }
-}
-
-/** Checks protocol and address before anything is sent there, and has the last word on the one that a connection really has. */
-function guardedConnector(guard: SsrfGuard, timeoutMs: number): buildConnector.connector {
-  const connector = buildConnector({ lookup: guard.lookup, timeout: timeoutMs, keepAlive: true, allowH2: false });
-  return (options, done) => {
-    if (!guard.isProtocolAllowed(options.protocol)) return done(new PlainProtocolError(), null);
-    // Only names are resolved, and so checked by the lookup.
-    if (isIP(options.hostname) !== 0 && !guard.isAllowed(options.hostname)) {
-      return done(new ForbiddenAddressError(options.hostname), null);
-    }
-    connector(options, (error, socket) => {
-      if (error !== null) return done(error, null);
-      const address = (socket as Socket).remoteAddress ?? '';
-      if (guard.isAllowed(address)) return done(null, socket);
-      socket.destroy();
-      return done(new ForbiddenAddressError(options.hostname), null);
-    });
-  };
 }
 
 /** PostgreSQL's text takes no NUL. */

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatNumber, formatTime } from '../../format.ts';
 import { type ImportFile, importQuery } from './import-queries.ts';
+import { ZipInput } from './zip-input.tsx';
 
 const KEY_COLUMN = 'stock_number';
 
@@ -42,6 +43,7 @@ export function ColumnsStep({ fileId, onChecked }: ColumnsStepProps) {
         until {formatTime(file.kept_until)}.
       </Text>
       <MappingTable file={file} mapping={mapping} onChoose={choose} />
+      <ZipInput fileId={fileId} zipName={file.zip_name} />
       {problem === null && hasKey ? null : (
         <Text size="sm" c="ruby" role="alert">
           {problem ?? 'Choose the column with the stock number: it says which item a line means.'}

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { exponentOf } from '../../../../src/contract/currencies.ts';
+import { apiUrl, type Input } from '../../api/client.ts';
 import { formatCount } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { DataTable } from '../../table/data-table.tsx';
@@ -52,8 +53,31 @@ function StockPage({ kind }: { kind: Kind }) {
     state.setFilters(Object.fromEntries(TAB_FILTERS.map((name) => [name, wanted[name] ?? ''])));
   };
   const create = <Button renderRoot={(props) => <Link {...props} to={paths.newItem(kind)} />}>{words.create}</Button>;
+  const importLink = (
+    <Button
+      variant="default"
+      renderRoot={(props) => <Link {...props} to={paths.import()} search={{ kind } as never} />}
+    >
+      Import
+    </Button>
+  );
+  const exported = { ...state.filters, ...(state.q === '' ? {} : { q: state.q }), kind };
+  const actions = (
+    <Group gap="xs" wrap="nowrap">
+      <Button
+        variant="default"
+        component="a"
+        href={apiUrl('GET /stock/export.csv', { query: exported as Input<'GET /stock/export.csv'>['query'] })}
+        download
+        visibleFrom="sm"
+      >
+        Export CSV
+      </Button>
+      {create}
+    </Group>
+  );
   return (
-    <Page title={words.title} action={create}>
+    <Page title={words.title} action={actions}>
       <Tabs value={tab?.id ?? null} onChange={openTab} mb="sm">
         <Tabs.List className="scrolling-tabs">
           {TABS.map(({ id, label }) => (
@@ -75,7 +99,15 @@ function StockPage({ kind }: { kind: Kind }) {
         searchLabel={words.search}
         card={(item) => <StockCard item={item} channels={choices.channels} />}
         empty={
-          <EmptyState title={words.none} action={<Group>{create}</Group>}>
+          <EmptyState
+            title={words.none}
+            action={
+              <Group>
+                {importLink}
+                {create}
+              </Group>
+            }
+          >
             What you enter or import appears here.
           </EmptyState>
         }

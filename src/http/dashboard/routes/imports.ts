@@ -13,9 +13,10 @@ import {
   storeImportFile,
 } from '../../../inventory/import/import-files.ts';
 import { startImport } from '../../../inventory/import/start-import.ts';
+import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../inventory/import/store-zip.ts';
 import type { Call, Handlers } from '../call.ts';
 import { seesCost } from '../cost-access.ts';
-import { withUpload } from '../upload.ts';
+import { asUpload, withUpload } from '../upload.ts';
 import { announceJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
@@ -29,6 +30,8 @@ const CSV_UPLOAD = {
   limitBytes: CSV_BYTES_LIMIT,
   tooLarge: `A CSV file may have at most ${IMPORT_FILE_LIMIT_MB} MB. Split it into several.`,
 };
+
+const ZIP_UPLOAD = { limitBytes: ZIP_LIMIT_BYTES, tooLarge: ZIP_TOO_LARGE };
 
 export const importHandlers: Handlers<typeof importOperations> = {
   async uploadImport({ context, user, query, request }) {
@@ -60,6 +63,13 @@ export const importHandlers: Handlers<typeof importOperations> = {
       zip_name: file.zipName,
       kept_until: keptUntil(file).toISOString(),
     };
+  },
+
+  async uploadImportPhotos({ context, user, params, query, request }) {
+    await findImportFile(context.db, user.organizationId, params.file_id);
+    const { name = 'photos.zip' } = query;
+    const store = () => storeZip(context.db, user.organizationId, params.file_id, name, request.raw);
+    return { photo_count: await asUpload({ request, user }, store, ZIP_UPLOAD) };
   },
 
   checkImport: (call) => start(call, true),

@@ -1,0 +1,87 @@
+import { Agent, request } from 'undici';
+import { DomainError } from '../../contract/domain-error.ts';
+import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
+import { guardedConnector } from '../../webhooks/sending/guarded-connector.ts';
+import type { SsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
+
+const REDIRECTS_LIMIT = 3;
+const HEADERS_LIMIT_BYTES = 16 * 1024;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Downloads photos for one batch: connections are shared, and closed with it. */
+export type PhotoDownloads = { download(url: string, timeoutMs: number): Promise<Buffer>; close(): Promise<void> };
+
+/** A dealer's address must not reach into the network that the service runs in: the same guard as for webhooks. */
+export function openPhotoDownloads(guard: SsrfGuard, connectTimeoutMs: number): PhotoDownloads {
+  const agent = new Agent({
+    maxHeaderSize: HEADERS_LIMIT_BYTES,
+    allowH2: false,
+    connect: guardedConnector(guard, connectTimeoutMs),
+  });
+  return {
+    async download(url, timeoutMs) {
+      const signal = AbortSignal.timeout(Math.max(timeoutMs, 1));
+      try {
+        return await follow(agent, guard, url, signal);
+      } catch (error) {
+        if (error instanceof DomainError) throw error;
+        throw refused(url, signal.aborted ? 'took too long' : `can't be reached (${messageOf(error)})`);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Every address on the way is checked, not only the first. */
+async function follow(agent: Agent, guard: SsrfGuard, first: string, signal: AbortSignal): Promise<Buffer> {
+  let url = first;
+  for (let redirects = 0; redirects <= REDIRECTS_LIMIT; redirects++) {
+    const problem = guard.problemOf(url);
+    if (problem !== null) throw refused(first, problem);
+    const { statusCode, headers, body } = await request(url, {
+      dispatcher: agent,
+      signal,
+      headers: { accept: 'image/*' },
+    });
+    // What is not read to its end is an error of the body, which nobody waits for any more.
+    body.on('error', () => {});
+    const { location } = headers;
+    if (REDIRECTS.has(statusCode) && typeof location === 'string' && URL.canParse(location, url)) {
+      url = new URL(location, url).href;
+      await body.dump({ limit: HEADERS_LIMIT_BYTES, signal });
+      continue;
+    }
+    if (statusCode !== 200) {
+      body.destroy();
+      throw refused(first, `answered ${statusCode}`);
+    }
+    return await readBounded(first, body, Number(headers['content-length'] ?? 0));
+  }
+  throw refused(first, `leads to more than ${REDIRECTS_LIMIT} other addresses`);
+}
+
+async function readBounded(url: string, body: AsyncIterable<Buffer>, announced: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = announced;
+  if (bytes <= PHOTO_LIMIT_BYTES) {
+    bytes = 0;
+    for await (const piece of body) {
+      bytes += piece.length;
+      if (bytes > PHOTO_LIMIT_BYTES) break;
+      pieces.push(piece);
+    }
+  }
+  if (bytes > PHOTO_LIMIT_BYTES) throw refused(url, 'has more than 25 MB');
+  return Buffer.concat(pieces);
+}
+
+const SHOWN_URL_LENGTH = 200;
+
+function refused(url: string, reason: string): DomainError {
+  return new DomainError('invalid_input', `The photo at ${url.slice(0, SHOWN_URL_LENGTH)} ${reason}.`, 'photos');
+}
+
+function messageOf(error: unknown): string {
+  const { message = '', code = '' } = error as { message?: string; code?: string };
+  return code || message || 'no connection';
+}

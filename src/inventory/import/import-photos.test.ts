@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import sharp from 'sharp';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { watch } from '../../../test/harness/stock.ts';
+import { importText } from '../../../test/harness/stock-files.ts';
+import { runJobs } from '../../../test/harness/stock-jobs.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { makeZip } from '../../../test/harness/zip.ts';
+import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
+import { sql } from '../../db/sql.ts';
+import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
+import { exportStock } from '../csv/stock-export.ts';
+import { createItem } from '../items.ts';
+import { findJob, listJobErrors, undoJob } from '../jobs/job-queue.ts';
+import { storeImportFile } from './import-files.ts';
+import { startImport } from './start-import.ts';
+import { storeZip } from './store-zip.ts';
+
+const HEADER = 'stock_number,title,brand,model,condition,photos';
+
+describe('photos of an import', () => {
+  let world: World;
+  let dealer: Dealer;
+  let server: Server;
+  let origin: string;
+  let picture: Buffer;
+  before(async () => {
+    world = await startWorld();
+    picture = await sharp({ create: { width: 40, height: 30, channels: 3, background: 'red' } })
+      .jpeg()
+      .toBuffer();
+    server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '/', 'http://x');
+      if (pathname.startsWith('/photo')) return response.end(picture);
+      if (pathname === '/moved') return response.writeHead(302, { location: '/photo-moved' }).end();
+      if (pathname === '/loop') return response.writeHead(302, { location: '/loop' }).end();
+      if (pathname === '/inside') return response.writeHead(302, { location: 'ftp://10.0.0.1/x' }).end();
+      if (pathname === '/text') return response.end('no picture');
+      if (pathname === '/huge') return response.writeHead(200, { 'content-length': PHOTO_LIMIT_BYTES + 1 }).end();
+      return response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await world.stop();
+  });
+  beforeEach(async () => {
+    dealer = await world.dealer();
+  });
+
+  const photoCounts = async () =>
+    (
+      await world.db.query<{ count: number }>(sql`
+        select photo_count as count from items where organization_id = ${dealer.organizationId} order by stock_number`)
+    ).map((row) => row.count);
+  const run = (text: string, options: Parameters<typeof importText>[3] = {}) =>
+    importText(world, dealer.organizationId, text, options);
+  const undo = async (jobId: string) => {
+    await undoJob(world.db, TESTER, dealer.organizationId, jobId);
+    await runJobs(world);
+  };
+
+  it('come from addresses, once; what can’t be taken is named, and the undo takes them back', async () => {
+    await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber: 'W-1' }));
+    const text = `${HEADER}
+W-1,,,,,${origin}/photo-1 | ${origin}/moved | ${origin}/photo-2
+W-2,New,Omega,Seamaster,Good,${origin}/photo-3
+W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | ${origin}/loop | ${origin}/inside | x.jpg
+`;
+    const done = await run(text);
+    assert.partialDeepStrictEqual(done, { status: 'done', counts: { created: 2, photos: 4, photos_wrong: 6 } });
+    assert.deepEqual(await photoCounts(), [3, 1, 0]);
+    const messages = done.errors.map(([, , message]) => message);
+    for (const [index, wanted] of [/404/, /JPEG/, /25 MB/, /more than 3/, /https/, /no zip/].entries()) {
+      assert.match(messages[index] ?? '', wanted);
+    }
+    const again = await run(text);
+    assert.partialDeepStrictEqual(again.counts, { photos: 0, unchanged: 3 });
+    await undo(done.jobId);
+    assert.deepEqual(await photoCounts(), [0], 'the item that was there has lost them, the others are gone');
+  });
+
+  it('never come from an address inside the network of the service', async () => {
+    const text = `${HEADER}\nW-1,New,Omega,Seamaster,Good,${origin}/photo-1 | https://127.0.0.1/x | https://169.254.169.254/x\n`;
+    const done = await run(text, { context: { guard: createSsrfGuard(false) } });
+    assert.partialDeepStrictEqual(done.counts, { photos: 0, photos_wrong: 3 });
+  });
+
+  it('that an export names are there already', async () => {
+    await run(`${HEADER}\nW-1,New,Omega,Seamaster,Good,${origin}/photo-1\n`);
+    const options = { seesCost: true, publicUrl: world.channel.publicUrl, now: null };
+    const pieces: string[] = [];
+    const filter = { organizationId: dealer.organizationId, kind: 'listing' as const };
+    for await (const piece of exportStock(world.db, filter, options)) pieces.push(piece);
+    const done = await run(pieces.join(''));
+    assert.partialDeepStrictEqual(done.counts, { unchanged: 1, photos: 0, photos_wrong: 0 });
+  });
+
+  it('come from a zip by stock number: by name, by numbered name, by folder, or as the column says', async () => {
+    const { organizationId } = dealer;
+    const zip = makeZip(
+      ['W-1.jpg', 'W-1-2.jpg', 'W-1-2_1.jpg', 'photos/w-3/front.jpg', '../../W-3_2.jpg', 'other.jpg', 'notes.txt'].map(
+        (name) => ({ name, bytes: picture }),
+      ),
+    );
+    const line = (number: string, photos = '') => `${number},New,Omega,Seamaster,Good,${photos}`;
+    const text = [HEADER, line('W-1'), line('W-1-2'), line('W-3'), line('W-4', 'other.jpg'), ''].join('\n');
+    const bytes = Buffer.from(text);
+    const fileId = await storeImportFile(world.db, organizationId, { name: 'stock.csv', kind: 'listing', bytes });
+    const photos = await storeZip(
+      world.db,
+      organizationId,
+      fileId,
+      'photos.zip',
+      Readable.from([zip.subarray(0, 99), zip.subarray(99)]),
+    );
+    assert.equal(photos, 6);
+    const request = { organizationId, fileId, mapping: HEADER.split(','), isCheck: false, seesCost: true };
+    const jobId = await startImport(world.db, TESTER, request);
+    await runJobs(world);
+    const errors = await listJobErrors(world.db, organizationId, jobId, { after: 0, limit: 10 });
+    assert.deepEqual(errors, []);
+    assert.partialDeepStrictEqual(await findJob(world.db, organizationId, jobId), {
+      status: 'done',
+      error: null,
+      counts: { created: 4, photos: 6 },
+    });
+    // W-1: its own; W-1-2: its own and its first; W-3: of its folder and its second; W-4: as its line says.
+    assert.deepEqual(await photoCounts(), [1, 2, 2, 1]);
+  });
+
+  it('in something that is no zip are refused at once, and nothing of it stays', async () => {
+    const { organizationId } = dealer;
+    const bytes = Buffer.from('stock_number\nW-1\n');
+    const fileId = await storeImportFile(world.db, organizationId, { name: 'stock.csv', kind: 'listing', bytes });
+    const refuses = (file: Buffer, message: RegExp) =>
+      assert.rejects(storeZip(world.db, organizationId, fileId, 'x.zip', Readable.from([file])), { message });
+    await refuses(Buffer.from('rubbish, and not a zip at all'), /not a zip/);
+    await refuses(makeZip([{ name: 'notes.txt', bytes: Buffer.from('x') }]), /no photos/);
+    const left = await world.db.query(sql`select number from stock_file_pieces where file_id = ${fileId}`);
+    assert.deepEqual(left, []);
+  });
+});

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditedObject } from '../../audit/record-audit.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { Transaction } from '../../db/database.ts';
+import { newId } from '../../ids/new-id.ts';
+import type { BatchOutcome, JobBatch, JobError, RunningJob, StockJobContext } from '../jobs/job-kind.ts';
+import { EXTENSION_OF } from '../photos/photo-files.ts';
+import { addStoredPhotos, knownSources, type StoredPhoto } from '../photos/photo-rows.ts';
+import { prepareUpload, type ReadyPhoto, TOO_MANY_UPLOADS } from '../photos/photo-variants.ts';
+import type { StockValues } from '../stock-values.ts';
+import { openPhotoDownloads, type PhotoDownloads } from './download-photo.ts';
+import { itemsOfLines, nextLines } from './import-lines.ts';
+import { openPhotoZip, type PhotoZip } from './photo-zip.ts';
+import type { PlannedLine } from './plan-line.ts';
+
+/** The second part of an import: photos that its lines name, or that lie in the zip beside the file. */
+export type PhotosWork = { lineCount: number; photos: StoredPhoto[]; errors: JobError[] };
+
+const LINES_LIMIT = 50;
+/** No further line is begun after so long, so that other dealers' jobs come to their batches. */
+const BATCH_MS = 10_000;
+const PHOTO_TIMEOUT_MS = 10_000;
+/** Each is in memory until it is stored, at most 25 MB. */
+const DOWNLOADS_AT_ONCE = 4;
+/** A line with many slow photos ends here; the rest of them are errors. */
+const LINE_MS = 60_000;
+
+/** Photos of the next lines: downloaded or unpacked, made fit to be shown and stored. Null behind the last line. */
+export async function nextPhotos(
+  context: StockJobContext,
+  job: RunningJob,
+  after: number,
+): Promise<JobBatch<PhotosWork> | null> {
+  const batch = await nextLines(context, job, after, LINES_LIMIT);
+  if (batch === null) return null;
+  const { lines, numbers } = batch.work;
+  const items = await itemsOfLines(context.db, job.organizationId, lines);
+  const known = await knownSources(
+    context.db,
+    [...items.values()].map((item) => item.id),
+  );
+  const zip = await openPhotoZip(context.db, job);
+  const downloads = openPhotoDownloads(context.guard, PHOTO_TIMEOUT_MS);
+  const work: PhotosWork = { lineCount: 0, photos: [], errors: [] };
+  const startedMs = performance.now();
+  try {
+    for (const line of lines) {
+      if (work.lineCount > 0 && performance.now() - startedMs > BATCH_MS) break;
+      const item = line.errors.length === 0 ? items.get(line.stockNumber) : undefined;
+      if (item !== undefined) await takePhotos({ context, known, zip, downloads }, item, line, work);
+      work.lineCount += 1;
+    }
+  } finally {
+    await downloads.close();
+  }
+  return { work, position: String(numbers[work.lineCount - 1]) };
+}
+
+type Sources = {
+  context: StockJobContext;
+  known: Set<string>;
+  zip: PhotoZip | null;
+  downloads: PhotoDownloads;
+};
+
+async function takePhotos(sources: Sources, item: StockValues, line: PlannedLine, work: PhotosWork): Promise<void> {
+  const { context, known, zip, downloads } = sources;
+  const deadlineMs = performance.now() + LINE_MS;
+  const names = [...(line.photos ?? []), ...(zip === null ? [] : await zip.namesFor(line.stockNumber))];
+  const wanted = [...new Set(names)]
+    .map((name) => ({ name, source: createHash('sha256').update(name).digest('hex') }))
+    .filter(({ name, source }) => !known.has(`${item.id} ${source}`) && !isOwn(context.publicUrl, item, name));
+  const read = async (name: string) => {
+    const leftMs = Math.min(PHOTO_TIMEOUT_MS, deadlineMs - performance.now());
+    return /^https?:/i.test(name) ? await downloads.download(name, leftMs) : await fromZip(zip, name);
+  };
+  for (let start = 0; start < wanted.length; start += DOWNLOADS_AT_ONCE) {
+    const some = wanted.slice(start, start + DOWNLOADS_AT_ONCE);
+    const files = await Promise.allSettled(some.map(({ name }) => read(name)));
+    for (const [index, { name, source }] of some.entries()) {
+      try {
+        const file = files[index];
+        if (file?.status !== 'fulfilled') throw file?.reason;
+        work.photos.push({ itemId: item.id, source, ...(await store(context, file.value)) });
+      } catch (error) {
+        work.errors.push(errorOf(error, name, item, line));
+      }
+    }
+  }
+}
+
+function errorOf(error: unknown, name: string, item: StockValues, line: PlannedLine): JobError {
+  if (!(error instanceof DomainError)) throw error;
+  return {
+    line: line.line,
+    stockNumber: line.stockNumber,
+    itemId: item.id,
+    field: 'photos',
+    message: error.message.includes(name) ? error.message : `${name}: ${error.message}`,
+  };
+}
+
+/** An export names the photos that the item has: they are here already. */
+function isOwn(publicUrl: string, item: StockValues, name: string): boolean {
+  return name.startsWith(`${publicUrl}/photos/`) && item.photoIds.some((id) => name.includes(id));
+}
+
+async function fromZip(zip: PhotoZip | null, name: string): Promise<Buffer> {
+  if (zip === null) throw new DomainError('invalid_input', `${name} is no address, and there is no zip.`, 'photos');
+  return await zip.read(name);
+}
+
+/** The file before its row, as for every photo; one whose row is not committed is swept away later. */
+async function store(context: StockJobContext, upload: Buffer): Promise<Omit<StoredPhoto, 'itemId' | 'source'>> {
+  const { bytes, format, width, height } = await prepareWhenFree(upload);
+  const id = newId('photo');
+  await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes);
+  return { id, width, height, format };
+}
+
+const PREPARE_TRIES = 30;
+const PREPARE_PAUSE_MS = 500;
+
+/** People's uploads go first. */
+async function prepareWhenFree(upload: Buffer): Promise<ReadyPhoto> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await prepareUpload(upload);
+    } catch (error) {
+      const isBusy = error instanceof DomainError && error.message === TOO_MANY_UPLOADS;
+      if (!isBusy || tries === PREPARE_TRIES) throw error;
+      await sleep(PREPARE_PAUSE_MS);
+    }
+  }
+}
+
+export async function addPhotos(
+  tx: Transaction,
+  context: StockJobContext,
+  job: RunningJob,
+  { lineCount, photos, errors }: PhotosWork,
+): Promise<BatchOutcome> {
+  const { added, touched } = await addStoredPhotos(tx, context, job.organizationId, photos);
+  const byItem = Map.groupBy(added, ({ itemId }) => itemId);
+  const changed = [...byItem].map(
+    ([id, all]): AuditedObject => ({ id, old: {}, new: { photosAdded: all.map((photo) => photo.id) } }),
+  );
+  return {
+    done: lineCount,
+    counts: { photos: added.length, photos_wrong: errors.length },
+    changed,
+    errors,
+    touched,
+  };
+}

@@ -1,0 +1,94 @@
+import { DomainError } from '../../contract/domain-error.ts';
+import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { RunningJob } from '../jobs/job-kind.ts';
+import { findImportFile, type ImportFile } from './import-files.ts';
+import { listZip, type ReadBytes, readZipEntry, type ZipEntry } from './zip-file.ts';
+
+/** Bytes in one row of the database. */
+export const ZIP_PIECE_BYTES = 1_048_576;
+
+/** The zip with photos beside an import's file. */
+export type PhotoZip = {
+  /** Files that belong to a stock number by their name or folder, in the order of their names. */
+  namesFor(stockNumber: string): Promise<string[]>;
+  read(name: string): Promise<Buffer>;
+};
+
+const PICTURE = /\.(jpe?g|png|webp|avif)$/i;
+/** W-1042-2.jpg is the second photo of W-1042. */
+const NUMBERED = /[ _-]\(?\d{1,3}\)?$/;
+const byName = new Intl.Collator('en', { numeric: true });
+
+export async function openPhotoZip(
+  db: Queryable,
+  { organizationId, parameters }: Pick<RunningJob, 'organizationId' | 'parameters'>,
+): Promise<PhotoZip | null> {
+  const file = await findImportFile(db, organizationId, String(parameters.fileId));
+  if (file.zipBytes === null) return null;
+  const size = file.zipBytes;
+  const read = readerOf(db, file);
+  const entries = (await listZip(read, size)).filter(({ name }) => PICTURE.test(name));
+  const byNumber = groupByStockNumber(entries, await stockNumbersAmong(db, file, entries));
+  return {
+    namesFor: async (stockNumber) => byNumber.get(stockNumber.toLowerCase()) ?? [],
+    async read(name) {
+      const entry = entries.find((one) => one.name === name) ?? entries.find((one) => baseOf(one.name) === name);
+      if (entry === undefined) throw new DomainError('invalid_input', `${name} is not in the zip.`, 'photos');
+      return await readZipEntry(read, size, entry, PHOTO_LIMIT_BYTES);
+    },
+  };
+}
+
+/** Looks whether a zip can be read at all, so that whoever uploads it learns of it at once. */
+export async function assertPhotoZip(db: Queryable, file: ImportFile): Promise<number> {
+  const entries = await listZip(readerOf(db, file), file.zipBytes ?? 0);
+  const pictures = entries.filter(({ name }) => PICTURE.test(name)).length;
+  if (pictures === 0) {
+    throw new DomainError('invalid_input', 'The zip has no photos: JPEG, PNG, WebP or AVIF.', 'zip');
+  }
+  return pictures;
+}
+
+/** By the folder, by the whole name, or by the name without its number. A whole name that is a stock number counts first. */
+function groupByStockNumber(entries: ZipEntry[], stockNumbers: Set<string>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const names = entries.map((entry) => entry.name).sort(byName.compare);
+  for (const name of names) {
+    const base = baseOf(name).replace(PICTURE, '').toLowerCase();
+    const folder = name.split('/').at(-2)?.toLowerCase();
+    const candidates = [base, base.replace(NUMBERED, ''), folder ?? ''];
+    const key = candidates.find((one) => stockNumbers.has(one));
+    if (key !== undefined) found.set(key, [...(found.get(key) ?? []), name]);
+  }
+  return found;
+}
+
+function baseOf(name: string): string {
+  return name.split('/').at(-1) ?? name;
+}
+
+/** Which of the names are stock numbers of the file, in small letters. */
+async function stockNumbersAmong(db: Queryable, file: ImportFile, entries: ZipEntry[]): Promise<Set<string>> {
+  if (entries.length === 0) return new Set();
+  const rows = await db.query<{ stockNumber: string }>(sql`
+    select distinct lower(stock_number) as "stockNumber" from stock_file_lines
+    where file_id = ${file.id} and stock_number is not null`);
+  return new Set(rows.map((row) => row.stockNumber));
+}
+
+function readerOf(db: Queryable, { id }: ImportFile): ReadBytes {
+  return async (start, length) => {
+    const first = Math.floor(start / ZIP_PIECE_BYTES);
+    const last = Math.floor((start + Math.max(length, 1) - 1) / ZIP_PIECE_BYTES);
+    const rows = await db.query<{ bytes: Buffer }>(sql`
+      select bytes from stock_file_pieces where file_id = ${id} and number between ${first} and ${last}
+      order by number`);
+    const all = Buffer.concat(rows.map((row) => row.bytes));
+    const from = start - first * ZIP_PIECE_BYTES;
+    const part = all.subarray(from, from + length);
+    if (part.length < length) throw new DomainError('invalid_input', 'The zip is damaged: it is cut off.', 'zip');
+    return part;
+  };
+}
