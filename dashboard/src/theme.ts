@@ -107,6 +107,7 @@ export const theme = createTheme({
   components: {
     Anchor: { defaultProps: { underline: 'always' } },
     Button: { defaultProps: { size: 'sm' } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Paper: { defaultProps: { shadow: 'none' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Modal: {
