@@ -26,6 +26,7 @@ import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
 import { validatorCompiler } from '../../src/http/validation.ts';
 import { bool, CellError, choice, compatibility, integer, list, money, number } from '../../src/inventory/csv/cells.ts';
 import { CSV_BYTES_LIMIT, readCsv } from '../../src/inventory/csv/csv-file.ts';
+import { DIRECTORY_LIMIT_BYTES, readDirectory, ZIP_ENTRIES_LIMIT } from '../../src/inventory/import/zip-file.ts';
 import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
 
 /** Everything that reads what somebody outside wrote. A new parser is one more row. */
@@ -132,6 +133,15 @@ export const PARSERS: Parser[] = [
       'characters of three bytes': (length) => json(filled(`${'–'.repeat(300)}\n`, length)),
     },
     parse: readCsv,
+  }),
+  row<Buffer>({
+    name: 'the directory of a zip',
+    limit: DIRECTORY_LIMIT_BYTES,
+    worst: {
+      'entries without names': (length) => zipDirectory(length, 0),
+      'entries with names': (length) => zipDirectory(length, 200),
+    },
+    parse: (directory) => readDirectory(directory, ZIP_ENTRIES_LIMIT),
   }),
   row<string>({
     name: 'a cell of a CSV file',
@@ -372,4 +382,13 @@ function keys(length: number, name: (index: number) => string): string {
 
 function json(text: string): Buffer {
   return Buffer.from(text);
+}
+
+/** Entries of a zip's directory, of so many bytes together. */
+function zipDirectory(length: number, nameLength: number): Buffer {
+  const entry = Buffer.alloc(46 + nameLength, 'x');
+  entry.fill(0, 0, 46);
+  entry.writeUInt32LE(0x02014b50, 0);
+  entry.writeUInt16LE(nameLength, 28);
+  return Buffer.concat(Array.from({ length: Math.max(Math.floor(length / entry.length), 1) }, () => entry));
 }

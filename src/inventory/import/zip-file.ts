@@ -9,7 +9,7 @@ export type ZipEntry = { name: string; method: number; packedBytes: number; byte
 
 /** The list of a zip's files is kept in memory, and so is a file that is unpacked. */
 export const ZIP_ENTRIES_LIMIT = 10_000;
-const DIRECTORY_LIMIT_BYTES = 4 * 1_048_576;
+export const DIRECTORY_LIMIT_BYTES = 4 * 1_048_576;
 const NAME_LENGTH_LIMIT = 500;
 
 const END_BYTES = 22;
@@ -35,7 +35,11 @@ export async function listZip(read: ReadBytes, size: number): Promise<ZipEntry[]
   if (count > ZIP_ENTRIES_LIMIT)
     throw invalid(`The zip has more than ${ZIP_ENTRIES_LIMIT} files. Split it into several.`);
   if (directoryBytes > DIRECTORY_LIMIT_BYTES || directoryAt + directoryBytes > size) throw broken();
-  const directory = await read(directoryAt, directoryBytes);
+  return readDirectory(await read(directoryAt, directoryBytes), count);
+}
+
+/** The entries of a directory, as many as its end says. */
+export function readDirectory(directory: Buffer, count: number): ZipEntry[] {
   const entries: ZipEntry[] = [];
   for (let at = 0; entries.length < count; ) {
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE) throw broken();
