@@ -45,6 +45,8 @@ const labels = {
   'item.deleted': 'Item deleted for ever',
   'stock.imported': 'Stock imported',
   'stock.job_undone': 'Job undone',
+  'stock.bulk_changed': 'Many items changed',
+  'stock.bulk_deleted': 'Many items deleted for ever',
   'photo.added': 'Photo added',
   'photo.removed': 'Photo removed',
   'photo.restored': 'Photo put back',

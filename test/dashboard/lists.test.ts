@@ -14,6 +14,7 @@ import {
   startDashboard,
 } from '../harness/dashboard-browser.ts';
 import { watch } from '../harness/stock.ts';
+import { runJobs } from '../harness/stock-jobs.ts';
 import type { Dealer } from '../harness/world.ts';
 
 describe('the lists of the dashboard', () => {
@@ -187,6 +188,57 @@ describe('the lists of the dashboard', () => {
     await page.getByRole('button', { name: /Found by number/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${site.url}/watches/${id}`);
+  });
+
+  it('change all that match as a job with progress, and undo it from the toast', async (t) => {
+    const ids = [await create({ title: 'Bulky one' }), await create({ title: 'Bulky two' })];
+    const { page, context, complaints } = await site.openAs(owner, '/watches?q=bulky');
+    t.after(() => context.close());
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('1 selected').waitFor();
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
+    await page.getByText('2 selected').waitFor();
+    await assertAccessible(page, 'a selection');
+    await page.getByRole('button', { name: 'Change price' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change the price of 2 watches' });
+    await dialog.getByLabel('Percent').fill('10');
+    await dialog.getByText(/USD 12,990.00 → USD 14,289.00/).waitFor();
+    await assertAccessible(page, 'the dialog of a bulk change');
+    await dialog.getByRole('button', { name: 'Change 2' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await runJobs(site.world);
+    for (const id of ids) announce(id);
+    await page.getByText('2 changed.').waitFor();
+    assert.equal(await page.getByText('USD 14,289.00').count(), 2);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undo: Change price by +10 %').waitFor();
+    await runJobs(site.world);
+    for (const id of ids) announce(id);
+    await page.getByText('USD 12,990.00').nth(1).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('delete for ever only for owners, and after the number was typed', async (t) => {
+    await create({ title: 'Obsolete' });
+    const staff = await site.openAs(await site.person(dealer, 'staff'), '/watches?q=obsolete');
+    t.after(() => staff.context.close());
+    await staff.page.getByRole('checkbox', { name: 'Select Obsolete' }).check();
+    await staff.page.getByRole('button', { name: 'Actions' }).click();
+    const item = staff.page.getByRole('menuitem', { name: 'Delete for ever (owners only)' });
+    assert.equal(await item.isDisabled(), true);
+    const { page, context } = await site.openAs(owner, '/watches?q=obsolete');
+    t.after(() => context.close());
+    await page.getByRole('checkbox', { name: 'Select Obsolete' }).check();
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete for ever' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete for ever: 1 watch' });
+    assert.equal(await dialog.getByRole('button', { name: 'Delete 1' }).isDisabled(), true);
+    await dialog.getByLabel('Type 1 to confirm').fill('1');
+    await dialog.getByRole('button', { name: 'Delete 1' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await runJobs(site.world);
+    await page.getByText('1 removed.').waitFor();
   });
 
   it('are found clean by axe: table, cards, nothing there, nothing found and an error, at both widths and schemes', async () => {

@@ -82,6 +82,7 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
 /** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */
 const FOREIGN_FIELDS: Record<string, string> = {
   integration_id: 'integration_id',
+  item_ids: 'item_id',
   location_id: 'location_id',
   object_id: 'item_id',
   photo_ids: 'photo_id',

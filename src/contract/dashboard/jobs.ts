@@ -6,6 +6,8 @@ import { operation } from './operation.ts';
 export const STOCK_JOB_KINDS = {
   import_check: 'Check of a file',
   import: 'Import',
+  bulk_change: 'Bulk change',
+  bulk_delete: 'Bulk deletion',
   undo: 'Undo',
 } as const;
 export type StockJobKindName = keyof typeof STOCK_JOB_KINDS;

@@ -1,5 +1,6 @@
 import { auditOperations } from './audit.ts';
 import { importOperations } from './imports.ts';
+import { bulkOperations } from './bulk.ts';
 import { integrationOperations } from './integrations.ts';
 import { itemOperations } from './items.ts';
 import { jobOperations } from './jobs.ts';
@@ -34,6 +35,7 @@ export const DASHBOARD_OPERATIONS = {
   ...reservationOperations,
   ...liveOperations,
   ...jobOperations,
+  ...bulkOperations,
   ...viewOperations,
   ...searchOperations,
   ...importOperations,

@@ -2,6 +2,7 @@ import type { DashboardOperations } from '../../contract/dashboard/operations.ts
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
 import { importHandlers } from './routes/imports.ts';
+import { bulkHandlers } from './routes/bulk.ts';
 import { integrationHandlers } from './routes/integrations.ts';
 import { itemHandlers } from './routes/items.ts';
 import { jobHandlers } from './routes/jobs.ts';
@@ -32,6 +33,7 @@ export const handlers: Handlers<DashboardOperations> = {
   ...reservationHandlers,
   ...liveHandlers,
   ...jobHandlers,
+  ...bulkHandlers,
   ...viewHandlers,
   ...searchHandlers,
   ...importHandlers,

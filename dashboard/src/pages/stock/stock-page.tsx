@@ -11,6 +11,7 @@ import type { Filter } from '../../table/filters.tsx';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
+import { BulkActions } from './bulk-actions.tsx';
 import { StockCard } from './stock-card.tsx';
 import { stockColumns } from './stock-columns.tsx';
 import { type Kind, type StockChoices, stockChoicesQuery, stockQuery } from './stock-queries.ts';
@@ -97,6 +98,14 @@ function StockPage({ kind }: { kind: Kind }) {
         nameOf={({ title }) => title}
         pathOf={({ id }) => paths.item(id)}
         searchLabel={words.search}
+        bulk={(selection) => (
+          <BulkActions
+            kind={kind}
+            selection={selection}
+            choices={choices}
+            example={list.data?.data.find(({ id, price }) => price !== null && selection.has(id))}
+          />
+        )}
         card={(item) => <StockCard item={item} channels={choices.channels} />}
         empty={
           <EmptyState

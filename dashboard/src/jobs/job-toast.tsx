@@ -1,0 +1,85 @@
+import { Group, Progress, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../src/contract/dashboard/jobs.ts';
+import type { Output } from '../api/client.ts';
+import { read, useOperation } from '../api/queries.ts';
+import { formatNumber } from '../format.ts';
+
+type Job = Output<'GET /jobs/{job_id}'>['job'];
+
+/** Long enough to read the result and to take it back; the list of jobs offers the same for 30 days. */
+const DONE_SHOWN_MS = 15_000;
+
+/** Shows a job that was just started, whatever page is open: its progress with Cancel, then its result with Undo. */
+export function toastJob(jobId: string): void {
+  notifications.show({
+    id: jobId,
+    autoClose: false,
+    withCloseButton: true,
+    closeButtonProps: { 'aria-label': 'Close' },
+    color: 'steel',
+    message: <JobProgress jobId={jobId} />,
+  });
+}
+
+function JobProgress({ jobId }: { jobId: string }) {
+  const { data } = useQuery(read('GET /jobs/{job_id}', { params: { job_id: jobId } }, ['job']));
+  const job = data?.job;
+  const cancel = useOperation('POST /jobs/{job_id}/cancel');
+  const undo = useOperation('POST /jobs/{job_id}/undo', {
+    onSuccess({ job_id: undoId }) {
+      notifications.hide(jobId);
+      toastJob(undoId);
+    },
+  });
+  const isOver = job !== undefined && job.finished_at !== null;
+  useEffect(() => {
+    if (!isOver) return;
+    const timer = setTimeout(() => notifications.hide(jobId), DONE_SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isOver, jobId]);
+  if (job === undefined) return 'Starting';
+  const params = { job_id: jobId };
+  return (
+    <Stack gap={6} role="status">
+      <Text size="sm" fw={600}>
+        {job.title}
+      </Text>
+      {isOver ? null : (
+        <Progress value={percentOf(job)} animated={job.total === null} aria-label={`Progress of ${job.title}`} />
+      )}
+      <Group justify="space-between" wrap="nowrap" gap="md">
+        <Text size="sm">{isOver ? resultOf(job) : progressOf(job)}</Text>
+        {job.can_cancel ? (
+          <button type="button" className="text-button" onClick={() => cancel.mutate({ params })}>
+            Cancel
+          </button>
+        ) : job.can_undo ? (
+          <button type="button" className="text-button" onClick={() => undo.mutate({ params })}>
+            Undo
+          </button>
+        ) : null}
+      </Group>
+    </Stack>
+  );
+}
+
+function percentOf({ done, total }: Job): number {
+  return total === null || total === 0 ? 0 : (done / total) * 100;
+}
+
+function progressOf({ status, done, total }: Job): string {
+  if (status === 'queued') return 'Waiting';
+  return total === null ? formatNumber(done) : `${formatNumber(done)} of ${formatNumber(total)}`;
+}
+
+function resultOf(job: Job): string {
+  const names = Object.keys(STOCK_JOB_COUNTS) as StockJobCount[];
+  const counts = names.filter((name) => (job.counts[name] ?? 0) > 0);
+  const words = counts.map((name) => `${formatNumber(job.counts[name] ?? 0)} ${STOCK_JOB_COUNTS[name]}`).join(', ');
+  if (job.status === 'failed') return job.error ?? 'It failed.';
+  const result = words === '' ? 'Nothing to change' : words;
+  return job.status === 'cancelled' ? `Cancelled: ${result}.` : `${result}.`;
+}
