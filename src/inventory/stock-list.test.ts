@@ -4,6 +4,8 @@ import { TESTER } from '../../test/harness/actor.ts';
 import { part, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { STOCK_SORTS } from '../contract/dashboard/stock.ts';
+import { sql } from '../db/sql.ts';
+import { newId } from '../ids/new-id.ts';
 import { createItem, editItem, setHidden } from './items.ts';
 import { reserveUnits } from './movements.ts';
 import { startPromotion } from './promotions.ts';
@@ -17,6 +19,7 @@ import {
   type StockPage,
   type StockRow,
 } from './stock-list.ts';
+import { summarizeItems } from './stock-summary.ts';
 
 describe('the list of stock', () => {
   let world: World;
@@ -147,6 +150,42 @@ describe('the list of stock', () => {
       assert.equal(seen.length, total, sort);
       assert.equal(new Set(seen).size, total, sort);
     }
+  });
+
+  it('does not miss photos of an item that has some', async () => {
+    const id = await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber: 'WITH-PHOTO' }));
+    await world.db.transaction(async (tx) => {
+      await tx.query(sql`
+        insert into photos (id, item_id, organization_id, position, width, height, format)
+        values (${newId('photo')}, ${id}, ${dealer.organizationId}, 1, 10, 10, 'jpeg')`);
+      await summarizeItems(tx, [id]);
+    });
+    assert.deepEqual((await list({ search: 'withphoto' }))[0]?.missing, []);
+    assert.deepEqual(idsOf(await list({ search: 'withphoto', needsWork: true })), []);
+  });
+
+  it('fills its pages from a word that more items have than it gathers by their ids', async () => {
+    const { organizationId } = await world.dealer();
+    await world.db.query(sql`
+      insert into items (id, organization_id, kind, stock_number, title, description, price_amount, units, attributes, created_at)
+      select 'prt_' || lpad(n::text, 26, '0'), ${organizationId}, 'part', 'C-' || n, 'Common spring', '', n, 1, '{}',
+        now() + n * interval '1 second' from generate_series(1, 1200) n`);
+    const page = { organizationId, kind: 'part' as const, search: 'spring', limit: 50 };
+    for (const [sort, first, last] of [
+      ['-created', 'C-1200', 'C-1151'],
+      ['price', 'C-1', 'C-50'],
+    ] as const) {
+      const rows = await listStock(world.db, { ...page, sort, from: null }, null);
+      assert.deepEqual([rows.at(0)?.stockNumber, rows.at(-1)?.stockNumber, rows.length], [first, last, 50]);
+    }
+    const end = { value: '1190', id: `prt_${'1190'.padStart(26, '0')}` };
+    const rest = await listStock(
+      world.db,
+      { ...page, sort: 'price', from: { position: end, isBackwards: false } },
+      null,
+    );
+    assert.equal(rest.length, 10);
+    assert.deepEqual(await countStock(world.db, page), { value: 1_000, isCapped: true });
   });
 
   it('lists the brands of one dealer', async () => {

@@ -10,9 +10,9 @@ export async function summarizeItems(tx: Transaction, itemIds: string[]): Promis
   await tx.query(sql`
     update items i set channel_count = counted.channels, photo_count = counted.photos
     from (
-      select id,
-        (select count(*) from publications p where p.item_id = id and p.is_on) as channels,
-        (select count(*) from photos p where p.item_id = id) as photos
-      from unnest(${itemIds}::text[]) as id) counted
+      select item.id,
+        (select count(*) from publications p where p.item_id = item.id and p.is_on) as channels,
+        (select count(*) from photos p where p.item_id = item.id) as photos
+      from unnest(${itemIds}::text[]) as item (id)) counted
     where i.id = counted.id and (i.channel_count, i.photo_count) is distinct from (counted.channels, counted.photos)`);
 }

@@ -202,7 +202,7 @@ describe('the lists of the dashboard', () => {
     await assertAccessible(page, 'a selection');
     await page.getByRole('button', { name: 'Change price' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change the price of 2 watches' });
-    await dialog.getByLabel('Percent').fill('10');
+    await dialog.getByRole('textbox', { name: 'Percent' }).fill('10');
     await dialog.getByText(/USD 12,990.00 → USD 14,289.00/).waitFor();
     await assertAccessible(page, 'the dialog of a bulk change');
     await dialog.getByRole('button', { name: 'Change 2' }).click();

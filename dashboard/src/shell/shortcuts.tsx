@@ -11,6 +11,7 @@ const SHORTCUTS: [keys: string, meaning: string][] = [
   ['/', 'Search in the list'],
   ['j  k', 'Next and previous row'],
   ['x', 'Select the row'],
+  ['Esc', 'Clear the selection'],
   ['Enter', 'Open the row'],
   ['e', 'Edit the row'],
   ['Ctrl S', 'Save'],

@@ -76,6 +76,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     count: rows.length,
     onOpen: (index) => open(rows[index]),
     onSelect: (index) => bulk !== undefined && selection.toggle(index, false),
+    onClear: selection.clear,
   });
   const isBroken = list.error !== null && list.data === undefined;
   const isEmpty = page !== undefined && rows.length === 0 && rowState.changed === 0;

@@ -1,10 +1,15 @@
 import { useEffect, useState } from 'react';
 import { isTyping } from '../shell/shortcuts.tsx';
 
-type RowKeys = { count: number; onOpen: (index: number) => void; onSelect: (index: number) => void };
+type RowKeys = {
+  count: number;
+  onOpen: (index: number) => void;
+  onSelect: (index: number) => void;
+  onClear: () => void;
+};
 
-/** j and k move over the rows, x selects, Enter and e open. Returns the row that the keys are on; −1 is none. */
-export function useRowKeys({ count, onOpen, onSelect }: RowKeys): number {
+/** j and k move over the rows, x selects, Escape clears the selection, Enter and e open. Returns the row that the keys are on; −1 is none. */
+export function useRowKeys({ count, onOpen, onSelect, onClear }: RowKeys): number {
   const [active, setActive] = useState(-1);
   useEffect(() => {
     function move(index: number): void {
@@ -17,12 +22,13 @@ export function useRowKeys({ count, onOpen, onSelect }: RowKeys): number {
       if (event.key === 'j') move(Math.min(active + 1, count - 1));
       else if (event.key === 'k') move(Math.max(active - 1, 0));
       else if (event.key === 'x' && active >= 0) onSelect(active);
+      else if (event.key === 'Escape') onClear();
       else if (event.key === 'e' && active >= 0) onOpen(active);
       else if (event.key === 'Enter' && active >= 0 && !isElsewhere) onOpen(active);
     }
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [active, count, onOpen, onSelect]);
+  }, [active, count, onOpen, onSelect, onClear]);
   return Math.min(active, count - 1);
 }
 

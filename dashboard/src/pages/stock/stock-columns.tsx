@@ -12,6 +12,7 @@ export function stockColumns({ channels }: StockChoices): Column<StockItem>[] {
       id: 'stock_number',
       header: 'Stock number',
       isSortable: true,
+      phone: 'none',
       cell: (item) => <code>{item.stock_number}</code>,
     },
     { id: 'status', header: 'Status', cell: (item) => <StatusCell item={item} /> },
