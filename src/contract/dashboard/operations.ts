@@ -1,6 +1,6 @@
 import { auditOperations } from './audit.ts';
-import { importOperations } from './imports.ts';
 import { bulkOperations } from './bulk.ts';
+import { importOperations } from './imports.ts';
 import { integrationOperations } from './integrations.ts';
 import { itemOperations } from './items.ts';
 import { jobOperations } from './jobs.ts';

@@ -1,8 +1,8 @@
 import type { DashboardOperations } from '../../contract/dashboard/operations.ts';
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
-import { importHandlers } from './routes/imports.ts';
 import { bulkHandlers } from './routes/bulk.ts';
+import { importHandlers } from './routes/imports.ts';
 import { integrationHandlers } from './routes/integrations.ts';
 import { itemHandlers } from './routes/items.ts';
 import { jobHandlers } from './routes/jobs.ts';
