@@ -44,7 +44,7 @@ describe('the message of a fault says what was expected and what came', () => {
     [Type.String({ maxLength: 2 }), '😀😀😀', 'x must have at most 2 characters, not 3.'],
     [Type.Array(Type.Any(), { minItems: 1 }), [], 'x must not be empty.'],
     [Type.Array(Type.Any(), { minItems: 2 }), [1], 'x must have at least 2 items, not 1.'],
-    [Type.Array(Type.Any(), { maxItems: 1 }), [1, 2], 'x must have at most 1 items, not 2.'],
+    [Type.Array(Type.Any(), { maxItems: 1 }), [1, 2], 'x must have at most 1 items.'],
     [strings, ['a', 'a'], 'x must not have the same item twice: items 0 and 1 are equal.'],
     [Type.Object({}, { minProperties: 1 }), {}, 'x must not be empty.'],
     [Type.Object({}, { minProperties: 2 }), { a: 1 }, 'x must have at least 2 fields, not 1.'],

@@ -37,7 +37,8 @@ export function faultText(fault: ErrorObject): string {
     case 'minItems':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} items, not ${sizeOf(data)}`;
     case 'maxItems':
-      return `must have at most ${limit} items, not ${sizeOf(data)}`;
+      // Of a list in a large body only one item more than it may have is read, so how many came is not known.
+      return `must have at most ${limit} items`;
     case 'minProperties':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} fields, not ${sizeOf(data)}`;
     case 'maxProperties':

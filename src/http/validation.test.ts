@@ -71,7 +71,7 @@ describe('validation of a body', () => {
     [
       { id: 'a', lines: [{ quantity: 1 }, { quantity: 1 }, { quantity: 1 }] },
       'lines',
-      'lines must have at most 2 items, not 3.',
+      'lines must have at most 2 items.',
     ],
     [{ id: 'a', pairs: [[1]] }, 'pairs', 'pairs must have at least 2 items, not 1.'],
     [{ id: 'a', pairs: [[1], [2, 'x']] }, 'pairs[1][1]', 'pairs[1][1] must be an integer, not "x".'],
