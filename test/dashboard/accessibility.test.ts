@@ -54,10 +54,9 @@ describe('every page of the dashboard', () => {
       parameters: {},
       isUndoable: false,
     });
-    const order = await dealer.api.post('/v1/orders', {
-      channel_order_id: 'SO-1',
-      lines: [{ listing_id: ids['/watches'] }],
-    });
+    const report = { channel_order_id: 'SO-1', lines: [{ listing_id: ids['/watches'] }] };
+    const order = await dealer.api.post('/v1/orders', report, { 'idempotency-key': 'SO-1' });
+    assert.equal(order.status, 201, JSON.stringify(order.body));
     ids['/orders'] = order.body.id;
     const items = [ids['/watches'], ids['/parts']];
     await setPublished(channel, COMMAND_LINE, dealer.organizationId, dealer.integrationId, items, true);

@@ -41,7 +41,7 @@ describe('the page of an item', () => {
 
   it('takes a new watch, two photos, an edit and a channel', async () => {
     const { page, complaints } = await site.openAs(owner, '/watches');
-    await page.getByRole('link', { name: 'New watch' }).click();
+    await page.getByRole('link', { name: 'New watch' }).first().click();
     await page.getByRole('heading', { name: 'New watch' }).waitFor();
     await title(page).fill('Omega Speedmaster Professional');
     await page.getByLabel('Stock number').fill('W-2000');
