@@ -82,3 +82,10 @@ export function formatRelative(at: string | Date, now = Date.now()): string {
   }
   return relative.format(Math.trunc(seconds), 'second');
 }
+
+/** A short time that is left: "14 min 20 s". */
+export function formatRemaining(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000));
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+}

@@ -18,6 +18,7 @@ import { useSaveKey } from './form/save-key.ts';
 import { type Item, itemQuery } from './item-queries.ts';
 import { PhotoPanel } from './photos/photo-panel.tsx';
 import { PromotionsPanel } from './promotions-panel.tsx';
+import { ReservationsPanel } from './reservations-panel.tsx';
 import { SalesPanel } from './sales-panel.tsx';
 
 export function ItemPage() {
@@ -84,6 +85,7 @@ function ItemEditor({ item }: { item: Item }) {
             onChanged={refresh}
           />
           <PromotionsPanel item={item} onChanged={refresh} />
+          <ReservationsPanel item={item} onChanged={refresh} />
           <SalesPanel item={item} onChanged={refresh} />
           <HistoryPanel itemId={item.id} />
         </div>

@@ -34,7 +34,9 @@ const EXPLANATIONS: Record<UnitsAction, string> = {
 /** How many units an action can take now. */
 export function unitsLimit(action: UnitsAction, item: Item): number {
   if (action === 'restock' || action === 'return') return UNITS_LIMIT - item.units;
-  return action === 'release' ? item.releasable_units : item.free_units;
+  if (action === 'release') return item.releasable_units;
+  // What a site holds for a checkout can be sold over the counter: its reservation is released then.
+  return action === 'sell' ? item.free_units + item.site_reserved_units : item.free_units;
 }
 
 type UnitsDialogProps = { item: Item; action: UnitsAction; onClose: () => void; onChanged: () => void };
@@ -59,12 +61,13 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
   const sell = useOperation('POST /items/{item_id}/sales', options);
   const move = useOperation('POST /items/{item_id}/movements', options);
   const limit = unitsLimit(action, item);
+  const isReleasing = action === 'sell' && units !== null && units > item.free_units;
   const isValid = units !== null && units >= 1 && units <= limit;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isValid) return;
     const params = { item_id: item.id };
-    if (action === 'sell') sell.mutate({ params, body: { units } });
+    if (action === 'sell') sell.mutate({ params, body: { units, releases_reservations: isReleasing } });
     else move.mutate({ params, body: { movement: action, units } });
   };
   return (
@@ -90,8 +93,15 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
               setUnits(value === '' ? null : Number(value));
             }}
           />
+          {isReleasing && isValid ? (
+            <Text size="sm" role="status">
+              {item.free_units === 0 ? 'No unit is' : `Only ${formatNumber(item.free_units)} are`} free: sites hold{' '}
+              {formatNumber(item.site_reserved_units)} for a checkout. As many reservations are released as the sale
+              needs, those that end first in front.
+            </Text>
+          ) : null}
           <Button type="submit" disabled={!isValid} loading={sell.isPending || move.isPending}>
-            {UNIT_ACTION_LABELS[action]}
+            {isReleasing ? 'Release and sell' : UNIT_ACTION_LABELS[action]}
           </Button>
         </Stack>
       </form>
