@@ -17,10 +17,16 @@ export type LoadJob = {
 /** GETs, uniformly over the paths. */
 export type ReadWork = { kind: 'reads'; headers: Record<string, string>; paths: string[] };
 
-/** Writes of one kind, spread over integrations. A cancellation takes the next of the orders; without any, it ends. */
+/**
+ * Writes of one kind, spread over integrations. A cancellation takes the next of the orders; without any, it ends. Of a
+ * reservation each connection makes one and then releases it, because an integration can't have many active ones.
+ */
 export type WriteWork = { kind: 'writes'; write: WriteName; shops: WriteShop[] };
-export type WriteName = 'ping' | 'customer' | 'order' | 'cancellation';
+export type WriteName = 'ping' | 'customer' | 'order' | 'cancellation' | 'reservation';
 export type WriteShop = { apiKey: string; listingIds: string[]; orderIds: string[] };
+
+/** The bytes of a connection's next request, made knowing the answer to its last one; null ends it. */
+type NextRequest = (connection: number, lastAnswer: Buffer[]) => string | Buffer | null;
 
 export type LoadResult = { requests: number; failures: number; perSecond: number; p50Ms: number; p99Ms: number };
 
@@ -31,7 +37,7 @@ if (jobFile?.endsWith('job.json'))
   console.log(JSON.stringify(await runLoad(JSON.parse(readFileSync(jobFile, 'utf8')))));
 
 async function runLoad(job: LoadJob): Promise<LoadResult> {
-  const nextRequest = job.work.kind === 'reads' ? reads(job, job.work) : writes(job, job.work);
+  const nextRequest: NextRequest = job.work.kind === 'reads' ? reads(job, job.work) : writes(job, job.work);
   const latencies: number[] = [];
   let failures = 0;
   const startedAt = performance.now();
@@ -44,8 +50,8 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
       let chunks: Buffer[] = [];
       let received = 0;
       let expected = -1;
-      const send = () => {
-        const request = performance.now() < endsAt ? nextRequest(connection) : null;
+      const send = (lastAnswer: Buffer[]) => {
+        const request = performance.now() < endsAt ? nextRequest(connection, lastAnswer) : null;
         if (request === null) {
           socket.destroy();
           resolve();
@@ -54,7 +60,7 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
         sentAt = performance.now();
         socket.write(request);
       };
-      socket.on('connect', send);
+      socket.on('connect', () => send([]));
       socket.on('error', reject);
       socket.on('data', (data) => {
         const chunk = data as Buffer;
@@ -70,10 +76,11 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
         }
         if (received < expected) return;
         latencies.push(performance.now() - sentAt);
+        const answer = chunks;
         chunks = [];
         received = 0;
         expected = -1;
-        send();
+        send(answer);
       });
     });
   }
@@ -101,13 +108,13 @@ function reads(job: LoadJob, { headers, paths }: ReadWork): () => Buffer {
 
 type Request = { path: string; body: object };
 
-function writes(job: LoadJob, { write, shops }: WriteWork): (connection: number) => string | null {
+function writes(job: LoadJob, { write, shops }: WriteWork): NextRequest {
   let sent = 0;
-  return (connection) => {
+  return (connection, lastAnswer) => {
     sent += 1;
     const shop = shops[connection % shops.length] as WriteShop;
     const id = `${process.pid}-${sent}`;
-    const request = requestOf(write, shop, id);
+    const request = (write === 'reservation' ? releaseOf(lastAnswer) : null) ?? requestOf(write, shop, id);
     if (request === null) return null;
     const body = JSON.stringify(request.body);
     return (
@@ -115,6 +122,12 @@ function writes(job: LoadJob, { write, shops }: WriteWork): (connection: number)
       `Content-Type: application/json\r\nIdempotency-Key: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     );
   };
+}
+
+/** The release of what the last answer was the reservation of; null if it was none, or a release itself. */
+function releaseOf(lastAnswer: Buffer[]): Request | null {
+  const made = /"id":"(rsv_\w+)","object":"reservation","status":"active"/.exec(Buffer.concat(lastAnswer).toString());
+  return made === null ? null : { path: `/v1/reservations/${made[1]}/release`, body: {} };
 }
 
 /** A request that succeeds; also what the benchmark sends alone to count its statements. */
@@ -138,6 +151,8 @@ export function requestOf(write: WriteName, shop: WriteShop, id: string): Reques
       const orderId = shop.orderIds.pop();
       return orderId === undefined ? null : { path: `/v1/orders/${orderId}/cancel`, body: {} };
     }
+    case 'reservation':
+      return { path: '/v1/reservations', body: { listing_id: oneOf(shop.listingIds), reference: id } };
   }
 }
 

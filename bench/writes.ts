@@ -27,6 +27,7 @@ const WRITES: readonly { write: WriteName; wanted: string }[] = [
   { write: 'customer', wanted: '' },
   { write: 'order', wanted: '≥ 0.5' },
   { write: 'cancellation', wanted: '' },
+  { write: 'reservation', wanted: '' },
 ];
 
 type Service = { port: number; process: { pid?: number | undefined }; env: Record<string, string> };

@@ -17,6 +17,7 @@ const PGBENCH_CLIENTS = 16;
 const TABLES = [
   'orders',
   'order_lines',
+  'reservations',
   'idempotency_records',
   'items',
   'channel_documents',
@@ -72,7 +73,7 @@ select shop.integration_id, number, '\\x00'::bytea, 200, repeat('x', ${bytes}), 
 from shop`;
 
 /** One write's rows as a single statement: the least that PostgreSQL can be asked to do for them. */
-const STATEMENTS: Record<WriteName, string> = {
+const STATEMENTS: Record<WriteName, string | string[]> = {
   ping: `with ${SHOP}, ${CLOCK}, ${EVENT} ${record(150)}`,
   customer: `with ${SHOP}, customer as (
     insert into plain.customers (id, organization_id, is_test, email, email_key, first_name, last_name, created_at, updated_at)
@@ -105,6 +106,24 @@ const STATEMENTS: Record<WriteName, string> = {
     update plain.order_lines l set is_holding = not is_holding
     from chosen where l.integration_id = chosen.integration_id and l.order_id = chosen.id
   ) ${record(950)}`,
+  // Making and releasing in turn, as the load generator does.
+  reservation: [
+    `with ${SHOP}, ${CLOCK}, ${STOCK}, ${EVENT}, made as (
+      insert into plain.reservations (integration_id, id, organization_id, is_test, kind, item_id, units, reference, status,
+        expires_at, created_at, updated_at)
+      select integration_id, 'rsv_' || number, organization_id, false, 'listing', item_id, 1, number, 'active',
+        stamp + interval '15 minutes', stamp, stamp
+      from shop join clock using (integration_id)
+    ) ${record(400)}`,
+    `with ${SHOP}, ${CLOCK}, ${STOCK}, ${EVENT}, chosen as (
+      select r.integration_id, r.id from shop, lateral (
+        select integration_id, id from plain.reservations
+        where integration_id = shop.integration_id and status = 'active' order by expires_at limit 1) r
+    ), released as (
+      update plain.reservations r set status = 'released', updated_at = clock.stamp
+      from chosen, clock where r.integration_id = chosen.integration_id and r.id = chosen.id
+    ) ${record(400)}`,
+  ],
 };
 
 export type PlainResult = { perSecond: number; label: string };
@@ -113,10 +132,14 @@ export async function writePlainly(
   write: WriteName,
   { dir, address, shopCount, seconds }: { dir: string; address: SocketAddress; shopCount: number; seconds: number },
 ): Promise<PlainResult | null> {
-  const script = join(dir, `${write}.sql`);
-  const statement = STATEMENTS[write].replaceAll('\n', ' ');
-  await writeFile(script, `\\set shop random(0, ${shopCount - 1})\n${statement};\n`);
-  const args = ['-n', '-M', 'prepared', '-c', String(PGBENCH_CLIENTS), '-j', '1', '-T', String(seconds), '-f', script];
+  const scripts: string[] = [];
+  // Of several scripts pgbench takes one at random for each transaction.
+  for (const [index, statement] of [STATEMENTS[write]].flat().entries()) {
+    const script = join(dir, `${write}-${index}.sql`);
+    await writeFile(script, `\\set shop random(0, ${shopCount - 1})\n${statement.replaceAll('\n', ' ')};\n`);
+    scripts.push('-f', script);
+  }
+  const args = ['-n', '-M', 'prepared', '-c', String(PGBENCH_CLIENTS), '-j', '1', '-T', String(seconds), ...scripts];
   const connection = ['-h', address.socketDir, '-U', address.user, address.database];
   try {
     const { stdout } = await promisify(execFile)('pgbench', [...args, ...connection], {
