@@ -4,6 +4,7 @@ import pg from 'pg';
 import { createDocumentReader } from '../../src/channel/reads/read-documents.ts';
 import type { Queryable } from '../../src/db/database.ts';
 import { listOrders } from '../../src/sales/orders/read-orders.ts';
+import { listReservations } from '../../src/sales/reservations/read-reservations.ts';
 import { listEvents } from '../../src/webhooks/event-log.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
@@ -64,6 +65,13 @@ describe('a filter is an index, whatever lies between the rows that it keeps', {
         await assertFewPages(world, (db) => listOrders(db, query));
       });
     }
+    // Their list has no filter by time.
+    for (const statuses of since === null ? [null, ['active'], ['released', 'expired'], ['used']] : []) {
+      it(`reservations of ${statuses ?? 'every status'} ${where}`, async () => {
+        const query = { ...shop, limit: LIMIT, statuses, before };
+        await assertFewPages(world, (db) => listReservations(db, query));
+      });
+    }
     for (const kind of ['listing', 'part'] as const) {
       for (const statuses of [null, ['active'], ['unpublished'], ['unpublished', 'sold', 'reserved']]) {
         it(`${kind}s of ${statuses ?? 'every status'} ${where}`, async () => {
@@ -93,6 +101,10 @@ async function fill(world: World, { integrationId, organizationId }: Shop): Prom
     `insert into orders (integration_id, id, organization_id, channel_order_id, status, is_test, document, created_at, updated_at)
       select '${integrationId}', 'ord_' || lpad(i::text, 9, '0'), '${organizationId}', 'SO-' || i,
         ${rare('received', 'cancelled')}, false, ${padding}, ${at}, ${at} from generate_series($1::integer, $2::integer) i`,
+    `insert into reservations (integration_id, id, organization_id, is_test, kind, item_id, units, status, expires_at,
+        created_at, updated_at)
+      select '${integrationId}', 'rsv_' || lpad(i::text, 9, '0'), '${organizationId}', false, 'listing', 'lst_' || i, 1,
+        ${rare('expired', 'active')}, ${at}, ${at}, ${at} from generate_series($1::integer, $2::integer) i`,
     ...['listing', 'part'].map(
       (kind) => `insert into channel_documents (integration_id, api_version, item_id, kind, status, quantity, document,
         is_unpriceable, renderer, updated_at)
@@ -112,7 +124,7 @@ async function fill(world: World, { integrationId, organizationId }: Shop): Prom
       for (let from = 1; from <= ROWS; from += FILL_BATCH)
         await run(insert, [from, Math.min(ROWS, from + FILL_BATCH - 1)]);
     }
-    for (const table of ['events', 'orders', 'channel_documents']) await run(`vacuum analyze ${table}`);
+    for (const table of ['events', 'orders', 'reservations', 'channel_documents']) await run(`vacuum analyze ${table}`);
   } finally {
     await session.end();
   }

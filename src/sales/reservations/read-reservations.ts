@@ -10,25 +10,26 @@ export type ReservationQuery = ReservationOwner & {
   before: { id: string; at: Date } | null;
 };
 
+const STORED_COLUMNS = sql`
+  id, is_test, kind, item_id, units, reference, status, order_id, expires_at, created_at, updated_at`;
+
 /** The reservations of one integration, newest change first. */
 export async function listReservations(db: Queryable, query: ReservationQuery): Promise<ReservationRow[]> {
   const { statuses, before, limit } = query;
   const from = before === null ? sql`` : sql`and (updated_at, id) < (${before.at}, ${before.id})`;
-  const own = sql`
-    from reservations
+  const page = sql`
+    select ${STORED_COLUMNS} from reservations
     where integration_id = ${query.integrationId} and organization_id = ${query.organizationId} ${from}`;
   const order = sql`updated_at desc, id desc`;
   // One page of each status, from its own end of the index; then the newest of them all.
-  const wanted =
+  const rows =
     statuses === null
-      ? sql``
-      : sql`and id in (
-          select page.id from unnest(${statuses}::text[]) as wanted (status)
-          cross join lateral (
-            select id, updated_at ${own} and status = wanted.status order by ${order} limit ${limit}) page
-          order by ${order} limit ${limit})`;
-  return await db.query<ReservationRow>(sql`
-    select ${RESERVATION_COLUMNS} ${own} ${wanted} order by ${order} limit ${limit}`);
+      ? sql`${page} order by ${order} limit ${limit}`
+      : sql`
+        select ${STORED_COLUMNS} from unnest(${statuses}::text[]) as wanted (one_status)
+        cross join lateral (${page} and status = wanted.one_status order by ${order} limit ${limit}) page
+        order by ${order} limit ${limit}`;
+  return await db.query<ReservationRow>(sql`select ${RESERVATION_COLUMNS} from (${rows}) rows order by ${order}`);
 }
 
 export async function findReservation(

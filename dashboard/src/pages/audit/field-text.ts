@@ -22,6 +22,7 @@ const FIELD_LABELS: Record<string, string> = {
   location_id: 'Location',
   business_unit_id: 'Business unit',
   integration_id: 'Channel',
+  reservation_id: 'Reservation',
   starts_at: 'Starts',
   ends_at: 'Ends',
   markup_basis_points: 'Markup',
