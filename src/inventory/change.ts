@@ -114,17 +114,18 @@ export async function lockItems(tx: Transaction, organizationId: string, itemIds
  * Ends the reservations of locked items whose time is over: their units count as free for whoever holds the lock. Answers
  * with the locked clocks of all channels, which then have to be projected onto; null if nothing was over.
  */
-async function expireReservations(
+export async function expireReservations(
   tx: Transaction,
   context: ChannelContext,
   items: LockedItem[],
-  alsoLock: string[],
+  /** Other channels that the caller will project onto. */
+  alsoLock: () => Promise<string[]>,
 ): Promise<Map<string, Date> | null> {
   const ids = items.map((item) => item.id);
   const overdue = await overdueReservations(tx, context, ids);
   if (overdue.length === 0) return null;
   // Of all items: those that nothing is over of are projected onto the same channels.
-  const clocks = await lockReservationClocks(tx, overdue, [...alsoLock, ...(await integrationsOf(tx, ids))]);
+  const clocks = await lockReservationClocks(tx, overdue, [...(await alsoLock()), ...(await integrationsOf(tx, ids))]);
   await endReservations(tx, context, 'expired', overdue, clocks);
   const freed = unitsFreed(overdue);
   for (const item of items) item.reservedUnits -= freed.get(item.id) ?? 0;
@@ -150,7 +151,7 @@ async function changeFound<Result>(
   const { organizationId, itemIds, integrationIds = null, ...options } = request;
   const { result } = await commitAndWake(context, async (tx) => {
     const items = await lockItems(tx, organizationId, itemIds);
-    const clocks = await expireReservations(tx, context, items, integrationIds ?? []);
+    const clocks = await expireReservations(tx, context, items, async () => integrationIds ?? []);
     const result = await work(tx, items);
     await summarizeItems(
       tx,

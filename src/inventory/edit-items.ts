@@ -8,7 +8,8 @@ import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { transactionTime } from '../db/sql-time.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
-import { lockItems } from './change.ts';
+import { listChannels } from '../dealers/integrations/integrations.ts';
+import { expireReservations, lockItems } from './change.ts';
 import { assertChanges, assertUnitsOwned, type ItemChanges } from './item-input.ts';
 import { belowPromotion, highestPromotions } from './promotions.ts';
 import { switchOff, switchOn } from './publications.ts';
@@ -47,17 +48,17 @@ export async function editItems(
   decide: Decide,
 ): Promise<{ results: EditResult[]; touched: string[] }> {
   const locked = await lockItems(tx, organizationId, itemIds);
-  const items = await readStockValues(
-    tx,
-    organizationId,
-    locked.map((item) => item.id),
-  );
+  const lockedIds = locked.map((item) => item.id);
+  // An edit may put items on any of the dealer's channels.
+  const allChannels = async () => (await listChannels(tx, organizationId)).map(({ id }) => id);
+  const clocksOfAll = await expireReservations(tx, context, locked, allChannels);
+  const items = await readStockValues(tx, organizationId, lockedIds);
   const drafts = items.map((item) => draftOf(item, decide));
   const differing = drafts.filter((draft) => Object.keys(draft.new).length > 0);
-  if (differing.length === 0) return { results: drafts, touched: [] };
+  if (differing.length === 0 && clocksOfAll === null) return { results: drafts, touched: [] };
   const ids = differing.map(({ item }) => item.id);
   const integrationIds = new Set([...(await integrationsOf(tx, ids)), ...differing.flatMap(channelsOf)]);
-  const clocks = await lockClocks(tx, [...integrationIds].sort());
+  const clocks = clocksOfAll ?? (await lockClocks(tx, [...integrationIds].sort()));
   // Under the clocks, so that a channel stays the dealer's and a location is not deleted meanwhile.
   const facts = await readFacts(tx, context, organizationId, differing);
   const results = drafts.map((draft) => check(draft, facts));
@@ -67,7 +68,7 @@ export async function editItems(
   const changedIds = changed.map(({ item }) => item.id);
   await summarizeItems(tx, changedIds);
   const { stamps } = await projectItems(tx, context, {
-    itemIds: changedIds,
+    itemIds: clocksOfAll === null ? changedIds : lockedIds,
     integrationIds: null,
     clocks,
     // Within one transaction under the items' locks, units differ by this edit alone.

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { type Sql, sql } from '../../db/sql.ts';
 import { holdingReservations } from '../../inventory/item-reservations.ts';
 import type { ReservationOwner } from './change-reservations.ts';
 import { RESERVATION_COLUMNS, type ReservationRow } from './reservation-rows.ts';
@@ -17,17 +17,19 @@ const STORED_COLUMNS = sql`
 export async function listReservations(db: Queryable, query: ReservationQuery): Promise<ReservationRow[]> {
   const { statuses, before, limit } = query;
   const from = before === null ? sql`` : sql`and (updated_at, id) < (${before.at}, ${before.id})`;
-  const page = sql`
+  const pageOf = (whose: Sql) => sql`
     select ${STORED_COLUMNS} from reservations
-    where integration_id = ${query.integrationId} and organization_id = ${query.organizationId} ${from}`;
+    where ${whose} and organization_id = ${query.organizationId} ${from}`;
   const order = sql`updated_at desc, id desc`;
-  // One page of each status, from its own end of the index; then the newest of them all.
+  // One page of each status, from its own end of the index; then the newest of them all. Nothing but that index knows
+  // the integration and the status as one value, so the planner has no other to choose.
+  const ofStatus = sql`(integration_id || ' ' || status) collate "C" = ${query.integrationId} || ' ' || wanted.one_status`;
   const rows =
     statuses === null
-      ? sql`${page} order by ${order} limit ${limit}`
+      ? sql`${pageOf(sql`integration_id = ${query.integrationId}`)} order by ${order} limit ${limit}`
       : sql`
         select ${STORED_COLUMNS} from unnest(${statuses}::text[]) as wanted (one_status)
-        cross join lateral (${page} and status = wanted.one_status order by ${order} limit ${limit}) page
+        cross join lateral (${pageOf(ofStatus)} order by ${order} limit ${limit}) page
         order by ${order} limit ${limit}`;
   return await db.query<ReservationRow>(sql`select ${RESERVATION_COLUMNS} from (${rows}) rows order by ${order}`);
 }

@@ -7,6 +7,7 @@ import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
+import { editItems } from '../../inventory/edit-items.ts';
 import { editItem, setHidden } from '../../inventory/items.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../inventory/movements.ts';
 import { setPublished } from '../../inventory/publications.ts';
@@ -219,6 +220,10 @@ describe('a reservation whose time is over', () => {
       (shop, _, id) => moveUnits(...dealer(shop), id, 'remove', 1),
       (shop, _, id) => reserveUnits(...dealer(shop), id, 1),
       (shop, _, id) => editItem(...dealer(shop), id, { title: 'Another title' }),
+      (shop, _, id) =>
+        world.db.transaction((tx) =>
+          editItems(tx, world.channel, shop.organizationId, [id], () => ({ title: 'Another title', units: 3 })),
+        ),
       (shop, sibling, id) => setPublished(...dealer(shop), sibling.integrationId, [id], false),
       (_, sibling, id) => reserve(sibling, { listing_id: id }),
       (_, sibling, id) => order(sibling, { listing_id: id }),
