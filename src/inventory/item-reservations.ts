@@ -59,14 +59,19 @@ export async function endReservations(
     update reservations r set status = ${status}, updated_at = rows.stamp
     from ${unnestRows('rows', rows, { integrationId: 'text', id: 'text', stamp: 'timestamptz' })}
     where r.integration_id = rows.integration_id and r.id = rows.id`);
+  await giveBackUnits(tx, ended);
+  await advanceClocks(tx, stamps);
+  for (const [integrationId, stamp] of stamps) clocks.set(integrationId, stamp);
+}
+
+/** The items are locked. */
+export async function giveBackUnits(tx: Transaction, ended: { itemId: string; units: number }[]): Promise<void> {
   await tx.query(sql`
     update items i set reserved_units = i.reserved_units - freed.units
     from (
       select item_id, sum(units)::integer as units
       from ${unnestRows('rows', ended, { itemId: 'text', units: 'integer' })} group by item_id) freed
     where i.id = freed.item_id`);
-  await advanceClocks(tx, stamps);
-  for (const [integrationId, stamp] of stamps) clocks.set(integrationId, stamp);
 }
 
 /** The next stamps of integrations whose clocks are locked. */

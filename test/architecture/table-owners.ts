@@ -212,8 +212,8 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     file: 'sales/deletion/remove-reservations.ts',
-    writes: ['items'],
-    reason: 'What the reservations of a deleted integration held is free again.',
+    reads: ['items'],
+    reason: 'Locks the items that the reservations of a deleted integration hold.',
   },
   {
     file: 'sales/reservations/change-reservations.ts',

@@ -25,7 +25,8 @@ const PIECE_LIMIT = 20;
 
 /**
  * What an integration owns, in the order of removal: orders and reservations first, because they hold stock that the
- * dealer can sell elsewhere; deliveries before their events. What is not listed here is small and goes with the integration's own row.
+ * dealer can sell elsewhere; deliveries before their events. What is not listed here is small and goes with the
+ * integration's own row.
  */
 export const INTEGRATION_STEPS: readonly DeletionStep[] = [
   { table: 'orders', owner: 'integration_id', removeBatch: removeOrders },

@@ -2,6 +2,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { giveBackUnits } from '../../inventory/item-reservations.ts';
 import type { RemovedBatch } from './deletion-steps.ts';
 import { otherChannels } from './remove-orders.ts';
 
@@ -30,9 +31,7 @@ export async function removeReservations(
     where integration_id = ${integrationId} and id = any(${found.map((row) => row.id)}::text[])
     returning item_id as "itemId", units, status = 'active' and not is_test as "isHolding"`);
   const freed = removed.filter((row) => row.isHolding);
-  for (const { itemId, units } of freed) {
-    await tx.query(sql`update items set reserved_units = reserved_units - ${units} where id = ${itemId}`);
-  }
+  await giveBackUnits(tx, freed);
   const itemIds = [...new Set(freed.map((row) => row.itemId))].sort();
   const { stamps } = await projectItems(tx, context, {
     itemIds,
