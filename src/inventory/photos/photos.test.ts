@@ -78,6 +78,19 @@ describe('photos', () => {
     }
   });
 
+  it('are counted with their item, which then does not miss them any more', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const counted = async () =>
+      await world.db.query(
+        sql`select photo_count as count, 'photos' = any(missing) as "isMissing" from items where id = ${id}`,
+      );
+    assert.deepEqual(await counted(), [{ count: 0, isMissing: true }]);
+    const photoId = await add(id, await picture('jpeg', 64, 40));
+    assert.deepEqual(await counted(), [{ count: 1, isMissing: false }]);
+    await removePhoto(context, TESTER, dealer.organizationId, id, photoId);
+    assert.deepEqual(await counted(), [{ count: 0, isMissing: true }]);
+  });
+
   it('come in the image format of the channel; "original" is the format that was uploaded', async () => {
     const other = await world.dealer();
     const id = await publishNew(world, other, part());
