@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { ApiFailure, api } from '../api/client.ts';
-import { countsText } from '../pages/jobs/job-parts.tsx';
+import { countsText } from '../pages/jobs/job-counts.ts';
 import { type Job, jobQuery } from '../pages/jobs/jobs-queries.ts';
 import { toastError } from '../ui/toasts.ts';
 import { unwatchJob, useWatchedJobs, watchJob } from './watched-jobs.ts';

@@ -5,7 +5,8 @@ import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { watchJob } from '../../shell/watched-jobs.ts';
-import { countsText, JobActions, JobErrors, JobProgress, JobStatus } from '../jobs/job-parts.tsx';
+import { countsText } from '../jobs/job-counts.ts';
+import { JobActions, JobErrors, JobProgress, JobStatus } from '../jobs/job-parts.tsx';
 import { type Job, jobQuery } from '../jobs/jobs-queries.ts';
 import { importQuery } from './import-queries.ts';
 

@@ -6,7 +6,8 @@ import { paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { countsText, JobActions, JobErrors, JobProgress, JobStatus } from './job-parts.tsx';
+import { countsText } from './job-counts.ts';
+import { JobActions, JobErrors, JobProgress, JobStatus } from './job-parts.tsx';
 import { type Job, jobQuery } from './jobs-queries.ts';
 
 /** One job: how far it is, what became of it, and what it could not do. */

@@ -1,5 +1,5 @@
 import { Button, Group, Progress, Stack, Table, Text } from '@mantine/core';
-import { STOCK_JOB_COUNTS, STOCK_JOB_STATUSES, type StockJobCount } from '../../../../src/contract/dashboard/jobs.ts';
+import { STOCK_JOB_STATUSES } from '../../../../src/contract/dashboard/jobs.ts';
 import { apiUrl } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
@@ -17,15 +17,6 @@ const TONES: Record<Job['status'], Tone> = {
 
 export function JobStatus({ job }: { job: Job }) {
   return <Status tone={TONES[job.status]}>{STOCK_JOB_STATUSES[job.status]}</Status>;
-}
-
-/** "12 created, 3 changed": what is not zero, in a fixed order. */
-export function countsText(counts: Job['counts']): string {
-  const known = Object.keys(STOCK_JOB_COUNTS) as StockJobCount[];
-  const parts = known
-    .filter((name) => (counts[name] ?? 0) > 0)
-    .map((name) => `${formatNumber(counts[name] ?? 0)} ${STOCK_JOB_COUNTS[name]}`);
-  return parts.length === 0 ? 'nothing to do' : parts.join(', ');
 }
 
 export function JobProgress({ job }: { job: Job }) {

@@ -9,7 +9,8 @@ import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { countsText, JobActions, JobProgress, JobStatus } from './job-parts.tsx';
+import { countsText } from './job-counts.ts';
+import { JobActions, JobProgress, JobStatus } from './job-parts.tsx';
 import { type Job, jobsQuery } from './jobs-queries.ts';
 
 const optionsOf = (labels: Readonly<Record<string, string>>) =>

@@ -1,0 +1,12 @@
+import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../../src/contract/dashboard/jobs.ts';
+import { formatNumber } from '../../format.ts';
+import type { Job } from './jobs-queries.ts';
+
+/** "12 created, 3 changed": what is not zero, in a fixed order. */
+export function countsText(counts: Job['counts']): string {
+  const known = Object.keys(STOCK_JOB_COUNTS) as StockJobCount[];
+  const parts = known
+    .filter((name) => (counts[name] ?? 0) > 0)
+    .map((name) => `${formatNumber(counts[name] ?? 0)} ${STOCK_JOB_COUNTS[name]}`);
+  return parts.length === 0 ? 'nothing to do' : parts.join(', ');
+}
