@@ -2,13 +2,18 @@ import sharp, { type Sharp } from 'sharp';
 import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { PHOTO_LIMIT_BYTES, PHOTO_PIXELS_LIMIT } from '../../contract/limits.ts';
+import {
+  AVIF_PIXELS_LIMIT,
+  PHOTO_LIMIT_BYTES,
+  PHOTO_PIXELS_LIMIT,
+  PHOTO_STORED_PIXELS,
+} from '../../contract/limits.ts';
 import { FILE_BYTES_MAX, type PhotoExtension, type PhotoFormat } from './photo-files.ts';
 import { type PictureSize, UPLOADS_AT_ONCE, withPictureMemory } from './picture-memory.ts';
 
 export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
-/** Photos of this size were taken once; they are still shown. */
-const STORED_PIXELS_MAX = 100_000_000;
+/** Photos were once stored in full; they are still shown. */
+const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
 /** WebP can't hold more on a side. */
 export const PHOTO_SIDE_MAX_PX = 16_383;
 export const SQUARE_SIDE_PX = 480;
@@ -36,8 +41,8 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
   if (bytes.length > PHOTO_BYTES_MAX) throw refused('A photo may have at most 25 MB.');
   const format = sniff(bytes);
   return await asUpload(async () => {
-    const size = await uploadSize(bytes);
-    return await withPictureMemory('uploads', size, [format], () => encodeUpload(bytes, format));
+    const size = await uploadSize(bytes, format);
+    return await withPictureMemory('uploads', size, [format], () => encodeUpload(bytes, format, size));
   });
 }
 
@@ -49,10 +54,12 @@ async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /** From the head of the file, before anything is decoded. */
-async function uploadSize(bytes: Buffer): Promise<PictureSize> {
+async function uploadSize(bytes: Buffer, format: PhotoFormat): Promise<PictureSize> {
   const { width, height } = await sharp(bytes).metadata().catch(unreadable);
-  if (width * height > PHOTO_PIXELS_LIMIT) {
-    throw refused(`A photo may have at most ${PHOTO_PIXELS_LIMIT / 1_000_000} megapixels.`);
+  const limit = format === 'avif' ? AVIF_PIXELS_LIMIT : PHOTO_PIXELS_LIMIT;
+  if (width * height > limit) {
+    const name = format === 'avif' ? 'An AVIF photo' : 'A photo';
+    throw refused(`${name} may have at most ${limit / 1_000_000} megapixels.`);
   }
   if (Math.max(width, height) > PHOTO_SIDE_MAX_PX) {
     throw refused(`A photo may have at most ${PHOTO_SIDE_MAX_PX} pixels on a side.`);
@@ -60,9 +67,13 @@ async function uploadSize(bytes: Buffer): Promise<PictureSize> {
   return { width, height };
 }
 
-async function encodeUpload(bytes: Buffer, format: PhotoFormat): Promise<ReadyPhoto> {
+async function encodeUpload(bytes: Buffer, format: PhotoFormat, size: PictureSize): Promise<ReadyPhoto> {
   // What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
   const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: PHOTO_PIXELS_LIMIT });
+  const scale = Math.sqrt(PHOTO_STORED_PIXELS / (size.width * size.height));
+  // By its longer side, since the picture may lie on the other one until it is turned upright.
+  const side = Math.floor(Math.max(size.width, size.height) * scale);
+  if (scale < 1) picture.resize(side, side, { fit: 'inside' });
   const { data, info } = await encodeOriginal(picture, format)
     .timeout({ seconds: PICTURE_SECONDS_MAX })
     .toBuffer({ resolveWithObject: true })

@@ -69,8 +69,8 @@ export function PhotoPanel({ item, onChanged }: { item: Item; onChanged: () => P
       <UploadList uploads={uploads} onRetry={retry} onDismiss={dismiss} />
       <LeaveGuard isDirty={isBusy} what="photos that are not uploaded yet" />
       <Text size="xs" c="dimmed">
-        {item.photos.length} of {PHOTOS_PER_ITEM_LIMIT}. JPEG, PNG, WebP or AVIF, at most 25 MB and 50 megapixels each.
-        The first one is the main photo.
+        {item.photos.length} of {PHOTOS_PER_ITEM_LIMIT}. JPEG, PNG, WebP or AVIF, at most 25 MB each. The first one is
+        the main photo.
       </Text>
     </section>
   );
