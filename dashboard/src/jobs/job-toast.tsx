@@ -3,9 +3,10 @@ import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../src/contract/dashboard/jobs.ts';
-import type { Output } from '../api/client.ts';
+import { BASE_PATH, type Output } from '../api/client.ts';
 import { read, useOperation } from '../api/queries.ts';
 import { formatNumber } from '../format.ts';
+import { paths } from '../paths.ts';
 
 type Job = Output<'GET /jobs/{job_id}'>['job'];
 
@@ -51,7 +52,12 @@ function JobProgress({ jobId }: { jobId: string }) {
         <Progress value={percentOf(job)} animated={job.total === null} aria-label={`Progress of ${job.title}`} />
       )}
       <Group justify="space-between" wrap="nowrap" gap="md">
-        <Text size="sm">{isOver ? resultOf(job) : progressOf(job)}</Text>
+        <Text size="sm">
+          {isOver ? resultOf(job) : progressOf(job)}{' '}
+          <a className="small-link" href={`${BASE_PATH}${paths.job(jobId)}`}>
+            Details
+          </a>
+        </Text>
         {job.can_cancel ? (
           <button type="button" className="text-button" onClick={() => cancel.mutate({ params })}>
             Cancel

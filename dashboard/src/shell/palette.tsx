@@ -15,6 +15,7 @@ type Found = Output<'GET /search'>['data'][number];
 const ACTIONS: { id: string; label: string; path: string; keywords?: string }[] = [
   { id: 'new-watch', label: 'New watch', path: paths.newItem('listing'), keywords: 'add create listing' },
   { id: 'new-part', label: 'New part', path: paths.newItem('part'), keywords: 'add create' },
+  { id: 'import', label: 'Import stock', path: paths.import(), keywords: 'csv file upload' },
   { id: 'new-integration', label: 'New integration', path: paths.newIntegration(), keywords: 'website key webhook' },
   { id: 'business', label: 'Business details', path: paths.business(), keywords: 'settings address tax time zone' },
   { id: 'locations', label: 'Locations', path: paths.locations(), keywords: 'settings business units' },

@@ -17,6 +17,8 @@ export function useRowKeys({ count, onOpen, onSelect, onClear }: RowKeys): numbe
       document.querySelectorAll('.data-table [data-row]')[index]?.scrollIntoView({ block: 'nearest' });
     }
     function onKey(event: KeyboardEvent): void {
+      // "g" and a letter went to a page.
+      if (event.defaultPrevented) return;
       if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || isDialogOpen()) return;
       const isElsewhere = event.target instanceof Element && event.target.closest('a, button') !== null;
       if (event.key === 'j') move(Math.min(active + 1, count - 1));
