@@ -69,7 +69,7 @@ const SEARCH_WORDS_LIMIT = 10;
 /** A search that finds no more is answered by their ids. */
 const RARE_LIMIT = 1_000;
 /** A common word is looked for in so many rows of the list, before the index is asked for all of them. */
-const WALK_LIMIT = 5_000;
+const WALK_LIMIT = 1_000;
 /** So much of the dealer's id stands before each word in the index. */
 const SEARCH_PREFIX_LENGTH = 6;
 
@@ -143,16 +143,32 @@ function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null
     order by ${column.value} ${direction}, i.id ${direction}`;
 }
 
-/** How many items match. Counting stops at a limit, and at a lower one for a search, whose matches lie scattered. */
+/**
+ * How many items match. Counting stops at a limit, and at a lower one where every match has to be read from the table,
+ * because no index holds all that the filter asks: 10,000 items of a brand took 34 ms, 10,000 of a status 3.
+ */
 export async function countStock(db: Queryable, filter: StockFilter): Promise<{ value: number; isCapped: boolean }> {
   const matched = await matchesOf(db, filter);
-  const limit = matched === null ? COUNT_LIMIT : RARE_LIMIT;
+  const limit = matched === null && isOfOneIndex(filter) ? COUNT_LIMIT : RARE_LIMIT;
+  const order = isOfOneIndex(filter) && !hasPrice(filter) ? sql`order by i.created_at, i.id` : sql``;
   const statement = sql`
     select count(*)::integer as count from (
-      select from items i where ${conditionOf(filter)} and ${isMatched(matched)} limit ${limit + 1}) counted`;
+      select from items i where ${conditionOf(filter)} and ${isMatched(matched)} ${order} limit ${limit + 1}) counted`;
   const [row] = await db.query<{ count: number }>(plannedAnew(statement));
   const count = row?.count ?? 0;
   return { value: Math.min(count, limit), isCapped: count > limit };
+}
+
+/** Whether one index answers the filter by itself: those of the tabs and of the price do. */
+function isOfOneIndex(filter: StockFilter): boolean {
+  const { status, isHidden, integrationId, isOnNoChannel, needsWork, brand, locationId } = filter;
+  const isScattered = [isHidden, integrationId, brand, locationId].some((value) => value !== undefined);
+  const parts = [status !== undefined, isOnNoChannel === true, needsWork === true, hasPrice(filter)];
+  return !isScattered && parts.filter((isSet) => isSet).length <= 1;
+}
+
+function hasPrice({ priceFrom, priceTo }: StockFilter): boolean {
+  return priceFrom !== undefined || priceTo !== undefined;
 }
 
 /** How many items match, to the last one: for the progress of long work and for what a person confirms. */

@@ -194,6 +194,7 @@ describe('the lists of the dashboard', () => {
     const ids = [await create({ title: 'Bulky one' }), await create({ title: 'Bulky two' })];
     const { page, context, complaints } = await site.openAs(owner, '/watches?q=bulky');
     t.after(() => context.close());
+    await page.getByText('Bulky one').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await page.getByText('1 selected').waitFor();
