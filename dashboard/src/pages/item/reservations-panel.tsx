@@ -28,7 +28,9 @@ export function ReservationsPanel({ item, onChanged }: { item: Item; onChanged: 
         {reservations.map((reservation) => (
           <li key={reservation.id}>
             <div>
-              <Text size="sm">{reservation.reference ?? 'No reference'}</Text>
+              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                {reservation.reference ?? 'No reference'}
+              </Text>
               <Text size="xs" c="dimmed">
                 {unitsText(reservation.units)} · {reservation.channel} ·{' '}
                 <Remaining until={reservation.expires_at} onOver={refresh} />
@@ -37,6 +39,7 @@ export function ReservationsPanel({ item, onChanged }: { item: Item; onChanged: 
             <Button
               size="compact-xs"
               variant="default"
+              flex="none"
               aria-label={`Release ${reservation.reference ?? reservation.id}`}
               onClick={() => setReleased(reservation)}
             >
