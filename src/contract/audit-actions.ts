@@ -30,6 +30,7 @@ const labels = {
   'webhooks.subscription_changed': 'Webhook events changed',
   'webhooks.secret_rotated': 'Signing secret rotated',
   'webhooks.test_event_sent': 'Test event sent',
+  'webhooks.deliveries_replayed': 'Deliveries sent again',
   'webhooks.replay_started': 'Replay started',
   'webhooks.replay_cancelled': 'Replay cancelled',
   'rate.set': 'Exchange rate set',

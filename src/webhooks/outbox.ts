@@ -1,3 +1,4 @@
+import type { UnsentReason } from '../contract/dashboard/delivery-labels.ts';
 import { type EventType, isSubscribed } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -37,6 +38,7 @@ type EventRow = {
   hasDelivery: boolean;
   /** What it is about. */
   objectId: string | null;
+  unsentReason: UnsentReason | null;
 };
 type DeliveryRow = { integrationId: string; id: string; eventId: string; status: string; createdAt: Date };
 
@@ -54,7 +56,8 @@ export function openOutbox(): Outbox {
     add(endpoint, event) {
       const { integrationId } = endpoint;
       const id = newId('event', event.createdAt.getTime());
-      const isWanted = endpoint.url !== null && !event.isSuppressed && isSubscribed(endpoint.subscriptions, event.type);
+      const unsentReason = unsentReasonOf(endpoint, event);
+      const isWanted = unsentReason === null;
       events.push({
         integrationId,
         id,
@@ -64,6 +67,7 @@ export function openOutbox(): Outbox {
         isSuppressed: event.isSuppressed,
         hasDelivery: isWanted,
         objectId: objectIdOf(event.object),
+        unsentReason,
       });
       if (!isWanted) return { id, deliveryId: null };
       const deliveryId = newId('delivery', event.createdAt.getTime());
@@ -97,6 +101,13 @@ export function envelope(id: string, endpoint: Endpoint, event: OutgoingEvent): 
   return `${head.slice(0, -1)},"data":{"object":${object}${previous}}}`;
 }
 
+/** Null if it is sent. */
+function unsentReasonOf(endpoint: Endpoint, { isSuppressed, type }: OutgoingEvent): UnsentReason | null {
+  if (isSuppressed) return 'echo';
+  if (endpoint.url === null) return 'no_url';
+  return isSubscribed(endpoint.subscriptions, type) ? null : 'not_subscribed';
+}
+
 /** Every object begins with its id, also one that is JSON text already. */
 function objectIdOf(object: OutgoingEvent['object']): string | null {
   if ('json' in object) return /^\{"id":"([^"]+)"/.exec(String(object.json))?.[1] ?? null;
@@ -112,6 +123,7 @@ const EVENT_COLUMNS = {
   isSuppressed: 'boolean',
   hasDelivery: 'boolean',
   objectId: 'text',
+  unsentReason: 'text',
 } as const;
 
 const DELIVERY_COLUMNS = {
@@ -126,8 +138,8 @@ const DELIVERY_COLUMNS = {
 async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): Promise<void> {
   await tx.query(sql`
     with new_events as (
-      insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id)
-      select integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id
+      insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason)
+      select integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason
       from ${unnestRows('rows', events, EVENT_COLUMNS)}
     )
     insert into deliveries (integration_id, id, event_id, status, created_at, due_at)

@@ -4,6 +4,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   webhooks: [
     'events',
     'deliveries',
+    'delivery_attempts',
     'replay_jobs',
     'webhook_endpoints',
     'webhook_receivers',

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { COMMAND_LINE } from '../../src/audit/actor.ts';
 import type { DashboardOperation } from '../../src/contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts';
+import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { listChannels } from '../../src/dealers/integrations/integrations.ts';
 import { inviteMember } from '../../src/dealers/users/sign-in-links.ts';
 import { newId } from '../../src/ids/new-id.ts';
@@ -14,6 +15,8 @@ import { startPromotion } from '../../src/inventory/promotions.ts';
 import { draftOrder } from '../../src/sales/orders/order-draft.ts';
 import { placeOrders } from '../../src/sales/orders/place-orders.ts';
 import { sellUnits } from '../../src/sales/sell.ts';
+import { startReplay } from '../../src/webhooks/delivery-queue/replay.ts';
+import { openOutbox } from '../../src/webhooks/outbox.ts';
 import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
 import { watch } from '../harness/stock.ts';
 import { startWorld, type World } from '../harness/world.ts';
@@ -31,8 +34,13 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   invitation_id: async ({ organizationId }) =>
     (await inviteMember(world.db, COMMAND_LINE, { organizationId, email: 'invited@dealer.example', role: 'staff' })).id,
   integration_id: async ({ organizationId }) => (await listChannels(world.db, organizationId))[0]?.id ?? '',
-  // Of no delivery at all: the integration beside it is looked for first.
-  delivery_id: async () => newId('delivery'),
+  delivery_id: async (stranger) => (await eventOf(stranger)).deliveryId ?? '',
+  event_id: async (stranger) => (await eventOf(stranger)).id,
+  replay_id: async ({ organizationId }) => {
+    const [channel] = await listChannels(world.db, organizationId);
+    const filter = { since: null, until: null, types: null, statuses: ['succeeded' as const] };
+    return (await startReplay(world.db, COMMAND_LINE, channel?.id ?? '', filter)).id;
+  },
   item_id: async ({ organizationId }) => await createItem(world.channel, COMMAND_LINE, organizationId, watch()),
   promotion_id: async ({ organizationId }) => {
     const itemId = await createItem(world.channel, COMMAND_LINE, organizationId, watch());
@@ -90,6 +98,7 @@ const FOREIGN_FIELDS: Record<string, string> = {
   item_id: 'item_id',
   line_id: 'line_id',
   customer_id: 'customer_id',
+  delivery_ids: 'delivery_id',
 };
 /** Bodies that the sample below can't guess. */
 const PROMOTION = { price_amount: 1, starts_at: null, ends_at: null };
@@ -98,6 +107,25 @@ const BODIES: Record<string, unknown> = {
   changeItemPromotion: PROMOTION,
   changePresentation: { currency: 'USD', markup_basis_points: 0, rounding: 'none', image_format: 'original' },
 };
+
+/** An event of the dealer's, with its delivery. */
+async function eventOf({ organizationId }: Person) {
+  const [channel] = await listChannels(world.db, organizationId);
+  const outbox = openOutbox();
+  const endpoint = {
+    integrationId: channel?.id ?? '',
+    apiVersion: CURRENT_VERSION,
+    isTestMode: false,
+    url: 'http://127.0.0.1:9/nobody',
+    subscriptions: ['*'],
+    isSending: false,
+  };
+  const object = { id: newId('listing'), object: 'listing' };
+  const [type, previous, createdAt] = ['listing.published' as const, undefined, new Date()];
+  const recorded = outbox.add(endpoint, { type, object, previous, createdAt, isSuppressed: false });
+  await world.db.transaction((tx) => outbox.write(tx));
+  return recorded;
+}
 
 let world: World;
 let owner: Person;

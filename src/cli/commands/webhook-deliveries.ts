@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { COMMAND_LINE } from '../../audit/actor.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import { recordPings } from '../../channel/ping.ts';
 import { DomainError } from '../../contract/domain-error.ts';
@@ -99,7 +100,7 @@ export function addReplay(noun: Command, shell: Shell, idHelp: string): void {
     shell.withDatabase(async (db) => {
       const state = await endpointOf(db, integrationId);
       const { id } = await deliveryOf(db, integrationId, givenId);
-      if (!(await replayDelivery(db, integrationId, id, null))) {
+      if (!(await replayDelivery(db, COMMAND_LINE, integrationId, id, null))) {
         const reason = whyNotNow(await deliveryOf(db, integrationId, id));
         throw new DomainError('wrong_status', lines(`${id} ${reason}`, notSentNote(state)));
       }

@@ -1,5 +1,7 @@
 import { auditOperations } from './audit.ts';
 import { bulkOperations } from './bulk.ts';
+import { deliveryOperations } from './deliveries.ts';
+import { eventOperations } from './events.ts';
 import { importOperations } from './imports.ts';
 import { integrationOperations } from './integrations.ts';
 import { itemOperations } from './items.ts';
@@ -39,6 +41,8 @@ export const DASHBOARD_OPERATIONS = {
   ...viewOperations,
   ...searchOperations,
   ...importOperations,
+  ...deliveryOperations,
+  ...eventOperations,
 } satisfies Record<string, DashboardOperation>;
 
 export type DashboardOperations = typeof DASHBOARD_OPERATIONS;

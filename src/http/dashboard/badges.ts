@@ -1,11 +1,13 @@
-import type { Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { listChannels } from '../../dealers/integrations/integrations.ts';
+import { countDealerDeliveries, EVERY_DELIVERY } from '../../webhooks/dealer/list-deliveries.ts';
 import { countEndpointsOff } from '../../webhooks/endpoints/endpoint-status.ts';
 
 /** Each count is capped: beyond it a badge says "99+". */
 const COUNT_LIMIT = 100;
 
-type Counter = (db: Queryable, organizationId: string, limit: number) => Promise<number>;
+type Counter = (db: Database, organizationId: string, limit: number) => Promise<number>;
 
 /**
  * What needs attention, by the name of the navigation's entry that shows it. A page that brings a count adds its counter
@@ -14,12 +16,19 @@ type Counter = (db: Queryable, organizationId: string, limit: number) => Promise
 const COUNTERS: Readonly<Record<string, Counter>> = {
   orders: countOrdersReceived,
   integrations: countEndpointsOff,
+  deliveries: countDeadLetters,
 };
 
-export async function countBadges(db: Queryable, organizationId: string): Promise<Record<string, number>> {
+export async function countBadges(db: Database, organizationId: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const [name, count] of Object.entries(COUNTERS)) counts[name] = await count(db, organizationId, COUNT_LIMIT);
   return counts;
+}
+
+async function countDeadLetters(db: Database, organizationId: string, limit: number): Promise<number> {
+  const integrationIds = (await listChannels(db, organizationId)).map(({ id }) => id);
+  const filter = { ...EVERY_DELIVERY, integrationIds, statuses: ['dead_letter' as const] };
+  return (await countDealerDeliveries(db, filter, limit)).value;
 }
 
 async function countOrdersReceived(db: Queryable, organizationId: string, limit: number): Promise<number> {

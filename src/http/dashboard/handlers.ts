@@ -2,6 +2,8 @@ import type { DashboardOperations } from '../../contract/dashboard/operations.ts
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
 import { bulkHandlers } from './routes/bulk.ts';
+import { deliveryHandlers } from './routes/deliveries.ts';
+import { eventHandlers } from './routes/events.ts';
 import { importHandlers } from './routes/imports.ts';
 import { integrationHandlers } from './routes/integrations.ts';
 import { itemHandlers } from './routes/items.ts';
@@ -37,4 +39,6 @@ export const handlers: Handlers<DashboardOperations> = {
   ...viewHandlers,
   ...searchHandlers,
   ...importHandlers,
+  ...deliveryHandlers,
+  ...eventHandlers,
 };

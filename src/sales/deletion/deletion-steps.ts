@@ -31,6 +31,7 @@ const PIECE_LIMIT = 20;
 export const INTEGRATION_STEPS: readonly DeletionStep[] = [
   { table: 'orders', owner: 'integration_id', removeBatch: removeOrders },
   { table: 'reservations', owner: 'integration_id', removeBatch: removeReservations },
+  rowsOf('integration_id', 'delivery_attempts', ROW_LIMIT),
   rowsOf('integration_id', 'deliveries', ROW_LIMIT),
   rowsOf('integration_id', 'events', ROW_LIMIT),
   rowsOf('integration_id', 'channel_documents', LARGE_ROW_LIMIT),

@@ -23,3 +23,21 @@ export async function findOrders(
     from orders where integration_id = any(${[...integrationIds]}::text[]) and ${column} = ${text}
     order by id desc limit ${limit}`);
 }
+
+/** The numbers that websites gave to these orders, and the requests that reported and cancelled them, by their ids. */
+export async function numbersOfOrders(
+  db: Queryable,
+  integrationIds: readonly string[],
+  ids: readonly string[],
+): Promise<Map<string, { channelOrderId: string; requestId: string | null; cancelRequestId: string | null }>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.query<{
+    id: string;
+    channelOrderId: string;
+    requestId: string | null;
+    cancelRequestId: string | null;
+  }>(sql`
+    select id, channel_order_id as "channelOrderId", request_id as "requestId", cancel_request_id as "cancelRequestId"
+    from orders where integration_id = any(${[...integrationIds]}::text[]) and id = any(${[...new Set(ids)]}::text[])`);
+  return new Map(rows.map(({ id, ...order }) => [id, order]));
+}

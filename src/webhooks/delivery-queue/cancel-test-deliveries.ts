@@ -20,7 +20,7 @@ export async function cancelTestDeliveries(tx: Transaction, integrationId: strin
         limit ${limit ?? null} for update of d))
       returning event_id
     )
-    update events e set has_delivery = false from cancelled c
+    update events e set has_delivery = false, unsent_reason = 'test_deleted' from cancelled c
     where e.integration_id = ${integrationId} and e.id = c.event_id returning e.id`);
   return rows.length;
 }

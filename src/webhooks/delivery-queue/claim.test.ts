@@ -40,7 +40,7 @@ describe('a claim', () => {
     const result = { isSuccess: true, responseCode: 200, responseBody: null, error: null };
     await recordOutcomes(
       world.db,
-      claimed.map((delivery) => ({ delivery, result, endedAt: new Date() })),
+      claimed.map((delivery) => ({ delivery, result, startedAt: new Date(), endedAt: new Date(), durationMs: 1 })),
     );
   }
 

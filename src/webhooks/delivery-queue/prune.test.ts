@@ -138,7 +138,7 @@ describe('pruning', () => {
     await receiver.until(1);
     await world.worker.settled();
     await world.worker.stop();
-    assert.equal(await replayDelivery(world.db, shop.integrationId, id, START), true);
+    assert.equal(await replayDelivery(world.db, TESTER, shop.integrationId, id, START), true);
     await pruneAt(new Date(START.getTime() + 31 * DAY));
     assert.equal((await deliveriesOf(world, shop)).length, 1);
     await world.worker.restart();

@@ -65,7 +65,7 @@ describe('replay', () => {
     const id = await ping(shop);
     await receiver.until(1);
     const replay = (integrationId: string, deliveryId: string) =>
-      replayDelivery(world.db, integrationId, deliveryId, null);
+      replayDelivery(world.db, TESTER, integrationId, deliveryId, null);
     assert.equal(await replay(shop.integrationId, id), false, 'it is being sent');
     finish();
     await world.worker.settled();

@@ -41,15 +41,40 @@ const BATCH_LIMIT = 16;
 /** How many rows a step reads at most, however few of them match. */
 const SCAN_LIMIT = 5_000;
 const JOB_LIMIT = 100;
+/** The audit log names so many of them. */
+const AUDITED_IDS_LIMIT = 20;
 
 /** Requeues one delivery with a fresh attempt counter; false if it is not there or not replayable now. */
 export async function replayDelivery(
-  db: Queryable,
+  db: Database,
+  actor: Actor,
   integrationId: string,
   deliveryId: string,
   now: Date | null,
 ): Promise<boolean> {
-  return (await requeue(db, integrationId, [deliveryId], now)) === 1;
+  return (await replayDeliveries(db, actor, integrationId, [deliveryId], now)) === 1;
+}
+
+/** Requeues these at once, with fresh attempt counters. Returns how many; those that are not replayable now stay as they are. */
+export async function replayDeliveries(
+  db: Database,
+  actor: Actor,
+  integrationId: string,
+  deliveryIds: readonly string[],
+  now: Date | null,
+): Promise<number> {
+  return await db.transaction(async (tx) => {
+    const requeued = await requeue(tx, integrationId, [...deliveryIds], now);
+    if (requeued.length === 0) return 0;
+    await recordAudit(tx, actor, {
+      organizationId: { ofIntegration: integrationId },
+      action: 'webhooks.deliveries_replayed',
+      object: { kind: 'integration', id: integrationId },
+      new: { total: requeued.length, deliveryIds: requeued.slice(0, AUDITED_IDS_LIMIT) },
+      at: now,
+    });
+    return requeued.length;
+  });
 }
 
 /** How many deliveries a filter matches: shown before a mass replay is started. */
@@ -109,6 +134,16 @@ export async function cancelReplay(db: Database, actor: Actor, integrationId: st
     });
     return true;
   });
+}
+
+/** The replays of these integrations that are running now. */
+export async function listRunningReplays(
+  db: Queryable,
+  integrationIds: readonly string[],
+): Promise<(ReplayJob & { integrationId: string })[]> {
+  return await db.query(sql`
+    select id, integration_id as "integrationId", status, done, skipped, total, created_at as "createdAt"
+    from replay_jobs where integration_id = any(${[...integrationIds]}::text[]) and status = 'running' order by id`);
 }
 
 export async function listReplays(db: Queryable, integrationId: string, limit: number): Promise<ReplayJob[]> {
@@ -192,11 +227,11 @@ async function hasBacklog(db: Queryable, integrationId: string, now: Date | null
   return rows.length === BACKLOG_LIMIT;
 }
 
-async function requeue(db: Queryable, integrationId: string, ids: string[], now: Date | null): Promise<number> {
-  const rows = await db.query(sql`
+async function requeue(tx: Transaction, integrationId: string, ids: string[], now: Date | null): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(sql`
     update deliveries d set ${REQUEUED}, due_at = ${clockTime(now)}
     where d.integration_id = ${integrationId} and d.id = any(${ids}::text[]) and ${IS_REPLAYABLE} returning d.id`);
-  return rows.length;
+  return rows.map(({ id }) => id);
 }
 
 const REQUEUED = sql`status = 'pending', is_waiting = false, attempts = 0, takeovers = 0, finished_at = null`;

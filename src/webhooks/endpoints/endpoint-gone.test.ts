@@ -162,9 +162,11 @@ describe('410 answers', () => {
     return leased.map(({ id, ctid }, index) => {
       const code = codes[index] ?? 0;
       return {
-        delivery: { integrationId, id, ctid, url, attempts: 0, leaseToken: 1 },
+        delivery: { integrationId, id, ctid, url, attempts: 0, dispatches: 0, leaseToken: 1 },
         result: { isSuccess: code === 200, responseCode: code, responseBody: null, error: null },
+        startedAt: START,
         endedAt: START,
+        durationMs: 1,
       };
     });
   }

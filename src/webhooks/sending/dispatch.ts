@@ -1,9 +1,8 @@
-import type { WebhookHeader } from '../../contract/webhooks.ts';
 import type { Claimed } from '../delivery-queue/claim.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
-import { dispatchId } from './dispatch-id.ts';
 import { type AttemptResult, failure, type Sender } from './send.ts';
 import { signature } from './sign.ts';
+import { webhookHeaders } from './webhook-headers.ts';
 
 /** A delivery whose worker dies again and again counts as failed, so that it can't kill workers for ever. */
 const TAKEOVER_LIMIT = 3;
@@ -28,19 +27,10 @@ export async function dispatch(
   if (delivery.takeovers > TAKEOVER_LIMIT) return failure('its worker died every time it was sent');
   const secrets = usableSecrets(encryption, delivery);
   try {
-    return await sender.send({
-      url: delivery.url,
-      body: delivery.body,
-      headers: {
-        'Content-Type': 'application/json',
-        'User-Agent': 'Crownwheel-Webhooks',
-        'X-SVC-Signature': signature(secrets, Math.floor(now.getTime() / 1000), delivery.body),
-        'X-SVC-Event-Id': delivery.eventId,
-        'X-SVC-Event-Type': delivery.type,
-        'X-SVC-Delivery-Id': dispatchId(delivery.id, delivery.dispatches),
-        'X-SVC-Delivery-Attempt': String(delivery.attempts + 1),
-      } satisfies Record<WebhookHeader | 'User-Agent', string>,
-    });
+    const signed = signature(secrets, Math.floor(now.getTime() / 1000), delivery.body);
+    const { eventId, type, id: deliveryId, dispatches: dispatch } = delivery;
+    const headers = webhookHeaders({ eventId, type, deliveryId, dispatch, attempt: delivery.attempts + 1 }, signed);
+    return await sender.send({ url: delivery.url, body: delivery.body, headers });
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));
   }

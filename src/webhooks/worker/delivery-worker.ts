@@ -133,12 +133,16 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   }
 
   async function attempt(delivery: Claimed): Promise<void> {
-    const { integrationId, id, ctid, url, attempts, leaseToken, body } = delivery;
+    const { integrationId, id, ctid, url, attempts, dispatches, leaseToken, body } = delivery;
     slots.acquire(integrationId, body.length);
     try {
-      const result = await dispatch(sender, encryption, delivery, options.now() ?? clock.now());
+      const startedAt = options.now() ?? clock.now();
+      const startedMs = performance.now();
+      const result = await dispatch(sender, encryption, delivery, startedAt);
+      const durationMs = Math.round(performance.now() - startedMs);
       const endedAt = options.now() ?? clock.latest();
-      buffer.addOutcome({ delivery: { integrationId, id, ctid, url, attempts, leaseToken }, result, endedAt });
+      const attempted = { integrationId, id, ctid, url, attempts, dispatches, leaseToken };
+      buffer.addOutcome({ delivery: attempted, result, startedAt, endedAt, durationMs });
     } catch (error) {
       releaseUnsent([delivery]);
       pauseEndpoint(integrationId, error);

@@ -80,7 +80,8 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
   it('a batch that is repeated after a lost commit answer counts each 410 and each failure once', async () => {
     const buffer = bufferOnce();
     const gone = { isSuccess: false, responseCode: 410, responseBody: null, error: null };
-    for (const delivery of await claimAll()) buffer.addOutcome({ delivery, result: gone, endedAt: new Date() });
+    for (const delivery of await claimAll())
+      buffer.addOutcome({ delivery, result: gone, startedAt: new Date(), endedAt: new Date(), durationMs: 1 });
     await assert.rejects(buffer.flush(100), /Connection terminated/);
     assert.equal(buffer.size(), COUNT);
     await buffer.flush(100);
@@ -97,9 +98,10 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     assert.ok(first !== undefined);
     const gone = { isSuccess: false, responseCode: 410, responseBody: null, error: null };
     const buffer = bufferOnce();
-    buffer.addOutcome({ delivery: first, result: gone, endedAt: new Date() });
+    buffer.addOutcome({ delivery: first, result: gone, startedAt: new Date(), endedAt: new Date(), durationMs: 1 });
     await assert.rejects(buffer.flush(100), /Connection terminated/);
-    for (const delivery of others) buffer.addOutcome({ delivery, result: gone, endedAt: new Date() });
+    for (const delivery of others)
+      buffer.addOutcome({ delivery, result: gone, startedAt: new Date(), endedAt: new Date(), durationMs: 1 });
     await buffer.flush(100);
     const [endpoint] = await world.db.query(sql`
       select consecutive_failures, consecutive_gone from webhook_endpoints where integration_id = ${shop.integrationId}`);

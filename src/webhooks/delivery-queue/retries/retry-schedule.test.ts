@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import { countRefused } from '../../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { isAccepted, signedAt } from '../../../../test/harness/verify-signature.ts';
@@ -148,7 +149,7 @@ describe('attempts and the retry schedule', () => {
     }
     await receiver.until(8);
     await world.worker.settled();
-    assert.equal(await replayDelivery(world.db, shop.integrationId, deliveryId, time), true);
+    assert.equal(await replayDelivery(world.db, TESTER, shop.integrationId, deliveryId, time), true);
     await receiver.until(9);
     await world.worker.settled();
     const replayed = await deliveryOf(world, shop);
@@ -212,7 +213,7 @@ describe('attempts and the retry schedule', () => {
     await world.worker.settled();
     const recorded = await deliveryOf(world, shop);
     const result = { isSuccess: false, responseCode: 500, responseBody: null, error: null };
-    await recordOutcomes(world.db, [{ delivery: late, result, endedAt: time }]);
+    await recordOutcomes(world.db, [{ delivery: late, result, startedAt: time, endedAt: time, durationMs: 1 }]);
     assert.deepEqual(await deliveryOf(world, shop), recorded);
     assert.equal(recorded.status, 'succeeded');
   });
