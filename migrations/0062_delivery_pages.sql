@@ -31,14 +31,17 @@ alter table deliveries
   add column last_dispatch integer,
   add column last_attempt integer;
 
--- Those that did not arrive, newest first. A delivery that succeeds at once is never in it.
-create index deliveries_undelivered on deliveries (integration_id, status, id) where status in ('failed', 'dead_letter', 'held');
+-- Those that did not arrive, newest first. A delivery that succeeds at once is never in it. Whose rows and which of them are one
+-- value, so that no other index can stand in for it.
+create index deliveries_undelivered on deliveries (((integration_id || ' ' || status) collate "C"), id)
+  where status in ('failed', 'dead_letter', 'held');
 
 -- Why an event has no delivery; null if it has one.
 alter table events add column unsent_reason text
   check (unsent_reason in ('echo', 'no_url', 'not_subscribed', 'test_deleted', 'unknown'));
 update events set unsent_reason = case when is_suppressed then 'echo' else 'unknown' end where not has_delivery;
-create index events_unsent on events (integration_id, unsent_reason, type, id) where unsent_reason is not null;
+create index events_unsent on events (((integration_id || ' ' || unsent_reason || ' ' || type) collate "C"), id)
+  where unsent_reason is not null;
 
 -- Events are found by what they are about, whatever that is; until now only by orders.
 update events set object_id = substring(body from '"data":\{"object":\{"id":"([a-z]{3}_[0-9a-z]{26})"') where object_id is null;

@@ -13,7 +13,7 @@ import { IN_DUE_INDEX } from '../delivery-queue/due.ts';
  * |---|---|
  * | ids, events, objects | those rows alone |
  * | failed, dead letters, held; an answer that is not 2xx | the index deliveries_undelivered |
- * | event types | the index events_type, then the delivery of each event |
+ * | event types | the index events_by_type, then the delivery of each event |
  * | pending, few of them | the index deliveries_due |
  * | everything else | the primary key |
  */
@@ -114,7 +114,8 @@ async function foundRows(db: Database, given: DeliveryFilter, page: IdPage): Pro
 
 async function walk(db: Database, filter: DeliveryFilter, page: IdPage, direction: Sql): Promise<Sql> {
   const own = sql`unnest(${[...filter.integrationIds]}::text[]) as own (integration_id)`;
-  const where = sql`d.integration_id = own.integration_id ${conditionsOf(filter)} ${behind(page)}`;
+  const conditions = sql`${conditionsOf(filter)} ${behind(page)}`;
+  const where = sql`d.integration_id = own.integration_id ${conditions}`;
   const { statuses, types, objectIds, eventIds, deliveryIds } = filter;
   if (deliveryIds !== null) {
     return sql`
@@ -134,7 +135,8 @@ async function walk(db: Database, filter: DeliveryFilter, page: IdPage, directio
       select d.integration_id, d.id from ${own} cross join unnest(${[...statuses]}::text[]) as wanted (status)
       cross join lateral (
         select d.integration_id, d.id from deliveries d
-        where ${where} and d.status in ('failed', 'dead_letter', 'held') and d.status = wanted.status ${ofEvent(filter)}
+        where (d.integration_id || ' ' || d.status) collate "C" = own.integration_id || ' ' || wanted.status
+          and d.status in ('failed', 'dead_letter', 'held') ${conditions} ${ofEvent(filter)}
         order by d.id ${direction} limit ${page.limit}) d`;
   }
   if (types !== null) return sql`${deliveriesOfTypes(own, where, types, filter, page, direction)}`;
@@ -222,8 +224,10 @@ function deliveriesOfTypes(
     cross join lateral (
       select d.integration_id, d.id from events e
       cross join lateral (
-        select d.integration_id, d.id from deliveries d where ${where} and d.event_id = e.id limit 1) d
-      where e.integration_id = own.integration_id and e.type = wanted.type and not e.is_suppressed and e.has_delivery
+        select d.integration_id, d.id from deliveries d
+        where ${where} and d.event_id = e.id limit 1) d
+      where (e.integration_id || ' ' || e.type) collate "C" = own.integration_id || ' ' || wanted.type
+        and not e.is_suppressed and e.has_delivery
         ${since} ${until} ${beyond}
       order by e.created_at ${direction}, e.id ${direction} limit ${page.limit}) d`;
 }

@@ -86,7 +86,8 @@ function foundRows(filter: EventFilter, page: IdPage): Sql {
 function walk(filter: EventFilter, page: IdPage, direction: Sql): Sql {
   const { types, outcome, objectIds, eventIds } = filter;
   const own = sql`unnest(${[...filter.integrationIds]}::text[]) as own (integration_id)`;
-  const where = sql`e.integration_id = own.integration_id ${conditionsOf(filter)} ${behind(page)}`;
+  const conditions = sql`${conditionsOf(filter)} ${behind(page)}`;
+  const where = sql`e.integration_id = own.integration_id ${conditions}`;
   const ofTypes = types === null ? sql`` : sql`and e.type = any(${[...types]}::text[])`;
   const last = sql`order by e.id ${direction} limit ${page.limit}`;
   if (eventIds !== null || objectIds !== null) {
@@ -101,14 +102,17 @@ function walk(filter: EventFilter, page: IdPage, direction: Sql): Sql {
     select e.integration_id, e.id from ${own} cross join unnest(${[...(types ?? ALL_TYPES)]}::text[]) as wanted (type)
     cross join lateral (
       select e.integration_id, e.id from events e
-      where ${where} and e.unsent_reason is not null and e.unsent_reason = ${reason} and e.type = wanted.type ${last}) e`;
+      where (e.integration_id || ' ' || e.unsent_reason || ' ' || e.type) collate "C"
+          = own.integration_id || ' ' || ${reason}::text || ' ' || wanted.type
+        and e.unsent_reason is not null ${conditions} ${last}) e`;
   if (outcome !== null && outcome !== 'sent') return unsent(outcome);
   if (types !== null) {
     const others = sql`
       select e.integration_id, e.id from ${own} cross join unnest(${[...types]}::text[]) as wanted (type)
       cross join lateral (
         select e.integration_id, e.id from events e
-        where ${where} and not e.is_suppressed and e.type = wanted.type ${beyond(page)}
+        where (e.integration_id || ' ' || e.type) collate "C" = own.integration_id || ' ' || wanted.type
+          and not e.is_suppressed ${conditions} ${beyond(page)}
         order by e.created_at ${direction}, e.id ${direction} limit ${page.limit}) e`;
     return outcome === 'sent' ? others : sql`${others} union all ${unsent('echo')}`;
   }
