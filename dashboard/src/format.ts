@@ -88,4 +88,10 @@ export function formatRemaining(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const minutes = Math.floor(seconds / 60);
   return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+const countries = new Intl.DisplayNames(undefined, { type: 'region' });
+const COUNTRY_CODE = /^[A-Z]{2}$/;
+
+/** Switzerland for CH. Sites send what they like; what is no code stays as it is. */
+export function countryName(code: string | null): string | null {
+  return code !== null && COUNTRY_CODE.test(code) ? (countries.of(code) ?? code) : code;
 }

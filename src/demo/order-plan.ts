@@ -193,7 +193,7 @@ export const QUEUED_ORDERS: readonly DemoOrder[] = [
     daysAgo: 0.02,
     buyer: 'claire',
     phone: '+41 44 201 88 12',
-    lines: [{ of: 'lst_01h455vb4pex5vsknk084sn02q', title: 'Cartier Santos, W-1042', unitAmount: 720_000 }],
+    lines: [{ of: 'lst_01h455vb4pex5vsknk084sn02q', title: 'Cartier Santos WSSA0018', unitAmount: 636_000 }],
     shipping: 4_500,
     becomes: 'received',
   },

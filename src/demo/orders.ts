@@ -19,6 +19,8 @@ type Shop = {
   integrationId: string;
   isTest: boolean;
   currency: string;
+  /** What the site shows for a price of the dealer's. */
+  priceOf: (amount: number) => number;
   stock: readonly OrderedItem[];
 };
 
@@ -79,14 +81,14 @@ function inputOf(shop: Shop, { number, daysAgo, buyer, lines, shipping, metadata
   };
 }
 
-function lineOf({ stock }: Shop, line: DemoOrderLine) {
-  const item = stock.find(({ reference }) => reference === line.of);
+function lineOf(shop: Shop, line: DemoOrderLine) {
+  const item = shop.stock.find(({ reference }) => reference === line.of);
   const isListing = item?.id.startsWith(ID_PREFIXES.listing) ?? true;
   const id = line.isNamed === false ? null : (item?.id ?? line.of);
   return {
     ...(isListing ? { listing_id: id } : { part_id: id }),
     quantity: line.quantity ?? 1,
-    unit_amount: line.unitAmount ?? item?.priceAmount ?? null,
+    unit_amount: line.unitAmount ?? (item === undefined ? null : shop.priceOf(item.priceAmount)),
     discount_amount: line.discount ?? null,
     title: line.title,
   };

@@ -1,8 +1,10 @@
 import type { ChannelContext } from '../channel/context.ts';
+import { channelPrice } from '../channel/projection/pricing.ts';
+import { readRate } from '../channel/projection/sources.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
-import { changePresentation } from '../dealers/integrations/integration-settings.ts';
+import { changePresentation, findPresentation } from '../dealers/integrations/integration-settings.ts';
 import { changeOrganization } from '../dealers/organization-settings.ts';
 import { setRate } from '../dealers/rates/exchange-rates.ts';
 import type { NewItem } from '../inventory/item-input.ts';
@@ -61,8 +63,15 @@ export async function stockDemo(
   await insertPhotos(tx, organizationId, stock);
   await publish(context, dealer, stock);
   const shop = { tx, organizationId, stock, at: (daysAgo: number) => at(context, daysAgo) };
-  const website = { ...shop, integrationId: dealer.liveId, isTest: false, currency: ORGANIZATION_CURRENCY };
-  const staging = { ...shop, integrationId: dealer.testId, isTest: true, currency: STAGING_CURRENCY };
+  const [liveRule, testRule] = [await priceRuleOf(tx, dealer.liveId), await priceRuleOf(tx, dealer.testId)];
+  const website = {
+    ...shop,
+    integrationId: dealer.liveId,
+    isTest: false,
+    currency: ORGANIZATION_CURRENCY,
+    ...liveRule,
+  };
+  const staging = { ...shop, integrationId: dealer.testId, isTest: true, currency: STAGING_CURRENCY, ...testRule };
   // In the order of time: a channel's clock never goes back.
   await reportDemoOrders(website, PAST_ORDERS);
   await sellOverTheCounter(context, dealer, stock);
@@ -73,6 +82,16 @@ export async function stockDemo(
   await tx.query(sql`
     delete from channel_jobs
     where integration_id = any(${[dealer.liveId, dealer.testId]}::text[]) and status = 'pending'`);
+}
+
+/** The arithmetic of a channel's prices, so that orders come with the prices that the site shows. */
+async function priceRuleOf(tx: Transaction, integrationId: string) {
+  const presentation = await findPresentation(tx, integrationId);
+  if (presentation === null) throw new Error('the demo integration is gone');
+  const { currency: to, markupBasisPoints, rounding } = presentation;
+  const rate = await readRate(tx, ORGANIZATION_CURRENCY, to);
+  const rule = { from: ORGANIZATION_CURRENCY, to, rate, markupBasisPoints, rounding };
+  return { priceOf: (amount: number) => channelPrice(amount, rule) ?? amount };
 }
 
 /** The channels begin before the first delivery, so that what happened then is stamped with its own time. */

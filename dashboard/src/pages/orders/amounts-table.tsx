@@ -11,7 +11,7 @@ export function AmountsTable({ order }: { order: Order }) {
     ['Subtotal', subtotal],
     ['Discounts', discounts === 0 ? null : -discounts],
     ['Shipping', order.shipping_amount],
-    ['Tax', order.tax_amount],
+    ['Tax', order.tax_amount === 0 ? null : order.tax_amount],
   ];
   if (total === null) {
     return (

@@ -1,5 +1,6 @@
 import { Anchor, Button, Text, Title } from '@mantine/core';
 import { useOperation } from '../../api/queries.ts';
+import { countryName } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { PageLink } from '../../ui/page-link.tsx';
 import { refreshOrder } from './order-actions.tsx';
@@ -80,7 +81,7 @@ function Conflict({ data }: { data: OrderPage }) {
       <ul className="order-choices">
         {customers.map(({ id, name, email, phone }) => (
           <li key={id}>
-            <Text size="sm" truncate>
+            <Text size="sm" component="span">
               {[name, email, phone].filter((text) => text !== null).join(', ')}
             </Text>
             <Button
@@ -123,7 +124,7 @@ function Addresses({ order }: { order: Order }) {
 function Address({ title, address }: { title: string; address: NonNullable<Order['shipping_address']> }) {
   const { name, line1, line2, postal_code: code, city, state, country } = address;
   const place = [code, city].filter(Boolean).join(' ');
-  const lines = [name, line1, line2, [place, state].filter(Boolean).join(', '), country];
+  const lines = [name, line1, line2, [place, state].filter(Boolean).join(', '), countryName(country)];
   return (
     <div>
       <Title order={2} size="h4" mb={4}>

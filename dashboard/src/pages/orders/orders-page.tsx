@@ -110,7 +110,12 @@ function columnsOf(channels: Map<string, string>): Column<OrderRow>[] {
     { id: 'order', header: 'Order', isTitle: true, cell: (order) => <OrderCell order={order} /> },
     { id: 'status', header: 'Status', cell: (order) => <OrderStatus order={order} /> },
     { id: 'buyer', header: 'Buyer', cell: (order) => <BuyerCell order={order} /> },
-    { id: 'channel', header: 'Channel', cell: (order) => channels.get(order.integration_id) ?? <Nothing /> },
+    {
+      id: 'channel',
+      header: 'Channel',
+      phone: channels.size > 1 ? 'line' : 'none',
+      cell: (order) => channels.get(order.integration_id) ?? <Nothing />,
+    },
     { id: 'matched', header: 'Matched', align: 'right', phone: 'none', cell: (order) => <MatchedCell order={order} /> },
     { id: 'total', header: 'Total', align: 'right', phone: 'side', cell: (order) => <TotalCell order={order} /> },
     { id: 'created', header: 'Received', isSortable: true, cell: (order) => <Time at={order.created_at} /> },
@@ -142,7 +147,10 @@ function OrderCell({ order }: { order: OrderRow }) {
 }
 
 function BuyerCell({ order }: { order: OrderRow }) {
-  if (order.has_customer_conflict) return <Status tone="warn">{order.buyer.name ?? 'Buyer unclear'}</Status>;
+  if (order.has_customer_conflict) {
+    const { name, email } = order.buyer;
+    return <Status tone="warn">{`${name ?? email ?? 'Buyer'}, unclear`}</Status>;
+  }
   return order.buyer.name ?? order.buyer.email ?? <Nothing />;
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton, Text } from '@mantine/core';
+import { Button, Skeleton, Text } from '@mantine/core';
 import type { SuggestionReason } from '../../../../src/contract/dashboard/order-labels.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
@@ -24,11 +24,11 @@ export function SuggestionList({ order, line, suggestions, onSearch }: Suggestio
   const params = { order_id: order.id };
   if (suggestions === undefined) return <Skeleton height={40} mt="xs" />;
   const search = (
-    <Button variant="default" size="compact-sm" onClick={onSearch}>
+    <Button variant="default" size="compact-sm" className="suggestions-search" onClick={onSearch}>
       Search your stock
     </Button>
   );
-  if (suggestions.length === 0) return <Group mt={6}>{search}</Group>;
+  if (suggestions.length === 0) return search;
   return (
     <>
       <ul className="suggestions" aria-label={`Suggestions for ${line.title ?? 'the line'}`}>

@@ -119,13 +119,18 @@ function columnsOf(open: (opened: Opened) => void): Column<SaleRow>[] {
   return [
     { id: 'item', header: 'Item', isTitle: true, cell: (sale) => <ItemCell sale={sale} /> },
     { id: 'status', header: 'Status', cell: (sale) => <SaleStatus sale={sale} /> },
-    { id: 'buyer', header: 'Buyer', cell: (sale) => <BuyerCell sale={sale} /> },
+    {
+      id: 'buyer',
+      header: 'Buyer',
+      cell: (sale) => <BuyerCell sale={sale} />,
+      phoneCell: (sale) => (sale.buyer === null ? null : <BuyerCell sale={sale} />),
+    },
     { id: 'channel', header: 'Channel', cell: (sale) => <ChannelCell sale={sale} /> },
     { id: 'units', header: 'Units', align: 'right', phone: 'none', cell: (sale) => formatNumber(sale.units) },
     { id: 'amount', header: 'Amount', align: 'right', phone: 'side', cell: (sale) => <AmountCell sale={sale} /> },
     { id: 'created', header: 'Sold', isSortable: true, cell: (sale) => <Time at={sale.created_at} /> },
     { id: 'id', header: 'Id', isHidden: true, cell: (sale) => <CopyId id={sale.id} /> },
-    { id: 'actions', header: '', width: 44, cell: (sale) => <RowMenu sale={sale} open={open} /> },
+    { id: 'actions', header: 'Actions', width: 64, cell: (sale) => <RowMenu sale={sale} open={open} /> },
   ];
 }
 

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { setPublished } from '../../src/inventory/publications.ts';
+import { TESTER } from '../harness/actor.ts';
+import {
+  assertAccessible,
+  type DashboardSite,
+  type Person,
+  PHONE_WIDTH,
+  settled,
+  startDashboard,
+} from '../harness/dashboard-browser.ts';
+import { until } from '../harness/locks.ts';
+import { addShop, type Shop } from '../harness/shop.ts';
+import { publishNew, stockOf, watch } from '../harness/stock.ts';
+import { type ConnectedReceiver, connectReceiver, startTestWorker, type TestWorker } from '../harness/webhooks.ts';
+import type { Dealer } from '../harness/world.ts';
+
+/** Orders as a dealer works through them: real pages, the real API, and real receivers of two websites. */
+describe('the pages of orders and sales', () => {
+  let site: DashboardSite;
+  let dealer: Dealer;
+  let owner: Person;
+  let shop: Shop;
+  let other: Shop;
+  let receiver: ConnectedReceiver;
+  let otherReceiver: ConnectedReceiver;
+  let worker: TestWorker;
+  before(async () => {
+    site = await startDashboard();
+    dealer = await site.world.dealer();
+    owner = await site.person(dealer);
+    shop = await addShop(site.world, dealer);
+    other = await addShop(site.world, dealer);
+    receiver = await connectReceiver(site.world, shop);
+    otherReceiver = await connectReceiver(site.world, other);
+    worker = startTestWorker(site.world);
+  });
+  after(async () => {
+    await receiver?.stop();
+    await otherReceiver?.stop();
+    await worker?.stop();
+    await site?.stop();
+  });
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+  const ofType = (from: ConnectedReceiver, type: string) => from.received.filter((one) => one.type === type);
+
+  /** A watch on both websites. */
+  async function stocked(changes: Parameters<typeof watch>[0]): Promise<string> {
+    const id = await publishNew(site.world, shop, watch(changes));
+    await setPublished(site.world.channel, TESTER, dealer.organizationId, other.integrationId, [id], true);
+    return id;
+  }
+
+  async function report(channelOrderId: string, fields: object = {}) {
+    const answer = await shop.post('/v1/orders', { channel_order_id: channelOrderId, ...fields });
+    assert.equal(answer.status, 201, answer.text);
+    return { ...answer.body, requestId: answer.headers['x-request-id'] };
+  }
+
+  async function received(from: ConnectedReceiver, type: string, count: number) {
+    await until(async () => ofType(from, type).length >= count, `${type} never came`);
+    return ofType(from, type);
+  }
+
+  it('take an order from the queue by a suggestion to a sale, and fulfil it; the event is what the API reads', async () => {
+    const itemId = await stocked({ title: 'Speedmaster Moonwatch', stockNumber: 'W-310', priceAmount: 640_000 });
+    const { page, complaints } = await site.openAs(owner, '/orders');
+    await page.getByText('No orders yet.').waitFor();
+    const order = await report('SO-2001', {
+      lines: [{ title: 'Omega Speedmaster W-310', unit_amount: 640_000 }],
+      customer: { first_name: 'Ana', last_name: 'Berger', email: 'ana@example.ch' },
+      shipping_address: { name: 'Ana Berger', line1: 'Rue du Lac 1', city: 'Geneva', country: 'CH' },
+      metadata: { cart: '9' },
+    });
+    // Live: nobody reloads the page, and the tab counts what waits.
+    const row = page.getByRole('link', { name: /SO-2001/ });
+    await row.or(button(page, 'Show')).first().waitFor();
+    if (await button(page, 'Show').isVisible()) await button(page, 'Show').click();
+    await until(async () => (await page.title()).startsWith('(1) Orders'), 'the title never counted the order');
+    await row.click();
+    await page.getByRole('heading', { level: 1, name: 'SO-2001' }).waitFor();
+    await page.getByText('Needs matching').waitFor();
+    const confirm = button(page, 'Confirm sale');
+    assert.equal(await confirm.getAttribute('aria-disabled'), 'true');
+    assert.match((await confirm.getAttribute('title')) ?? '', /^Match at least one line/);
+    await page.getByText('The site did not say which item of yours it is.').waitFor();
+    await page.getByText(/Its stock number is in the title/).waitFor();
+    await button(page, 'Match Speedmaster Moonwatch').click();
+    await page.getByText('Held for this order', { exact: true }).waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 1, held: 1 });
+    await confirm.click();
+    await page.getByText('Matched', { exact: true }).waitFor();
+    assert.equal((await received(otherReceiver, 'listing.sold', 1)).length, 1);
+    assert.deepEqual(ofType(receiver, 'listing.sold'), [], 'its own sale is not echoed to the site');
+    await button(page, 'Fulfil').click();
+    await page.getByText('Fulfilled', { exact: true }).waitFor();
+    const [event] = await received(receiver, 'order.fulfilled', 1);
+    const read = await shop.api.get(`/v1/orders/${order.id}`);
+    assert.deepEqual(JSON.parse(event?.body ?? '{}').data.object, read.body);
+    await page.getByText('Delivered, answered 200').waitFor();
+    await page.getByText(order.requestId).first().waitFor();
+    assert.deepEqual(complaints, []);
+
+    await page.goto(`${site.url}/sales`);
+    await page.getByText('Speedmaster Moonwatch').waitFor();
+    await page.getByText('Ana Berger').waitFor();
+    await page.context().close();
+  });
+
+  it('dismiss an order with a reason that its site gets', async () => {
+    const order = await report('SO-2002');
+    const { page } = await site.openAs(owner, `/orders/${order.id}`);
+    await button(page, 'More').click();
+    await page.getByRole('menuitem', { name: /Dismiss the order/ }).click();
+    await page.getByLabel('Reason').fill('Sold in the shop');
+    await button(page, 'Dismiss').click();
+    await page.getByText('You dismissed this order').waitFor();
+    const [event] = await received(receiver, 'order.cancelled', 1);
+    const object = JSON.parse(event?.body ?? '{}').data.object;
+    assert.deepEqual([object.id, object.cancellation.reason], [order.id, 'Sold in the shop']);
+    await page.context().close();
+  });
+
+  it('cancel a sale: the order is back in the queue, the stock too, and the other website gets an event', async () => {
+    const itemId = await stocked({ title: 'Explorer II', stockNumber: 'W-226' });
+    const order = await report('SO-2003', { lines: [{ listing_id: itemId }] });
+    const { page } = await site.openAs(owner, `/orders/${order.id}`);
+    await button(page, 'Confirm sale').click();
+    await page.getByText('Matched', { exact: true }).waitFor();
+    const before = ofType(otherReceiver, 'listing.in_stock').length;
+    await button(page, 'More').click();
+    await page.getByRole('menuitem', { name: 'Cancel the sale' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the sale' }).click();
+    await page.getByText('Needs matching').waitFor();
+    await page.getByText('W-226 can be sold now.').waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 1, held: 0 });
+    await received(otherReceiver, 'listing.in_stock', before + 1);
+    assert.equal((await shop.api.get(`/v1/orders/${order.id}`)).body.status, 'received');
+    await page.context().close();
+  });
+
+  it('match by a search of the stock, take the item off again, and record a sale over the counter', async () => {
+    const itemId = await stocked({ title: 'Reverso Duoface', stockNumber: 'W-384', priceAmount: 890_000 });
+    const order = await report('SO-2004');
+    const { page } = await site.openAs(owner, `/orders/${order.id}`);
+    await button(page, 'Add an item').click();
+    await page.getByLabel('Search your stock').fill('reverso');
+    await button(page, 'Match Reverso Duoface').click();
+    await page.getByText('Held for this order', { exact: true }).waitFor();
+    await button(page, 'Take off').click();
+    await page.getByText('Needs matching').waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 1, held: 0 });
+
+    await page.goto(`${site.url}/sales`);
+    await button(page, 'Record a sale').click();
+    await page.getByLabel('Search your stock').fill('reverso');
+    await button(page, 'Choose Reverso Duoface').click();
+    assert.equal(await page.getByLabel(/^Amount/).inputValue(), '8,900.00');
+    await button(page, 'Record the sale').click();
+    await page.getByText('The sale is recorded.').waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 0, held: 0 });
+    await page.goto(`${site.url}/sales?q=reverso`);
+    await button(page, 'Actions for the sale of Reverso Duoface').click();
+    await page.getByRole('menuitem', { name: 'Void the sale' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Void the sale' }).click();
+    await page.getByText('The sale is voided.').waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 1, held: 0 });
+    await page.context().close();
+  });
+
+  it('have nothing that axe finds and no sideways scrolling, in both schemes, wide and narrow', async () => {
+    const order = await report('SO-2005', { lines: [{ title: 'A watch', unit_amount: 890_000 }], metadata: { a: 1 } });
+    const done = await shop.api.get('/v1/orders?status=fulfilled');
+    for (const look of [{ scheme: 'light' }, { scheme: 'dark', width: PHONE_WIDTH }] as const) {
+      const { page, complaints } = await site.openAs(owner, '/orders', look);
+      for (const path of [
+        '/orders?tab=all',
+        `/orders/${order.id}`,
+        `/orders/${done.body.data[0].id}`,
+        '/sales?tab=all',
+      ]) {
+        await page.goto(`${site.url}${path}`);
+        await settled(page);
+        await assertAccessible(page, `${path} ${look.scheme}`);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        assert.ok(Number(overflow) <= 0, `${path} is wider than the window by ${overflow} px`);
+      }
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    }
+  });
+});
