@@ -88,6 +88,8 @@ export function formatRemaining(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const minutes = Math.floor(seconds / 60);
   return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+}
+
 const countries = new Intl.DisplayNames(undefined, { type: 'region' });
 const COUNTRY_CODE = /^[A-Z]{2}$/;
 
