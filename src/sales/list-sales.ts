@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.ts';
+import { FOUND_LIMIT, searchQueryOf } from '../db/search-words.ts';
 import { plannedAnew, rawSql, sql } from '../db/sql.ts';
 import {
   countListed,
@@ -10,7 +11,6 @@ import {
   listedRows,
   readsDescending,
 } from './listed-rows.ts';
-import { FOUND_LIMIT, searchQueryOf } from './search-words.ts';
 
 /** What a dealer sold, over the counter and by orders of all integrations. */
 

@@ -1,5 +1,6 @@
 import type { OrderStatus } from '../../../contract/order-states.ts';
 import type { Queryable } from '../../../db/database.ts';
+import { FOUND_LIMIT, searchQueryOf } from '../../../db/search-words.ts';
 import { plannedAnew, rawSql, sql } from '../../../db/sql.ts';
 import { findStockIds } from '../../../inventory/stock-list.ts';
 import {
@@ -11,7 +12,6 @@ import {
   listedRows,
   readsDescending,
 } from '../../listed-rows.ts';
-import { FOUND_LIMIT, searchQueryOf } from '../../search-words.ts';
 
 /** The orders of a dealer, of all integrations together, as the dealer's list shows them. */
 

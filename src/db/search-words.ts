@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import type { Queryable } from './database.ts';
+import { sql } from './sql.ts';
 
 /** A search that finds more shows these; whoever wants others types another word. */
 export const FOUND_LIMIT = 1_000;
