@@ -72,6 +72,7 @@ const labels = {
   'sale.made': 'Units sold',
   'sale.changed': 'Amount or buyer of a sale changed',
   'sale.voided': 'Sale voided',
+  'customer.changed': 'Customer changed',
   'customer.merged': 'Customers merged',
   'view.created': 'View saved',
   'view.changed': 'View changed',

@@ -9,6 +9,8 @@ const statuses = {
   not_allowed: 403,
   not_found: 404,
   email_taken: 409,
+  /** An email or phone of a customer is another customer's. */
+  contact_taken: 409,
   last_owner: 409,
   key_taken: 409,
   stock_number_taken: 409,

@@ -3,16 +3,15 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
+import { PERSONAL_FIELDS } from '../customers/merged-fields.ts';
 import { lockCustomers, openCustomerUpserts } from '../customers/upsert-customers.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { integrationsWith, lockOrders } from './lock-in-order.ts';
+import { assertMergeable, CONFLICT_LIMIT } from './merge-preview.ts';
 import { draftBuyer } from './orders/order-draft.ts';
 import { forEachOrderPage } from './orders/order-pages.ts';
 import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
-
-/** The newest conflicts that a merge looks at; the dealer can still decide on older ones one by one. */
-const CONFLICT_LIMIT = 1_000;
 
 /** The two customers to merge, of one dealer and one mode. */
 type Pair = { organizationId: string; keptId: string; mergedId: string; isTest: boolean };
@@ -29,8 +28,6 @@ export async function mergeCustomers(
   keptId: string,
   mergedId: string,
 ): Promise<void> {
-  if (keptId === mergedId)
-    throw new DomainError('invalid_input', 'A customer cannot be merged with itself.', 'mergedId');
   await context.db.transaction(async (tx) => {
     await lockCustomers(tx, organizationId);
     const isTest = await areTests(tx, organizationId, keptId, mergedId);
@@ -53,21 +50,22 @@ export async function mergeCustomers(
       action: 'customer.merged',
       object: { kind: 'customer', id: keptId },
       new: { mergedId, movedOrders: moved, resolvedOrders: kept.count() - moved },
-      personal: ['email', 'phone', 'firstName', 'lastName', 'company', 'address'],
+      personal: [...PERSONAL_FIELDS],
       at: context.now(),
     });
   });
 }
 
 async function areTests(tx: Transaction, organizationId: string, ...ids: [string, string]): Promise<boolean> {
-  const [first, second] = await tx.query<{ is_test: boolean }>(sql`
-    select is_test from customers
+  const [first, second = first] = await tx.query<{ id: string; isTest: boolean }>(sql`
+    select id, is_test as "isTest" from customers
     where organization_id = ${organizationId} and id = any(${ids}::text[]) order by id for update`);
-  if (first === undefined || second === undefined) throw new DomainError('not_found', 'There is no such customer.');
-  if (first.is_test !== second.is_test) {
-    throw new DomainError('wrong_kind', 'A test customer and a live customer cannot be merged.', 'mergedId');
+  const isMissing = ids.some((id) => id !== first?.id && id !== second?.id);
+  if (first === undefined || second === undefined || isMissing) {
+    throw new DomainError('not_found', 'There is no such customer.');
   }
-  return first.is_test;
+  assertMergeable(first, second);
+  return first.isTest;
 }
 
 /** The merged one's orders, and the newest of those whose buyer is in conflict. */

@@ -59,7 +59,8 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
     return JSON.parse(documents[0] ?? '{}').id;
   },
   line_id: async () => newId('orderLine'),
-  customer_id: async () => newId('customer'),
+  customer_id: foreignCustomer,
+  merged_id: foreignCustomer,
   photo_id: async () => newId('photo'),
   // Of no reservation at all: the item beside it is looked for first.
   reservation_id: async () => newId('reservation'),
@@ -87,6 +88,15 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
   },
   audit_id: async (stranger) => (await stranger.call('GET', '/audit?limit=1')).body.data[0].id,
 };
+/** Of a buyer that the stranger's site has reported. */
+async function foreignCustomer({ organizationId }: Person): Promise<string> {
+  const [channel] = await listChannels(world.db, organizationId);
+  const scope = { organizationId, integrationId: channel?.id ?? '', isTest: false };
+  const customer = { email: `${newId('customer')}@example.com` };
+  const draft = draftOrder({ channel_order_id: newId('order'), customer }, { currency: 'USD', country: null });
+  const { documents } = await world.db.transaction((tx) => placeOrders(tx, world.channel, scope, [draft]));
+  return JSON.parse(documents[0] ?? '{}').customer_id;
+}
 /** Fields of bodies and queries that hold ids, with the parameter above that makes a foreign one. */
 const FOREIGN_FIELDS: Record<string, string> = {
   integration_id: 'integration_id',
@@ -104,6 +114,7 @@ const FOREIGN_FIELDS: Record<string, string> = {
 const PROMOTION = { price_amount: 1, starts_at: null, ends_at: null };
 const BODIES: Record<string, unknown> = {
   startItemPromotion: PROMOTION,
+  changeCustomer: { updated_at: '2026-01-01T00:00:00.000Z' },
   changeItemPromotion: PROMOTION,
   changePresentation: { currency: 'USD', markup_basis_points: 0, rounding: 'none', image_format: 'original' },
 };

@@ -1,5 +1,6 @@
 import { auditOperations } from './audit.ts';
 import { bulkOperations } from './bulk.ts';
+import { customerOperations } from './customers.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { eventOperations } from './events.ts';
 import { importOperations } from './imports.ts';
@@ -34,6 +35,7 @@ export const DASHBOARD_OPERATIONS = {
   ...itemOperations,
   ...orderOperations,
   ...saleOperations,
+  ...customerOperations,
   ...reservationOperations,
   ...liveOperations,
   ...jobOperations,

@@ -172,6 +172,7 @@ const filters = {
   integration_id: Type.Optional(Type.String({ maxLength: 50, description: 'Of this channel.' })),
   test: Type.Optional(TestData),
   conflict: Type.Optional(oneOf(['yes'], 'Whose reported buyer is several people.')),
+  customer_id: Type.Optional(Type.String({ maxLength: 50, description: 'Of this customer.' })),
   ...timeFilters,
 };
 

@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { listChannels } from '../../dealers/integrations/integrations.ts';
+import { countConflicts } from '../../sales/customer-conflicts.ts';
 import { countDealerDeliveries, EVERY_DELIVERY } from '../../webhooks/dealer/list-deliveries.ts';
 import { countEndpointsOff } from '../../webhooks/endpoints/endpoint-status.ts';
 
@@ -15,6 +16,7 @@ type Counter = (db: Database, organizationId: string, limit: number) => Promise<
  */
 const COUNTERS: Readonly<Record<string, Counter>> = {
   orders: countOrdersReceived,
+  customers: (db, organizationId, limit) => countConflicts(db, organizationId, [false], limit),
   integrations: countEndpointsOff,
   deliveries: countDeadLetters,
 };

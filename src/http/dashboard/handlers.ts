@@ -2,6 +2,7 @@ import type { DashboardOperations } from '../../contract/dashboard/operations.ts
 import type { Handlers } from './call.ts';
 import { auditHandlers } from './routes/audit.ts';
 import { bulkHandlers } from './routes/bulk.ts';
+import { customerHandlers } from './routes/customers.ts';
 import { deliveryHandlers } from './routes/deliveries.ts';
 import { eventHandlers } from './routes/events.ts';
 import { importHandlers } from './routes/imports.ts';
@@ -32,6 +33,7 @@ export const handlers: Handlers<DashboardOperations> = {
   ...itemHandlers,
   ...orderHandlers,
   ...saleHandlers,
+  ...customerHandlers,
   ...reservationHandlers,
   ...liveHandlers,
   ...jobHandlers,

@@ -161,6 +161,7 @@ type FilterQuery = {
   integration_id?: string;
   test?: TestData;
   conflict?: 'yes';
+  customer_id?: string;
   period?: Period;
   from?: string;
   to?: string;
@@ -175,6 +176,7 @@ function filterOf(context: DashboardContext, user: SignedIn, query: FilterQuery)
     ...timesOf(context, query),
     search: query.q ?? '',
     hasConflict: query.conflict === 'yes',
+    customerId: query.customer_id ?? null,
   };
 }
 

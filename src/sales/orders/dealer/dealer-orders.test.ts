@@ -40,6 +40,7 @@ function page({ organizationId }: Shop, changes: Partial<OrderPage> = {}): Order
     to: null,
     search: '',
     hasConflict: false,
+    customerId: null,
     isDescending: true,
     start: null,
     limit: 50,

@@ -27,6 +27,8 @@ export type OrderFilter = {
   search: string;
   /** Only those whose reported buyer is several people. */
   hasConflict: boolean;
+  /** Only this customer's. */
+  customerId: string | null;
 };
 
 export type OrderPage = OrderFilter & {
@@ -103,13 +105,18 @@ async function listedFilter(db: Queryable, filter: OrderFilter): Promise<ListedF
   return { organizationId, channel: integrationId, statuses, isTest, from, to, found };
 }
 
-/** What the search finds, and among it those in conflict; null if neither narrows the list. */
-async function foundBy(db: Queryable, { organizationId, search, hasConflict }: OrderFilter): Promise<Found | null> {
+/** What the search finds, and among it those in conflict or of one customer; null if nothing narrows the list. */
+async function foundBy(db: Queryable, filter: OrderFilter): Promise<Found | null> {
+  const { organizationId, search, hasConflict, customerId } = filter;
   const found = search.trim() === '' ? null : await searched(db, organizationId, search.trim());
-  if (!hasConflict) return found;
-  const rows = await db.query<{ id: string }>(sql`
-    select id from orders where organization_id = ${organizationId} and has_customer_conflict
-    order by id desc limit ${FOUND_LIMIT}`);
+  if (!hasConflict && customerId === null) return found;
+  const inConflict = hasConflict ? sql`and has_customer_conflict` : sql``;
+  const ofCustomer = customerId === null ? sql`` : sql`and customer_id = ${customerId}`;
+  const rows = await db.query<{ id: string }>(
+    plannedAnew(sql`
+      select id from orders where organization_id = ${organizationId} ${inConflict} ${ofCustomer}
+      order by id desc limit ${FOUND_LIMIT}`),
+  );
   const ids = rows.map(({ id }) => id);
   return { ids: found !== null && 'ids' in found ? ids.filter((id) => found.ids.includes(id)) : ids };
 }

@@ -1,0 +1,123 @@
+import type { Queryable } from '../db/database.ts';
+import { FOUND_LIMIT, searchQueryOf } from '../db/search-words.ts';
+import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+import { parsePhone } from './customer-draft.ts';
+import type { CustomerName } from './customer-names.ts';
+
+/** The customers of a dealer as the dealer's list shows them, newest first or last. */
+
+export type CustomerFilter = {
+  organizationId: string;
+  /** The dealer's channels, whose external ids are searched. */
+  integrationIds: readonly string[];
+  /** Live customers, test customers, or both. */
+  isTest: readonly boolean[];
+  /** Words of the name, company, email or phone, an external id, or the customer's own id. */
+  search: string;
+  /** Of the dealer: a phone may be typed without its country. */
+  country: string | null;
+};
+
+export type CustomerPage = CustomerFilter & {
+  isDescending: boolean;
+  start: { position: { id: string }; isBackwards: boolean } | null;
+  limit: number;
+};
+
+export type ListedCustomer = CustomerName & { createdAt: Date };
+
+/** Counting stops here: beyond it a list says "1,000+". */
+const CUSTOMERS_COUNT_LIMIT = 1_000;
+const PHONE = /^[+\d][\d\s()./-]{3,}$/;
+/** Of the external ids that begin with what was typed; more say too little. */
+const FOUND_LINKS_LIMIT = 200;
+
+/** What a search has found: few by their ids, or many by their words. */
+type Found = { ids: readonly string[] } | { query: string };
+
+export async function listCustomers(db: Queryable, page: CustomerPage): Promise<ListedCustomer[]> {
+  const { start, limit } = page;
+  const isBackwards = start?.isBackwards ?? false;
+  const isDescending = page.isDescending !== isBackwards;
+  const direction = rawSql(isDescending ? 'desc' : 'asc');
+  const behind = start === null ? sql`` : sql`and c.id ${rawSql(isDescending ? '<' : '>')} ${start.position.id}`;
+  const rows = await db.query<ListedCustomer>(
+    plannedAnew(sql`
+      select c.id, c.is_test as "isTest", c.first_name as "firstName", c.last_name as "lastName", c.company, c.email,
+        c.phone, c.created_at as "createdAt"
+      from customers c where ${matching(page, await foundBy(db, page))} ${behind}
+      order by c.id ${direction} limit ${limit}`),
+  );
+  return isBackwards ? rows.reverse() : rows;
+}
+
+/** How many customers match; counting stops at a limit. */
+export async function countCustomers(
+  db: Queryable,
+  filter: CustomerFilter,
+): Promise<{ value: number; isCapped: boolean }> {
+  const found = await foundBy(db, filter);
+  const [row] = await db.query<{ count: number }>(
+    plannedAnew(sql`
+      select count(*)::integer as count from (
+        select from customers c where ${matching(filter, found)} limit ${CUSTOMERS_COUNT_LIMIT + 1}) counted`),
+  );
+  const count = row?.count ?? 0;
+  return { value: Math.min(count, CUSTOMERS_COUNT_LIMIT), isCapped: count > CUSTOMERS_COUNT_LIMIT };
+}
+
+function matching({ organizationId, isTest }: CustomerFilter, found: Found | null): Sql {
+  const [mode] = isTest;
+  // Both modes together are read by the index that has no mode.
+  const ofMode = isTest.length === 1 ? sql`and c.is_test = ${mode}` : sql``;
+  return sql`c.organization_id = ${organizationId} ${ofMode} ${narrowing(found)}`;
+}
+
+function narrowing(found: Found | null): Sql {
+  if (found === null) return sql``;
+  return 'ids' in found
+    ? sql`and c.id = any(${[...found.ids]}::text[])`
+    : sql`and c.search_words @@ ${found.query}::tsquery`;
+}
+
+async function foundBy(db: Queryable, filter: CustomerFilter): Promise<Found | null> {
+  const search = filter.search.replaceAll('\0', '').trim();
+  if (search === '') return null;
+  if (/^cus_\w{26}$/.test(search)) return { ids: [search] };
+  const query = await searchQueryOf(db, filter.organizationId, search);
+  const byWords = query === null ? [] : await idsByWords(db, filter.organizationId, query);
+  if (query !== null && byWords.length > FOUND_LIMIT) return { query };
+  const byKeys = [...(await idsByPhone(db, filter, search)), ...(await idsByLink(db, filter, search))];
+  return { ids: [...new Set([...byWords, ...byKeys])] };
+}
+
+async function idsByWords(db: Queryable, organizationId: string, query: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    plannedAnew(sql`
+      select id from customers where search_words @@ ${query}::tsquery and organization_id = ${organizationId}
+      limit ${FOUND_LIMIT + 1}`),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** A phone as people of the dealer's country write it. */
+async function idsByPhone(db: Queryable, filter: CustomerFilter, search: string): Promise<string[]> {
+  const phone = PHONE.test(search) ? parsePhone(search, filter.country) : null;
+  if (phone === null) return [];
+  const rows = await db.query<{ id: string }>(sql`
+    select id from customers
+    where organization_id = ${filter.organizationId} and is_test = any('{f,t}') and phone = ${phone}`);
+  return rows.map(({ id }) => id);
+}
+
+/** What a channel calls a customer, or how that begins. */
+async function idsByLink(db: Queryable, filter: CustomerFilter, search: string): Promise<string[]> {
+  const beginning = `${search.replaceAll(/[\\%_]/g, '\\$&')}%`;
+  const rows = await db.query<{ id: string }>(
+    plannedAnew(sql`
+      select customer_id as id from customer_external_ids
+      where integration_id = any(${[...filter.integrationIds]}::text[]) and is_test = any('{f,t}')
+        and external_id like ${beginning} limit ${FOUND_LINKS_LIMIT}`),
+  );
+  return rows.map(({ id }) => id);
+}
