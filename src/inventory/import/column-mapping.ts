@@ -33,6 +33,18 @@ export function columnsOf({ kind }: Pick<ImportFile, 'kind'>, currency: string, 
   return stockColumns(kind, currency).filter((column) => seesCost || !column.isCost);
 }
 
+/**
+ * The headings of a file that mean cost prices, by their index: those that somebody mapped so, and those whose name says so.
+ * Files are the dealer's, so staff meet the ones that an owner uploaded.
+ */
+export function costHeadings({ kind, header }: Pick<ImportFile, 'kind' | 'header'>, mapping: ColumnMapping): number[] {
+  // The currency decides how a cell is read, not what its heading means.
+  const costs = stockColumns(kind, 'USD').filter((column) => column.isCost);
+  const isCost = (heading: string, index: number) =>
+    costs.some(({ name }) => name === mapping[index]) || columnFor(costs, heading) !== null;
+  return header.flatMap((heading, index) => (isCost(heading, index) ? [index] : []));
+}
+
 /** Refuses a mapping that can't be meant: of another file, with an unknown column, with one twice, or without the key. */
 export function assertMapping(file: ImportFile, mapping: ColumnMapping, columns: StockColumn[]): void {
   if (mapping.length !== file.header.length) {

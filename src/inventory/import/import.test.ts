@@ -36,7 +36,7 @@ describe('an import of stock', () => {
       select stock_number, title, price_amount, units, is_hidden, attributes ->> 'brand' as brand, description from items
       where organization_id = ${dealer.organizationId} order by stock_number`);
   const undo = async (jobId: string) => {
-    await undoJob(world.db, TESTER, dealer.organizationId, jobId);
+    await undoJob(world.db, TESTER, dealer.organizationId, jobId, { isCostAllowed: true });
     await runJobs(world);
   };
   async function exported(kind: 'listing' | 'part', seesCost = true): Promise<string> {

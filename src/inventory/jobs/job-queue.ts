@@ -164,16 +164,26 @@ export async function cancelJob(db: Queryable, organizationId: string, jobId: st
   throw new DomainError('wrong_status', 'This job has ended already.');
 }
 
+/** What an undo is asked with. Whoever may not set cost prices does not take them back either. */
+export type UndoParameters = { jobId: string; isCostAllowed: boolean };
+
 /** Asks for another job that takes this one back. What changed since is left as it is. */
-export async function undoJob(db: Database, actor: Actor, organizationId: string, jobId: string): Promise<string> {
+export async function undoJob(
+  db: Database,
+  actor: Actor,
+  organizationId: string,
+  jobId: string,
+  { isCostAllowed }: { isCostAllowed: boolean },
+): Promise<string> {
   const job = await findJob(db, organizationId, jobId);
   if (job.undoneBy !== null) throw alreadyUndone();
   if (!job.canUndo) throw new DomainError('wrong_status', whyNot(job));
+  const parameters: UndoParameters = { jobId, isCostAllowed };
   const undo: NewJob = {
     organizationId,
     kind: 'undo',
     title: `Undo: ${job.title}`,
-    parameters: { jobId },
+    parameters,
     isUndoable: false,
     undoes: jobId,
   };

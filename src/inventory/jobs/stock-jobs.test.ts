@@ -105,7 +105,7 @@ describe('jobs on stock', () => {
     const id = await start([itemId]);
     const seen = await observe(dealer.api, () => run());
     assert.deepEqual(seen.types, ['listing.updated']);
-    await undoJob(world.db, TESTER, dealer.organizationId, id);
+    await undoJob(world.db, TESTER, dealer.organizationId, id, { isCostAllowed: true });
     const undone = await observe(dealer.api, () => run());
     assert.deepEqual(undone.types, ['listing.updated']);
   });
@@ -117,7 +117,7 @@ describe('jobs on stock', () => {
     await run();
     await editItem(world.channel, TESTER, dealer.organizationId, edited, { priceAmount: 5_000 });
     await editItem(world.channel, TESTER, dealer.organizationId, other, { title: 'Another title' });
-    const undoId = await undoJob(world.db, TESTER, dealer.organizationId, id);
+    const undoId = await undoJob(world.db, TESTER, dealer.organizationId, id, { isCostAllowed: true });
     assert.equal((await job(id)).undoneBy, undoId);
     await run();
     assert.deepEqual(await prices(ids), [5_000, 1_000, 1_000, 1_000, 1_000]);
@@ -127,7 +127,7 @@ describe('jobs on stock', () => {
       [{ itemId: edited, field: 'priceAmount' }],
     );
     assert.partialDeepStrictEqual(await job(id), { canUndo: false, undoneBy: undoId });
-    await assertRefused(undoJob(world.db, TESTER, dealer.organizationId, id), 'wrong_status');
+    await assertRefused(undoJob(world.db, TESTER, dealer.organizationId, id, { isCostAllowed: true }), 'wrong_status');
     const [row] = await world.db.query(sql`
       select u.undo, u.undoes = a.id as "isOfJob" from audit_log u, audit_log a
       where u.new_values ->> 'jobId' = ${undoId} and a.new_values ->> 'jobId' = ${id}`);
@@ -137,12 +137,14 @@ describe('jobs on stock', () => {
   it('can’t be undone twice at once, nor after thirty days', async () => {
     const id = await start(await stock(1));
     await run();
-    const asked = await Promise.allSettled([1, 2].map(() => undoJob(world.db, TESTER, dealer.organizationId, id)));
+    const asked = await Promise.allSettled(
+      [1, 2].map(() => undoJob(world.db, TESTER, dealer.organizationId, id, { isCostAllowed: true })),
+    );
     assert.deepEqual(asked.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
     const old = await start(await stock(1));
     await run();
     await world.db.query(sql`update stock_jobs set finished_at = now() - interval '31 days' where id = ${old}`);
-    await assertRefused(undoJob(world.db, TESTER, dealer.organizationId, old), 'wrong_status');
+    await assertRefused(undoJob(world.db, TESTER, dealer.organizationId, old, { isCostAllowed: true }), 'wrong_status');
   });
 
   it('are cancelled at once: the batch under way leaves no trace, what was done before stays and can be undone', async () => {
@@ -159,7 +161,7 @@ describe('jobs on stock', () => {
     assert.partialDeepStrictEqual(await job(id), { status: 'cancelled', done: 3, total: 7, canUndo: true });
     assert.deepEqual(await prices(ids), [...Array(3).fill(1_001), ...Array(4).fill(1_000)]);
     await assertRefused(cancelJob(world.db, dealer.organizationId, id), 'wrong_status');
-    await undoJob(world.db, TESTER, dealer.organizationId, id);
+    await undoJob(world.db, TESTER, dealer.organizationId, id, { isCostAllowed: true });
     await run();
     assert.deepEqual(await prices(ids), Array(7).fill(1_000));
   });

@@ -74,19 +74,20 @@ async function restore(
 ): Promise<BatchOutcome> {
   const byId = new Map(objects.map((object) => [object.id, object]));
   const skipped: JobError[] = [];
+  // An undo that an older release asked for does not say it: then the cost price stays.
+  const isCostAllowed = job.parameters.isCostAllowed === true;
   const edits = await editItems(tx, context, job.organizationId, [...byId.keys()], (item) => {
     const object = byId.get(item.id);
     if (object === undefined) return null;
     const { changes, skippedFields } = takenBack(item, object);
+    const names = { itemId: item.id, stockNumber: item.stockNumber };
     for (const field of skippedFields) {
-      skipped.push({
-        itemId: item.id,
-        stockNumber: item.stockNumber,
-        field,
-        message: 'Changed since, and left as it is.',
-      });
+      skipped.push({ ...names, field, message: 'Changed since, and left as it is.' });
     }
-    return changes;
+    if (isCostAllowed || changes.costAmount === undefined) return changes;
+    skipped.push({ ...names, field: 'costAmount', message: 'Only owners may set the cost price.' });
+    const { costAmount: _, ...others } = changes;
+    return others;
   });
   const outcome: EditsOutcome = outcomeOfEdits(edits);
   const skippedItems = new Set(skipped.map((error) => error.itemId));

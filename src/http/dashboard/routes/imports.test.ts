@@ -101,6 +101,32 @@ describe('imports and exports of the dashboard', () => {
     assert.match((await owner.call('GET', '/stock/export.csv?kind=listing')).text, /123\.00/);
   });
 
+  it('keep the cost prices of an owner’s import from staff: its errors as a file and one by one, and its undo', async () => {
+    const { organizationId } = owner;
+    const id = await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'C-2', costAmount: 100 }));
+    const text = 'stock_number,title,cost,EK\nC-2,Changed,777.00,888.00\nC-3,,777.00,888.00\nC-4,x,about 777 or so,\n';
+    const { body } = await upload(owner, text);
+    const mapping = ['stock_number', 'title', 'cost', ''];
+    const { job_id: jobId } = (await owner.call('POST', `/imports/${body.file_id}/run`, { mapping })).body;
+    await runJobs(world);
+    assert.match((await owner.call('GET', `/jobs/${jobId}/errors.csv`)).text, /C-3,,777\.00,888\.00,/);
+    for (const path of [`/jobs/${jobId}/errors.csv`, `/jobs/${jobId}`, `/imports/${body.file_id}`]) {
+      const shown = await staff.call('GET', path);
+      assert.equal(shown.status, 200);
+      assert.doesNotMatch(shown.text, /777|888/, path);
+    }
+    const undo = await staff.call('POST', `/jobs/${jobId}/undo`);
+    assert.equal(undo.status, 200);
+    await runJobs(world);
+    const item = (await owner.call('GET', `/items/${id}`)).body;
+    assert.notEqual(item.title, 'Changed');
+    assert.equal(item.cost_amount, 77_700);
+    const { errors } = (await staff.call('GET', `/jobs/${undo.body.job_id}`)).body;
+    assert.partialDeepStrictEqual(errors, [
+      { item_id: id, field: 'costAmount', message: 'Only owners may set the cost price.' },
+    ]);
+  });
+
   it('export what a filter matches', async () => {
     await createItem(world.channel, TESTER, owner.organizationId, watch({ stockNumber: 'F-1', title: 'Findable one' }));
     const { text, headers } = await owner.call('GET', '/stock/export.csv?kind=listing&q=findable');

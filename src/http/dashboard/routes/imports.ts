@@ -4,12 +4,13 @@ import { IMPORT_FILE_LIMIT_MB } from '../../../contract/dashboard/limits.ts';
 import { currencyOf } from '../../../dealers/organization-settings.ts';
 import { CSV_BYTES_LIMIT } from '../../../inventory/csv/csv-file.ts';
 import { exportStock } from '../../../inventory/csv/stock-export.ts';
-import { columnsOf, suggestMapping } from '../../../inventory/import/column-mapping.ts';
+import { columnsOf, costHeadings, suggestMapping } from '../../../inventory/import/column-mapping.ts';
 import {
   findImportFile,
   IMPORT_FILE_KEPT_DAYS,
   type ImportFile,
   readImportLines,
+  recallMapping,
   storeImportFile,
 } from '../../../inventory/import/import-files.ts';
 import { startImport } from '../../../inventory/import/start-import.ts';
@@ -48,6 +49,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
     const file = await findImportFile(context.db, user.organizationId, params.file_id);
     const currency = (await currencyOf(context.db, user.organizationId)) ?? 'USD';
     const mayCost = await seesCost(context.db, user);
+    const hidden = mayCost ? [] : costHeadings(file, (await recallMapping(context.db, file)) ?? []);
     const lines = await readImportLines(context.db, file.id, { after: 0, limit: SAMPLE_LINES });
     return {
       id: file.id,
@@ -56,7 +58,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
       line_count: file.lineCount,
       headings: file.header.map((heading, index) => ({
         heading,
-        samples: samplesOf(lines.map((line) => line.cells[index] ?? '')),
+        samples: hidden.includes(index) ? [] : samplesOf(lines.map((line) => line.cells[index] ?? '')),
       })),
       mapping: await suggestMapping(context.db, file, currency, mayCost),
       columns: columnsOf(file, currency, mayCost).map(({ name, label }) => ({ name, label })),

@@ -3,7 +3,7 @@ import { AUDIT_ACTOR_LABELS } from '../../../contract/audit-actions.ts';
 import type { jobOperations, StockJob } from '../../../contract/dashboard/jobs.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { namesOfPeople } from '../../../dealers/people-names.ts';
-import { jobErrorLines } from '../../../inventory/jobs/error-file.ts';
+import { jobErrorLines, readableErrors } from '../../../inventory/jobs/error-file.ts';
 import {
   cancelJob,
   countJobs,
@@ -14,6 +14,7 @@ import {
   undoJob,
 } from '../../../inventory/jobs/job-queue.ts';
 import type { Call, Handlers, SignedIn } from '../call.ts';
+import { seesCost } from '../cost-access.ts';
 import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
 
 /** Jobs have one order. */
@@ -48,13 +49,15 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
     const errors = await listJobErrors(context.db, user.organizationId, row.id, { after: 0, limit: ERRORS_SHOWN });
     return {
       job: job as StockJob,
-      errors: errors.map(({ line, itemId, stockNumber, field, message }) => ({
-        line,
-        item_id: itemId,
-        stock_number: stockNumber,
-        field,
-        message,
-      })),
+      errors: readableErrors(errors, await seesCost(context.db, user)).map(
+        ({ line, itemId, stockNumber, field, message }) => ({
+          line,
+          item_id: itemId,
+          stock_number: stockNumber,
+          field,
+          message,
+        }),
+      ),
     };
   },
 
@@ -67,17 +70,20 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
 
   async undoJob(call) {
     const { context, user, actor, params } = call;
-    const id = await undoJob(context.db, actor, user.organizationId, params.job_id);
+    const options = { isCostAllowed: await seesCost(context.db, user) };
+    const id = await undoJob(context.db, actor, user.organizationId, params.job_id, options);
     announceJob(call, id);
     return { job_id: id };
   },
 
   async exportJobErrors({ context, user, params, reply }) {
     const job = await findJob(context.db, user.organizationId, params.job_id);
+    const options = { seesCost: await seesCost(context.db, user) };
+    const lines = jobErrorLines(context.db, user.organizationId, job, options);
     return await reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="errors.csv"')
-      .send(Readable.from(jobErrorLines(context.db, user.organizationId, job)));
+      .send(Readable.from(lines));
   },
 };
 
