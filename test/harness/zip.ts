@@ -1,11 +1,14 @@
 import { deflateRawSync } from 'node:zlib';
 
-/** Packs files into a zip, each deflated; `says` lies about the size, as a bomb does. */
-export function makeZip(files: { name: string; bytes: Buffer; says?: number }[]): Buffer {
+/** `says` lies about the size, as a bomb does; one that is shared has the bytes of the first file. */
+type ZippedFile = { name: string; bytes: Buffer; says?: number; isShared?: boolean };
+
+/** Packs files into a zip, each deflated. */
+export function makeZip(files: ZippedFile[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
-  for (const { name, bytes, says = bytes.length } of files) {
+  for (const { name, bytes, says = bytes.length, isShared = false } of files) {
     const packed = deflateRawSync(bytes);
     const nameBytes = Buffer.from(name);
     const local = Buffer.alloc(30);
@@ -20,9 +23,10 @@ export function makeZip(files: { name: string; bytes: Buffer; says?: number }[])
     entry.writeUInt32LE(packed.length, 20);
     entry.writeUInt32LE(says, 24);
     entry.writeUInt16LE(nameBytes.length, 28);
-    entry.writeUInt32LE(at, 42);
-    parts.push(local, nameBytes, packed);
+    entry.writeUInt32LE(isShared ? 0 : at, 42);
     directory.push(entry, nameBytes);
+    if (isShared) continue;
+    parts.push(local, nameBytes, packed);
     at += local.length + nameBytes.length + packed.length;
   }
   const listed = Buffer.concat(directory);

@@ -10,7 +10,7 @@ import { importText } from '../../../test/harness/stock-files.ts';
 import { runJobs } from '../../../test/harness/stock-jobs.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { makeZip } from '../../../test/harness/zip.ts';
-import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
+import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
 import { sql } from '../../db/sql.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import { exportStock } from '../csv/stock-export.ts';
@@ -63,7 +63,7 @@ describe('photos of an import', () => {
   const run = (text: string, options: Parameters<typeof importText>[3] = {}) =>
     importText(world, dealer.organizationId, text, options);
   const undo = async (jobId: string) => {
-    await undoJob(world.db, TESTER, dealer.organizationId, jobId);
+    await undoJob(world.db, TESTER, dealer.organizationId, jobId, { isCostAllowed: true });
     await runJobs(world);
   };
 
@@ -146,5 +146,22 @@ W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | 
     await refuses(makeZip([{ name: 'notes.txt', bytes: Buffer.from('x') }]), /no photos/);
     const left = await world.db.query(sql`select number from stock_file_pieces where file_id = ${fileId}`);
     assert.deepEqual(left, []);
+  });
+
+  it('store no more files than an item can have photos', async () => {
+    const names = Array.from({ length: PHOTOS_PER_ITEM_LIMIT + 20 }, (_, index) => `${origin}/photo-${index}`);
+    let written = 0;
+    const photoFiles = {
+      ...world.photoFiles,
+      write: async (...file: Parameters<typeof world.photoFiles.write>) => {
+        written += 1;
+        await world.photoFiles.write(...file);
+      },
+    };
+    const text = `${HEADER}\nW-1,New,Omega,Seamaster,Good,${names.join(' | ')}\n`;
+    const done = await run(text, { context: { photoFiles } });
+    assert.deepEqual(await photoCounts(), [PHOTOS_PER_ITEM_LIMIT]);
+    assert.equal(written, PHOTOS_PER_ITEM_LIMIT);
+    assert.match(done.errors.at(-1)?.[2] ?? '', /at most 50 photos.*20/);
   });
 });

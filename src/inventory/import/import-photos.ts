@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditedObject } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { BatchOutcome, JobBatch, JobError, RunningJob, StockJobContext } from '../jobs/job-kind.ts';
@@ -68,9 +69,11 @@ async function takePhotos(sources: Sources, item: StockValues, line: PlannedLine
   const { context, known, zip, downloads } = sources;
   const deadlineMs = performance.now() + LINE_MS;
   const names = [...(line.photos ?? []), ...(zip === null ? [] : await zip.namesFor(line.stockNumber))];
-  const wanted = [...new Set(names)]
+  const fresh = [...new Set(names)]
     .map((name) => ({ name, source: createHash('sha256').update(name).digest('hex') }))
     .filter(({ name, source }) => !known.has(`${item.id} ${source}`) && !isOwn(context.publicUrl, item, name));
+  // Decided before a file is stored: a line may name thousands, and so may a zip.
+  const wanted = fresh.slice(0, Math.max(PHOTOS_PER_ITEM_LIMIT - item.photoIds.length, 0));
   const read = async (name: string) => {
     const leftMs = Math.min(PHOTO_TIMEOUT_MS, deadlineMs - performance.now());
     return /^https?:/i.test(name) ? await downloads.download(name, leftMs) : await fromZip(zip, name);
@@ -87,6 +90,11 @@ async function takePhotos(sources: Sources, item: StockValues, line: PlannedLine
         work.errors.push(errorOf(error, name, item, line));
       }
     }
+  }
+  const leftOut = fresh.length - wanted.length;
+  if (leftOut > 0) {
+    const message = `An item has at most ${PHOTOS_PER_ITEM_LIMIT} photos: ${leftOut} of this line were left out.`;
+    work.errors.push(errorOf(new DomainError('invalid_input', message, 'photos'), '', item, line));
   }
 }
 

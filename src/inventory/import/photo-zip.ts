@@ -54,13 +54,15 @@ export async function assertPhotoZip(db: Queryable, file: ImportFile): Promise<n
 /** By the folder, by the whole name, or by the name without its number. A whole name that is a stock number counts first. */
 function groupByStockNumber(entries: ZipEntry[], stockNumbers: Set<string>): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  const names = entries.map((entry) => entry.name).sort(byName.compare);
-  for (const name of names) {
+  for (const name of entries.map((entry) => entry.name).sort(byName.compare)) {
     const base = baseOf(name).replace(PICTURE, '').toLowerCase();
     const folder = name.split('/').at(-2)?.toLowerCase();
     const candidates = [base, base.replace(NUMBERED, ''), folder ?? ''];
     const key = candidates.find((one) => stockNumbers.has(one));
-    if (key !== undefined) found.set(key, [...(found.get(key) ?? []), name]);
+    if (key === undefined) continue;
+    const names = found.get(key);
+    if (names === undefined) found.set(key, [name]);
+    else names.push(name);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { makeZip } from '../../../test/harness/zip.ts';
 import { listZip, type ReadBytes, readZipEntry, ZIP_ENTRIES_LIMIT } from './zip-file.ts';
@@ -54,5 +55,11 @@ describe('a zip file', () => {
     const outside = await listZip(readerOf(zip), zip.length);
     const entry = { ...outside[0], headerAt: 4_000_000_000 } as (typeof outside)[number];
     await assert.rejects(readZipEntry(readerOf(zip), zip.length, entry, LIMIT_BYTES), { name: 'DomainError' });
+  });
+
+  it('whose entries share their bytes is refused: a photo would become thousands of files', async () => {
+    const bytes = randomBytes(300);
+    const zip = makeZip(['a', 'b', 'c'].map((name, index) => ({ name: `${name}.jpg`, bytes, isShared: index > 0 })));
+    await assert.rejects(listZip(readerOf(zip), zip.length), { name: 'DomainError', message: /damaged/ });
   });
 });

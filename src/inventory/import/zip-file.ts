@@ -35,7 +35,11 @@ export async function listZip(read: ReadBytes, size: number): Promise<ZipEntry[]
   if (count > ZIP_ENTRIES_LIMIT)
     throw invalid(`The zip has more than ${ZIP_ENTRIES_LIMIT} files. Split it into several.`);
   if (directoryBytes > DIRECTORY_LIMIT_BYTES || directoryAt + directoryBytes > size) throw broken();
-  return readDirectory(await read(directoryAt, directoryBytes), count);
+  const entries = readDirectory(await read(directoryAt, directoryBytes), count);
+  // Entries that share their bytes make gigabytes of files from one photo; no program that packs zips writes them.
+  const packedBytes = entries.reduce((sum, entry) => sum + entry.packedBytes, 0);
+  if (packedBytes > size) throw broken();
+  return entries;
 }
 
 /** The entries of a directory, as many as its end says. */
