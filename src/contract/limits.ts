@@ -54,6 +54,10 @@ export const PAGE_LIMIT_MAX = 250;
 /** Of one read by `ids`. */
 export const READ_IDS_LIMIT = 250;
 
+/** How long API requests can be looked up, and how many reads a minute of one integration each process logs. */
+export const REQUEST_LOG_DAYS = 7;
+export const LOGGED_READS_PER_MINUTE = 600;
+
 /** Of the header that names ignored fields: how many it names, and its bytes without the sign that there are more. */
 export const IGNORED_NAMES_LIMIT = 20;
 export const IGNORED_BYTES_LIMIT = 1_000;

@@ -3,6 +3,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import type { Database } from '../db/database.ts';
 import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
+import type { RequestLogLimits } from './logging/api-request-log.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
 import type { ReadLimitOptions } from './public/read-limits.ts';
 import type { Readiness } from './readiness.ts';
@@ -33,6 +34,8 @@ export type AppOptions = {
   storageQuotaMbPerDay?: number;
   /** How long a write waits for its key and in the queue of its lock, taken together; tests change it. */
   writeWaitMs?: number;
+  /** When the log of API requests is written, and how much of it waits; tests change it. */
+  requestLogLimits?: Partial<RequestLogLimits>;
   /** What the reads of an integration may take; tests make it little. */
   readLimits?: Partial<ReadLimitOptions>;
 };

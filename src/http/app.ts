@@ -15,7 +15,8 @@ import { createSessions } from './dashboard/sessions.ts';
 import { createWebhookTools } from './dashboard/webhook-tools.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
-import { logAnswer } from './logging/request-log.ts';
+import { createApiRequestLog } from './logging/api-request-log.ts';
+import { logAnswer, type Written } from './logging/request-log.ts';
 import { photoRoutes } from './photos/routes.ts';
 import { handedOver } from './public/kept-reads.ts';
 import { publicRoutes } from './public/public-routes.ts';
@@ -31,6 +32,8 @@ declare module 'fastify' {
     integrationId: string | null;
     /** The error that was answered; for the log. */
     fault: ApiError | null;
+    /** What a write answered; for the log. */
+    written: Written | null;
   }
 }
 
@@ -64,6 +67,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   app.decorateRequest('integrationId', null);
   app.decorateRequest('fault', null);
+  app.decorateRequest('written', null);
+  const requestLog = createApiRequestLog(options.db, {
+    onFault: (error) => options.log.warn({ err: error }, 'requests could not be logged'),
+    ...options.requestLogLimits,
+  });
+  const logs = { log: options.log, requestLog };
+  app.addHook('onClose', requestLog.stop);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler(errorHandler(options.publicUrl));
   // The body of a request to an unknown path is neither read nor checked. Routes that take a body add a parser.
@@ -73,13 +83,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     followClient(request, reply);
     const startedAtMs = handedOver(request.raw)?.startedAtMs ?? performance.now();
     reply.raw.on('close', () => {
-      const { id: requestId, integrationId, fault, routeOptions } = request;
-      logAnswer(options.log, request.raw, reply.raw, {
+      const { id: requestId, integrationId, fault, routeOptions, written, unknownNames } = request;
+      logAnswer(logs, request.raw, reply.raw, {
         requestId,
         integrationId,
         route: routeOptions.url,
+        operation: routeOptions.config?.operation ?? null,
         startedAtMs,
         fault,
+        written,
+        unknownNames,
       });
     });
     reply.header('x-request-id', request.id);
@@ -104,7 +117,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     });
   }
   if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
-  if (options.hasApi) await app.register(publicRoutes, { ...options, shortWay, faults, prefix: '/api' });
+  if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, shortWay, faults, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;
 }

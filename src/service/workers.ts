@@ -5,6 +5,7 @@ import { startChannelWorker } from '../channel/jobs/worker.ts';
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
 import type { Config } from '../config.ts';
 import { pruneAttempts } from '../dealers/users/sign-in-attempts.ts';
+import { pruneApiRequests } from '../http/logging/api-requests.ts';
 import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
 import { pruneStorageUsage } from '../http/public/writes/storage-quota.ts';
 import { startStockJobWorker } from '../inventory/jobs/stock-job-worker.ts';
@@ -65,6 +66,7 @@ export function startWorkers(
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),
     startPruning((now) => pruneStorageUsage(db, now), channel, onFault('storage usage could not be pruned')),
+    startPruning((now) => pruneApiRequests(db, now), channel, onFault('logged requests could not be pruned')),
     startPruning((now) => pruneReservations(db, now), channel, onFault('reservations could not be pruned')),
     startPruning(() => pruneAttempts(db), channel, onFault('attempts to sign in could not be pruned')),
     startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),

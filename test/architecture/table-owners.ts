@@ -46,7 +46,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ],
   customers: ['customers', 'customer_external_ids', 'test_customers'],
   sales: ['orders', 'order_lines', 'sales', 'reservations'],
-  http: ['idempotency_records', 'rate_windows', 'storage_usage'],
+  http: ['idempotency_records', 'rate_windows', 'storage_usage', 'api_requests', 'api_request_counts'],
 };
 
 /** A file that names tables of another folder, and why. `writes` also allows reading. */

@@ -6,7 +6,8 @@ import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { listChannels } from '../../src/dealers/integrations/integrations.ts';
 import { inviteMember } from '../../src/dealers/users/sign-in-links.ts';
-import { newId } from '../../src/ids/new-id.ts';
+import { storeApiRequests } from '../../src/http/logging/api-requests.ts';
+import { newId, newRequestId } from '../../src/ids/new-id.ts';
 import { storeImportFile } from '../../src/inventory/import/import-files.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { startJob } from '../../src/inventory/jobs/job-queue.ts';
@@ -57,6 +58,21 @@ const FOREIGN_IDS: Record<string, (stranger: Person) => Promise<string>> = {
     const draft = draftOrder({ channel_order_id: newId('order') }, { currency: 'USD', country: null });
     const { documents } = await world.db.transaction((tx) => placeOrders(tx, world.channel, scope, [draft]));
     return JSON.parse(documents[0] ?? '{}').id;
+  },
+  request_id: async ({ organizationId }) => {
+    const [channel] = await listChannels(world.db, organizationId);
+    const requestId = newRequestId();
+    const row = {
+      integrationId: channel?.id ?? '',
+      requestId,
+      at: new Date(),
+      method: 'GET',
+      durationMs: 1,
+      keyHint: '',
+    };
+    const nothing = { route: null, query: null, status: 200, code: null, idempotencyKey: null, objectId: null };
+    await storeApiRequests(world.db, [{ ...row, ...nothing, ignoredFields: null, originalRequestId: null }]);
+    return requestId;
   },
   line_id: async () => newId('orderLine'),
   customer_id: foreignCustomer,

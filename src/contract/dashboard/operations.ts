@@ -12,6 +12,7 @@ import { locationOperations } from './locations.ts';
 import type { DashboardOperation } from './operation.ts';
 import { orderOperations } from './orders.ts';
 import { organizationOperations } from './organization.ts';
+import { requestOperations } from './requests.ts';
 import { reservationOperations } from './reservations.ts';
 import { saleOperations } from './sales.ts';
 import { searchOperations } from './search.ts';
@@ -37,6 +38,7 @@ export const DASHBOARD_OPERATIONS = {
   ...saleOperations,
   ...customerOperations,
   ...reservationOperations,
+  ...requestOperations,
   ...liveOperations,
   ...jobOperations,
   ...bulkOperations,

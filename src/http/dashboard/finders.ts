@@ -6,6 +6,7 @@ import { findStock } from '../../inventory/find-stock.ts';
 import { findOrders } from '../../sales/orders/find-orders.ts';
 import { findDelivery } from '../../webhooks/delivery-queue/delivery-log.ts';
 import { findEvent } from '../../webhooks/event-log.ts';
+import { findApiRequest } from '../logging/api-requests.ts';
 
 /** What a search over everything found, for a line of the palette. */
 export type Found = { kind: FoundKind; id: string; title: string; detail: string; photoId?: string | null };
@@ -83,6 +84,16 @@ const FINDERS: readonly Finder[] = [
       ];
     }
     return [];
+  },
+  async (db, { text, channels }) => {
+    if (!text.startsWith('req_')) return [];
+    const ids = channels.map(({ id }) => id);
+    const request = await findApiRequest(db, ids, text);
+    if (request === null) return [];
+    const { requestId, integrationId, method, route, status } = request;
+    const title = `${method} ${route ?? 'unknown path'}`;
+    const detail = `Request · ${nameOf(channels, integrationId)} · ${status ?? 'aborted'}`;
+    return [{ kind: 'request', id: requestId, title, detail }];
   },
 ];
 

@@ -13,6 +13,7 @@ import { liveHandlers } from './routes/live.ts';
 import { locationHandlers } from './routes/locations.ts';
 import { orderHandlers } from './routes/orders.ts';
 import { organizationHandlers } from './routes/organization.ts';
+import { requestHandlers } from './routes/requests.ts';
 import { reservationHandlers } from './routes/reservations.ts';
 import { saleHandlers } from './routes/sales.ts';
 import { searchHandlers } from './routes/search.ts';
@@ -35,6 +36,7 @@ export const handlers: Handlers<DashboardOperations> = {
   ...saleHandlers,
   ...customerHandlers,
   ...reservationHandlers,
+  ...requestHandlers,
   ...liveHandlers,
   ...jobHandlers,
   ...bulkHandlers,

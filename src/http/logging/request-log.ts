@@ -1,19 +1,43 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { ApiError } from '../../contract/errors.ts';
+import type { Operation } from '../../contract/operations.ts';
+import type { UnknownNames } from '../json/unknown-names.ts';
 import { loggedPath } from '../request-url.ts';
+import type { ApiRequestLog } from './api-request-log.ts';
 
 /** What the log says of a request besides what its answer says itself. */
 export type RequestRecord = {
   requestId: string;
   integrationId: string | null;
   route: string | undefined;
+  /** Of the public API; null if the request is for none of them. */
+  operation: Operation | null;
   startedAtMs: number;
   fault?: ApiError | null;
+  written?: Written | null;
+  unknownNames?: UnknownNames | null;
 };
 
-/** The one line that each request leaves in the log, when its answer has gone out or its client has gone away. */
+/** The beginning of a write's answer, and the first request if it was a replay. */
+export type Written = { answer: string; originalRequestId: string | null };
+
+/** Where requests are logged: the lines of the operator, and the rows that dealers search. */
+export type Logs = { log: FastifyBaseLogger; requestLog: ApiRequestLog };
+
+/** Where every request ends: when its answer has gone out, or its client has gone away. */
 export function logAnswer(
+  { log, requestLog }: Logs,
+  request: IncomingMessage,
+  response: ServerResponse,
+  record: RequestRecord,
+): void {
+  if (record.integrationId !== null) requestLog.note(record.integrationId, request, response, record);
+  writeLine(log, request, response, record);
+}
+
+/** The one line that each request leaves in the operator's log. */
+function writeLine(
   log: FastifyBaseLogger,
   request: IncomingMessage,
   response: ServerResponse,

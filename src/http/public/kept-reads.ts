@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyBaseLogger } from 'fastify';
 import { OPERATIONS, type Operation } from '../../contract/operations.ts';
 import { newRequestId } from '../../ids/new-id.ts';
 import type { ClientFaults } from '../client-faults.ts';
-import { logAnswer } from '../logging/request-log.ts';
+import { type Logs, logAnswer } from '../logging/request-log.ts';
 import type { Readiness } from '../readiness.ts';
 import { securityHeaders } from '../security-headers.ts';
 import type { RequestHandler } from '../short-way.ts';
@@ -20,12 +19,11 @@ export function handedOver(message: AdmittedMessage): HandedOver | undefined {
   return message[HANDED_OVER];
 }
 
-export type KeptReadOptions = {
+export type KeptReadOptions = Logs & {
   admit: Admit;
   readCache: ReadCache;
   readiness: Readiness;
   faults: ClientFaults;
-  log: FastifyBaseLogger;
 };
 
 /**
@@ -33,7 +31,7 @@ export type KeptReadOptions = {
  * such a read more than the read itself. All rules come from the same functions as on the long way, which takes over
  * whatever is refused, has to be built, or is in any way unusual.
  */
-export function createKeptReads({ admit, readCache, readiness, faults, log }: KeptReadOptions): RequestHandler {
+export function createKeptReads({ admit, readCache, readiness, faults, ...logs }: KeptReadOptions): RequestHandler {
   return function serveKept(request, response, goLongWay) {
     const operation = operationOf(request);
     if (operation === null) return goLongWay();
@@ -41,15 +39,16 @@ export function createKeptReads({ admit, readCache, readiness, faults, log }: Ke
     faults.follow(response);
     void admit(request.headers, operation).then((admission) => {
       const { integrationId, integration } = admission;
-      const record = { requestId: newRequestId(), integrationId, route: `/api${operation.path}`, startedAtMs };
+      const route = `/api${operation.path}`;
+      const record = { requestId: newRequestId(), integrationId, route, operation, startedAtMs };
       // A client that has gone is of no interest to the long way any more.
-      if (response.closed) return logAnswer(log, request, response, record);
+      if (response.closed) return logAnswer(logs, request, response, record);
       const answer = integration === null ? null : readCache.kept(request, integration);
       if (answer === null) {
         (request as AdmittedMessage)[HANDED_OVER] = { admission, startedAtMs };
         return goLongWay();
       }
-      response.on('close', () => logAnswer(log, request, response, record));
+      response.on('close', () => logAnswer(logs, request, response, record));
       if (readiness.isDraining()) response.shouldKeepAlive = false;
       response.writeHead(answer.status, headersOf(record.requestId, admission, answer));
       response.end(answer.body ?? undefined);

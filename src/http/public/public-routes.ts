@@ -13,6 +13,7 @@ import { clientSignal } from '../client-signal.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import { UnknownNames } from '../json/unknown-names.ts';
+import type { Logs } from '../logging/request-log.ts';
 import { pathOf } from '../request-url.ts';
 import type { ShortWay } from '../short-way.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
@@ -75,7 +76,7 @@ declare module 'fastify' {
   }
 }
 
-export type PublicOptions = AppOptions & { shortWay: ShortWay; faults: ClientFaults };
+export type PublicOptions = AppOptions & Logs & { shortWay: ShortWay; faults: ClientFaults };
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
 export async function publicRoutes(app: FastifyInstance, given: PublicOptions): Promise<void> {

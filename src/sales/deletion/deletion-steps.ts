@@ -46,6 +46,8 @@ export const INTEGRATION_STEPS: readonly DeletionStep[] = [
   rowsOf('integration_id', 'idempotency_records', LARGE_ROW_LIMIT),
   rowsOf('integration_id', 'customer_external_ids', ROW_LIMIT),
   rowsOf('integration_id', 'test_customers', ROW_LIMIT),
+  rowsOf('integration_id', 'api_requests', ROW_LIMIT),
+  rowsOf('integration_id', 'api_request_counts', ROW_LIMIT),
 ];
 
 /** What an organization owns beside its integrations; rows before those that they name. */

@@ -6,6 +6,9 @@ import { fingerprintSteps, type WriteRequest } from './idempotency-records.ts';
 import type { WriteKind } from './write-kind.ts';
 import { apiErrorOf } from './write-outcome.ts';
 
+/** The id of what was written stands at the beginning of the answer. */
+const ID_WITHIN_CHARACTERS = 200;
+
 type WriteCall = Pick<Call, 'context' | 'integration' | 'request' | 'reply'>;
 
 /** Runs a write whose request has passed validation and sends its answer: the edge where outcomes become HTTP. */
@@ -14,6 +17,10 @@ export async function answerWrite<Input>(call: WriteCall, kind: WriteKind<Input>
   const outcome = await context.writes.run(kind, await writeRequest(call), { integration, input });
   if (outcome.kind !== 'answered') throw apiErrorOf(outcome, kind.failureCode);
   const { answer, isReplay } = outcome;
+  call.request.written = {
+    answer: answer.body.slice(0, ID_WITHIN_CHARACTERS),
+    originalRequestId: isReplay ? answer.requestId : null,
+  };
   if (isReplay) reply.headers({ 'Idempotent-Replay': 'true', 'Original-Request-Id': answer.requestId });
   return await reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
 }
