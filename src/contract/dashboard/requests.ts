@@ -45,7 +45,7 @@ export const requestOperations = {
     query: listQuery({
       status: Type.Optional(oneOf(STATUS_CLASSES)),
       method: Type.Optional(oneOf(LOGGED_METHODS)),
-      route: Type.Optional(Type.String({ maxLength: 200, description: 'Such as `/v1/orders/{order_id}`.' })),
+      route: Type.Optional(Type.String({ maxLength: 200, description: 'Such as `/v1/orders/{id}`.' })),
       integration_id: Type.Optional(Type.String({ maxLength: 50 })),
     }),
     response: listOf(ApiRequest),
