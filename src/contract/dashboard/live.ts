@@ -1,6 +1,9 @@
 import Type from 'typebox';
 import { operation } from './operation.ts';
 
+/** The media type of server-sent events. */
+export const LIVE_STREAM_TYPE = 'text/event-stream';
+
 /**
  * The kinds of things whose changes the dashboard is told of. The ids say which; null means "many, read anew". A page
  * names the kinds that it shows (see dashboard/src/api/live.ts).
@@ -34,7 +37,7 @@ export const liveOperations = {
     who: 'staff',
     description:
       'Server-sent events: `changes` with kinds and ids of what changed for this dealer, `reload` when some were missed. Resumes with Last-Event-ID.',
-    response: 'text/event-stream',
+    response: LIVE_STREAM_TYPE,
   }),
   getBadges: operation({
     method: 'GET',

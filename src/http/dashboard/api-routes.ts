@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LIVE_STREAM_TYPE } from '../../contract/dashboard/live.ts';
 import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
@@ -9,15 +10,16 @@ import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
-import { createOperationLimits } from './operation-limits.ts';
+import { createFileLimits, createOperationLimits, type OperationLimits } from './operation-limits.ts';
 import { originCheck } from './origin-check.ts';
+import { assertStorable } from './storable-texts.ts';
 
 /** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
 export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {
   const { dashboard, sessions, publicUrl } = context;
   const assertOrigin = originCheck(publicUrl);
   const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
-  const runLimited = createOperationLimits(context.db.pool.options.max);
+  const limitsOf = limitsByOperation(context.db.pool.options.max);
 
   app.setErrorHandler(handleDashboardError);
   app.addHook('onRequest', async (request, reply) => {
@@ -39,6 +41,10 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined) request.body = {};
+  });
+
+  app.addHook('preHandler', async ({ params, query, body }) => {
+    for (const given of [params, query, body]) assertStorable(given);
   });
 
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(openapi));
@@ -67,17 +73,24 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const { user = null, address = '' } = callers.get(request) ?? {};
         const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
         const call = { context, user, actor, address, params, query, body, request, reply } as unknown as Call;
-        // A stream stays open and a file comes slowly: neither may hold a slot for that long.
-        const isLong = operation.isUpload || typeof operation.response === 'string';
-        const answer = isLong
-          ? await handle(call)
-          : await runLimited(dealerKey({ user, address }), reply, () => handle(call));
+        const limited = limitsOf(operation);
+        const answer = await limited(dealerKey({ user, address }), reply, () => handle(call));
         if (answer === reply || reply.sent) return reply;
         if (answer === null) return reply.code(204).send();
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
       },
     });
   }
+}
+
+/** A file takes long to come or go, so it has slots of its own. Live streams and uploads count theirs themselves. */
+function limitsByOperation(poolSize: number): (operation: DashboardOperation) => OperationLimits {
+  const runLimited = createOperationLimits(poolSize);
+  const sendLimited = createFileLimits();
+  return ({ isUpload, response }) => {
+    if (isUpload || response === LIVE_STREAM_TYPE) return (_key, _reply, task) => task();
+    return typeof response === 'string' ? sendLimited : runLimited;
+  };
 }
 
 type Caller = { user: SignedIn | null; address: string };

@@ -1,5 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import {
+  createKeyedSemaphore,
+  type KeyedSemaphore,
+  type Release,
+  SemaphoreError,
+} from '../../concurrency/keyed-semaphore.ts';
 import { DashboardError } from './dashboard-error.ts';
 
 /**
@@ -20,6 +25,11 @@ const WAITING_LIMIT_PER_KEY = 100;
 const WAIT_LIMIT_MS = 10_000;
 const RETRY_SECONDS = 1;
 
+/** Each reads one batch after the other, so it takes at most one connection. */
+const FILES_AT_ONCE_PER_KEY = 3;
+/** Much more than one dealer has: whoever reads slowly keeps a slot for long. */
+const FILES_AT_ONCE = 60;
+
 export function createOperationLimits(poolSize: number, waitLimitMs = WAIT_LIMIT_MS): OperationLimits {
   const total = Math.max(2, Math.floor(poolSize * SHARE_OF_POOL));
   const slots = createKeyedSemaphore({
@@ -30,22 +40,49 @@ export function createOperationLimits(poolSize: number, waitLimitMs = WAIT_LIMIT
   });
 
   return async (key, reply, task) => {
-    const gone = new AbortController();
-    const onClose = () => gone.abort();
-    reply.raw.once('close', onClose);
-    const deadlineMs = performance.now() + waitLimitMs;
-    const release = await slots
-      .acquire(key, { deadlineMs, signal: gone.signal })
-      .catch((error: unknown) => {
-        throw error instanceof SemaphoreError ? overloaded() : error;
-      })
-      .finally(() => reply.raw.off('close', onClose));
+    const release = await acquireSlot(slots, key, reply, waitLimitMs);
     try {
       return await task();
     } finally {
       release();
     }
   };
+}
+
+/** The same for files that are read from the database while they are sent: each holds its slot until it is sent. */
+export function createFileLimits(waitLimitMs = WAIT_LIMIT_MS): OperationLimits {
+  const slots = createKeyedSemaphore({
+    total: FILES_AT_ONCE,
+    perKey: FILES_AT_ONCE_PER_KEY,
+    waitingTotal: WAITING_LIMIT,
+    waitingPerKey: WAITING_LIMIT_PER_KEY,
+  });
+
+  return async (key, reply, task) => {
+    const release = await acquireSlot(slots, key, reply, waitLimitMs);
+    reply.raw.once('close', release);
+    if (reply.raw.closed) release();
+    return await task();
+  };
+}
+
+/** Waits for a slot until the deadline, or until the client has gone. */
+async function acquireSlot(
+  slots: KeyedSemaphore,
+  key: string,
+  reply: FastifyReply,
+  waitLimitMs: number,
+): Promise<Release> {
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  reply.raw.once('close', onClose);
+  const deadlineMs = performance.now() + waitLimitMs;
+  return await slots
+    .acquire(key, { deadlineMs, signal: gone.signal })
+    .catch((error: unknown) => {
+      throw error instanceof SemaphoreError ? overloaded() : error;
+    })
+    .finally(() => reply.raw.off('close', onClose));
 }
 
 function overloaded(): DashboardError {
