@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { type DashboardClient, signedIn } from '../../../../test/harness/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { createChangeFeed } from '../../../live/change-feed.ts';
@@ -102,5 +106,24 @@ describe('the live stream', () => {
     await own.app.close();
     await stream.ends();
     assert.equal((await fetch(`${world.origin}/api/dashboard/stream`)).status, 401);
+  });
+
+  it('ends for a client that does not read, instead of keeping in memory what it misses', async (t) => {
+    const person = await signedIn(world);
+    const socket = connect(world.port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    socket.write(`GET /api/dashboard/stream HTTP/1.1\r\nhost: localhost\r\ncookie: ${person.cookie()}\r\n\r\n`);
+    await once(socket, 'readable');
+    const { server } = world.app;
+    const connections = promisify(server.getConnections.bind(server));
+    const before = await connections();
+    // Ids as long as these fill what the operating system takes, some megabytes, within a few events.
+    const ids = Array.from({ length: 90 }, (_, index) => `${index}`.repeat(10_000));
+    const deadlineMs = performance.now() + 60_000;
+    while ((await connections()) >= before) {
+      assert.ok(performance.now() < deadlineMs, 'the stream is still open');
+      world.channel.announceChange?.(person.organizationId, 'item', ids);
+      await sleep(60);
+    }
   });
 });

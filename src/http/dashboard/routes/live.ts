@@ -11,6 +11,9 @@ const RETRY_MS = 2_000;
 /** Each tab has one; a script that opens more and more is stopped. */
 const STREAMS_PER_ORGANIZATION = 200;
 
+/** Beyond what the operating system has taken. */
+const UNREAD_LIMIT_BYTES = 64 * 1024;
+
 const openStreams = new WeakMap<object, Map<string, Set<() => void>>>();
 
 export const liveHandlers: Handlers<typeof liveOperations> = {
@@ -49,11 +52,13 @@ function openStream({ context, user, request, reply }: Call<(typeof liveOperatio
     'x-accel-buffering': 'no',
   });
   raw.write(`retry: ${RETRY_MS}\n\n`);
-  const heartbeat = setInterval(() => raw.write(': heartbeat\n\n'), HEARTBEAT_MS);
+  // A client that does not read would let its events pile up in memory. A browser comes back and resumes.
+  const send = (text: string) => (raw.writableLength > UNREAD_LIMIT_BYTES ? raw.destroy() : raw.write(text));
+  const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
   const last = request.headers['last-event-id'];
   const unsubscribe = feed.subscribe(user.organizationId, typeof last === 'string' && last !== '' ? last : null, {
-    onChanges: ({ id, changes }) => raw.write(`id: ${id}\nevent: changes\ndata: ${JSON.stringify(changes)}\n\n`),
-    onReload: (id) => raw.write(`id: ${id}\nevent: reload\ndata: {}\n\n`),
+    onChanges: ({ id, changes }) => send(`id: ${id}\nevent: changes\ndata: ${JSON.stringify(changes)}\n\n`),
+    onReload: (id) => send(`id: ${id}\nevent: reload\ndata: {}\n\n`),
   });
   const end = () => raw.end();
   streams.add(end);
