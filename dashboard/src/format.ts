@@ -50,6 +50,14 @@ function moneyFormat(currency: string, locale: string | undefined): Intl.NumberF
   return format;
 }
 
+/** How long something took: 85 ms, 2.4 s, 5 min, 3 h. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${formatNumber(Math.round(ms))} ms`;
+  if (ms < 60_000) return `${formatNumber(Math.round(ms / 100) / 10)} s`;
+  if (ms < 3_600_000) return `${formatNumber(Math.round(ms / 60_000))} min`;
+  return `${formatNumber(Math.round(ms / 360_000) / 10)} h`;
+}
+
 export function formatDate(at: string | Date): string {
   return dates.format(new Date(at));
 }

@@ -1,6 +1,8 @@
 import { createRouter } from '@tanstack/react-router';
 import { BASE_PATH } from './api/client.ts';
 import { auditRoutes } from './pages/audit/audit-routes.ts';
+import { deliveriesRoutes } from './pages/deliveries/deliveries-routes.ts';
+import { eventsRoutes } from './pages/events/events-routes.ts';
 import { homeRoutes } from './pages/home/home-routes.ts';
 import { importRoutes } from './pages/import/import-routes.ts';
 import { integrationsRoutes } from './pages/integrations/integrations-routes.ts';
@@ -27,6 +29,8 @@ const routeTree = rootRoute.addChildren([
     ...ordersRoutes,
     ...salesRoutes,
     ...integrationsRoutes,
+    ...deliveriesRoutes,
+    ...eventsRoutes,
     ...auditRoutes,
     ...settingsRoutes,
   ]),

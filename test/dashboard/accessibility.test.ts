@@ -15,6 +15,7 @@ import {
   startDashboard,
 } from '../harness/dashboard-browser.ts';
 import { part, watch } from '../harness/stock.ts';
+import { connectReceiver } from '../harness/webhooks.ts';
 import type { Dealer } from '../harness/world.ts';
 
 /**
@@ -58,6 +59,10 @@ describe('every page of the dashboard', () => {
     const order = await dealer.api.post('/v1/orders', report, { 'idempotency-key': 'SO-1' });
     assert.equal(order.status, 201, JSON.stringify(order.body));
     ids['/orders'] = order.body.id;
+    await connectReceiver(site.world, dealer).then((receiver) => receiver.stop());
+    const ping = await dealer.api.post('/v1/test/webhook_ping');
+    ids['/deliveries'] = ping.body.delivery_id;
+    ids['/events'] = ping.body.event_id;
     const items = [ids['/watches'], ids['/parts']];
     await setPublished(channel, COMMAND_LINE, dealer.organizationId, dealer.integrationId, items, true);
   });

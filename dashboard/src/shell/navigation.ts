@@ -14,6 +14,8 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: paths.orders(), label: 'Orders', icon: 'order', letter: 'o', badge: 'orders' },
   { path: paths.sales(), label: 'Sales', icon: 'sale', letter: 's' },
   { path: paths.integrations(), label: 'Integrations', icon: 'integration', letter: 'i', badge: 'integrations' },
+  { path: paths.deliveries(), label: 'Deliveries', icon: 'delivery', letter: 'd', badge: 'deliveries' },
+  { path: paths.events(), label: 'Events', icon: 'event', letter: 'e' },
   { path: paths.import(), label: 'Import', icon: 'import', letter: 'm' },
   { path: paths.jobs(), label: 'Jobs', icon: 'job', letter: 'j' },
   { path: paths.audit(), label: 'Audit', icon: 'audit', letter: 'a' },

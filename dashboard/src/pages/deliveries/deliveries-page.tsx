@@ -1,0 +1,167 @@
+import { Button } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import {
+  DELIVERY_STATUS_LABELS,
+  type DeliveryStatusName,
+  RESPONSE_LABELS,
+} from '../../../../src/contract/dashboard/delivery-labels.ts';
+import { PERIODS } from '../../../../src/contract/dashboard/order-labels.ts';
+import { EVENT_TYPES } from '../../../../src/contract/event-types.ts';
+import { paths } from '../../paths.ts';
+import type { Column } from '../../table/columns.ts';
+import { DataTable } from '../../table/data-table.tsx';
+import { listQueryOf, matchQueryOf, useListState } from '../../table/list-state.ts';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { ListTabs } from '../../ui/list-tabs.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AnswerCell, DelayCell, DeliveryStatus, Nothing, ObjectCell } from './delivery-parts.tsx';
+import { type DeliveryChoices, type DeliveryRow, deliveriesQuery, deliveryChoicesQuery } from './delivery-queries.ts';
+import { ReplaySelected, RunningReplays } from './replay-buttons.tsx';
+import { StoppedEndpoints } from './stopped-endpoints.tsx';
+
+type Tab = 'all' | DeliveryStatusName;
+
+/** Those that need somebody first. */
+const STATUSES: readonly DeliveryStatusName[] = ['dead_letter', 'failed', 'held', 'pending', 'succeeded'];
+const TABS: { id: Tab; label: string }[] = [
+  { id: 'all', label: 'All' },
+  ...STATUSES.map((id) => ({ id, label: id === 'dead_letter' ? 'Dead letters' : DELIVERY_STATUS_LABELS[id] })),
+];
+const FILTER_NAMES = ['status', 'type', 'code', 'integration_id', 'period', 'object_id'];
+
+/** Every webhook that was sent or is to be sent, newest first: where somebody finds out why one did not arrive. */
+export function DeliveriesPage() {
+  const state = useListState(FILTER_NAMES);
+  const list = useQuery({ ...deliveriesQuery(listQueryOf(state)), placeholderData: keepPreviousData });
+  const { status: _status, ...counted } = matchQueryOf(state);
+  const { data: choices } = useQuery({ ...deliveryChoicesQuery(counted), placeholderData: keepPreviousData });
+  const names = useMemo(() => new Map(choices?.integrations.map((one) => [one.integration_id, one.name])), [choices]);
+  const columns = useMemo(() => columnsOf(names), [names]);
+  const filters = useMemo(() => filtersOf(names), [names]);
+  return (
+    <Page title="Deliveries">
+      <StoppedEndpoints integrations={choices?.integrations ?? []} />
+      <RunningReplays choices={choices} />
+      <ListTabs
+        label="Deliveries by status"
+        tabs={TABS}
+        current={TABS.find(({ id }) => id === state.filters.status)?.id ?? 'all'}
+        counts={choices?.statuses ?? {}}
+        onOpen={(id) => state.setFilters({ status: id === 'all' ? '' : id })}
+      />
+      <DataTable
+        name="Deliveries"
+        columns={columns}
+        filters={filters}
+        state={state}
+        list={list}
+        idOf={({ id }) => id}
+        nameOf={({ type, id }) => `${type} ${id}`}
+        pathOf={({ id }) => paths.delivery(id)}
+        searchLabel="Id, stock number or order number"
+        bulk={(selection) => <ReplaySelected selection={selection} />}
+        empty={<NoDeliveries choices={choices} />}
+      />
+    </Page>
+  );
+}
+
+function NoDeliveries({ choices }: { choices: DeliveryChoices | undefined }) {
+  const [integration] = choices?.integrations ?? [];
+  if (integration === undefined) {
+    return (
+      <EmptyState
+        title="No deliveries yet."
+        action={
+          <Button renderRoot={(props) => <Link {...props} to={paths.newIntegration()} />}>New integration</Button>
+        }
+      >
+        Connect a website with a webhook URL. What it is told of your stock and its orders appears here.
+      </EmptyState>
+    );
+  }
+  const settings = paths.integration(integration.integration_id);
+  return integration.url === null ? (
+    <EmptyState
+      title="No deliveries yet."
+      action={
+        <Button renderRoot={(props) => <Link {...props} to={settings} search={{ tab: 'webhooks' } as never} />}>
+          Set a webhook URL
+        </Button>
+      }
+    >
+      {integration.name} has no webhook URL, so events are recorded and not sent.
+    </EmptyState>
+  ) : (
+    <EmptyState
+      title="No deliveries yet."
+      action={<Button renderRoot={(props) => <Link {...props} to={settings} />}>Send a test event</Button>}
+    >
+      Publish an item on {integration.name}, or send a test event, and see it arrive here.
+    </EmptyState>
+  );
+}
+
+const optionsOf = (labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
+
+function filtersOf(names: Map<string, string>) {
+  return [
+    { name: 'type', label: 'Event', options: Object.keys(EVENT_TYPES).map((type) => ({ value: type, label: type })) },
+    { name: 'code', label: 'Answer', options: optionsOf(RESPONSE_LABELS) },
+    { name: 'integration_id', label: 'Integration', options: [...names].map(([value, label]) => ({ value, label })) },
+    {
+      name: 'period',
+      label: 'Time',
+      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
+    },
+  ].filter(({ options }) => options.length > 0);
+}
+
+function columnsOf(names: Map<string, string>): Column<DeliveryRow>[] {
+  return [
+    {
+      id: 'event',
+      header: 'Event',
+      isTitle: true,
+      cell: ({ type }) => <code className="event-type">{type}</code>,
+    },
+    { id: 'status', header: 'Status', width: 120, cell: ({ status }) => <DeliveryStatus status={status} /> },
+    { id: 'object', header: 'Object', cell: ({ object }) => <ObjectCell object={object} /> },
+    {
+      id: 'integration',
+      header: 'Integration',
+      cell: ({ integration_id: id }) => names.get(id) ?? <Nothing />,
+    },
+    { id: 'code', header: 'Answer', align: 'right', width: 90, cell: (row) => <AnswerCell row={row} /> },
+    {
+      id: 'attempts',
+      header: 'Attempts',
+      align: 'right',
+      width: 90,
+      phone: 'none',
+      cell: ({ attempts }) => String(attempts),
+    },
+    {
+      id: 'delay',
+      header: 'Delay',
+      align: 'right',
+      width: 90,
+      phone: 'none',
+      cell: ({ delay_ms: ms }) => <DelayCell ms={ms} />,
+    },
+    {
+      id: 'next',
+      header: 'Next try',
+      width: 120,
+      phone: 'none',
+      cell: ({ next_attempt_at: at }) => (at === null ? <Nothing /> : <Time at={at} />),
+    },
+    { id: 'created', header: 'Created', width: 120, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'id', header: 'Id', isHidden: true, cell: ({ id }) => <CopyId id={id} /> },
+  ];
+}

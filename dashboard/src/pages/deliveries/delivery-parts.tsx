@@ -1,0 +1,57 @@
+import { Group, Text } from '@mantine/core';
+import { DELIVERY_STATUS_LABELS, type DeliveryStatusName } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import { formatDuration } from '../../format.ts';
+import { Status, type Tone } from '../../ui/status.tsx';
+import { Thumbnail } from '../../ui/thumbnail.tsx';
+import type { DeliveryRow } from './delivery-queries.ts';
+
+const TONES: Record<DeliveryStatusName, Tone> = {
+  pending: 'busy',
+  failed: 'warn',
+  held: 'off',
+  dead_letter: 'bad',
+  succeeded: 'good',
+};
+
+export function DeliveryStatus({ status }: { status: DeliveryStatusName }) {
+  return <Status tone={TONES[status]}>{DELIVERY_STATUS_LABELS[status]}</Status>;
+}
+
+/** What an event is about: a photo and a title, or the number of an order. */
+export function ObjectCell({ object }: { object: DeliveryRow['object'] }) {
+  if (object === null) return <Nothing />;
+  const isItem = /^(lst|prt)_/.test(object.id);
+  return (
+    <Group gap="xs" wrap="nowrap">
+      {isItem ? <Thumbnail url={object.photo_url} kind={object.id.startsWith('prt_') ? 'part' : 'listing'} /> : null}
+      <div className="item-name">
+        <Text size="sm" truncate>
+          {object.name ?? object.id}
+        </Text>
+        {object.detail === null ? null : (
+          <Text size="xs" c="dimmed" truncate>
+            {object.detail}
+          </Text>
+        )}
+      </div>
+    </Group>
+  );
+}
+
+/** The code that the receiver answered with, or that nothing did. */
+export function AnswerCell({ row }: { row: Pick<DeliveryRow, 'response_code' | 'error'> }) {
+  if (row.response_code !== null) return <code>{row.response_code}</code>;
+  return row.error === null ? <Nothing /> : <Text size="sm">No answer</Text>;
+}
+
+export function DelayCell({ ms }: { ms: number | null }) {
+  return ms === null ? <Nothing /> : formatDuration(ms);
+}
+
+export function Nothing() {
+  return (
+    <Text component="span" c="dimmed">
+      –
+    </Text>
+  );
+}

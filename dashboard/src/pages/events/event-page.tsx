@@ -1,0 +1,99 @@
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { AUDIT_ACTION_LABELS } from '../../../../src/contract/audit-actions.ts';
+import { UNSENT_REASON_TEXTS } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import { EVENT_TYPES, type EventType } from '../../../../src/contract/event-types.ts';
+import { pathOfId, paths } from '../../paths.ts';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { Page } from '../../ui/page.tsx';
+import { TextLink } from '../../ui/text-link.tsx';
+import { Time } from '../../ui/time.tsx';
+import { SignedBytes } from '../deliveries/signed-bytes.tsx';
+import { Facts } from '../integrations/integration-parts.tsx';
+import { EventOutcome } from './event-outcome.tsx';
+import { type EventDetails, eventQuery } from './event-queries.ts';
+
+/** One event: what it is about, what became of it, and what caused it. */
+export function EventPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const { data: event } = useSuspenseQuery(eventQuery(id));
+  return (
+    <Page title={event.type}>
+      <Stack maw={900} gap="md">
+        <Group gap="md">
+          <EventOutcome event={event} />
+          {event.unsent_reason === null ? null : <Text size="sm">{UNSENT_REASON_TEXTS[event.unsent_reason]}</Text>}
+        </Group>
+        <Facts facts={factsOf(event)} />
+        <Cause event={event} />
+        <SignedBytes body={event.body} />
+      </Stack>
+    </Page>
+  );
+}
+
+function factsOf(event: EventDetails): Parameters<typeof Facts>[0]['facts'] {
+  const { object, delivery } = event;
+  const objectPath = object === null || object.name === null ? null : pathOfId(object.id);
+  return [
+    ['Event', <CopyId key="id" id={event.id} label="event id" />],
+    ['Meaning', EVENT_TYPES[event.type as EventType]?.when ?? event.type],
+    [
+      'Object',
+      objectPath === null ? (
+        (object?.name ?? object?.id ?? '–')
+      ) : (
+        <TextLink key="object" to={objectPath}>
+          {object?.name ?? object?.id}
+        </TextLink>
+      ),
+    ],
+    [
+      'Delivery',
+      delivery === null ? (
+        'None'
+      ) : (
+        <TextLink key="delivery" to={paths.delivery(delivery.id)}>
+          {delivery.id}
+        </TextLink>
+      ),
+    ],
+    [
+      'Integration',
+      <TextLink key="integration" to={paths.integration(event.integration_id)}>
+        {event.integration_name}
+      </TextLink>,
+    ],
+    ['Created', <Time key="created" at={event.created_at} />],
+  ];
+}
+
+function Cause({ event }: { event: EventDetails }) {
+  const { changes, request_id: requestId } = event.cause;
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        What happened then
+      </Title>
+      {changes.map((change) => (
+        <Text size="sm" key={change.id}>
+          {AUDIT_ACTION_LABELS[change.action]} by {change.by ?? 'somebody who left'}, <Time at={change.at} />
+        </Text>
+      ))}
+      {requestId === null ? null : (
+        <Group gap="xs">
+          <Text size="sm">API request of the website</Text>
+          <CopyId id={requestId} label="request id" />
+        </Group>
+      )}
+      {changes.length === 0 && requestId === null ? (
+        <Text size="sm" c="dimmed">
+          {event.unsent_reason === 'echo'
+            ? 'The website did this itself through the API.'
+            : 'Nobody changed the object itself: an order, a promotion or a setting of the channel did.'}
+        </Text>
+      ) : null}
+    </section>
+  );
+}

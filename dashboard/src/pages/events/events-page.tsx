@@ -1,0 +1,81 @@
+import { Button } from '@mantine/core';
+import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { EVENT_OUTCOME_LABELS } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import { PERIODS } from '../../../../src/contract/dashboard/order-labels.ts';
+import { EVENT_TYPES } from '../../../../src/contract/event-types.ts';
+import { paths } from '../../paths.ts';
+import type { Column } from '../../table/columns.ts';
+import { DataTable } from '../../table/data-table.tsx';
+import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Nothing, ObjectCell } from '../deliveries/delivery-parts.tsx';
+import { EventOutcome } from './event-outcome.tsx';
+import { type EventRow, eventChoicesQuery, eventsQuery } from './event-queries.ts';
+
+const FILTER_NAMES = ['type', 'outcome', 'integration_id', 'period', 'object_id'];
+
+/** Everything that happened on a channel, also what was never sent, and why. */
+export function EventsPage() {
+  const state = useListState(FILTER_NAMES);
+  const { data: choices } = useSuspenseQuery(eventChoicesQuery);
+  const list = useQuery({ ...eventsQuery(listQueryOf(state)), placeholderData: keepPreviousData });
+  const names = useMemo(() => new Map(choices.integrations.map((one) => [one.integration_id, one.name])), [choices]);
+  const columns = useMemo(() => columnsOf(names), [names]);
+  const filters = useMemo(() => filtersOf(names), [names]);
+  return (
+    <Page title="Events">
+      <DataTable
+        name="Events"
+        columns={columns}
+        filters={filters}
+        state={state}
+        list={list}
+        idOf={({ id }) => id}
+        nameOf={({ type, id }) => `${type} ${id}`}
+        pathOf={({ id }) => paths.event(id)}
+        searchLabel="Id, stock number or order number"
+        empty={
+          <EmptyState
+            title="No events yet."
+            action={<Button renderRoot={(props) => <Link {...props} to={paths.watches()} />}>Publish a watch</Button>}
+          >
+            When an item on a channel changes, or something happens to an order, it appears here.
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}
+
+function filtersOf(names: Map<string, string>) {
+  return [
+    { name: 'type', label: 'Event', options: Object.keys(EVENT_TYPES).map((type) => ({ value: type, label: type })) },
+    {
+      name: 'outcome',
+      label: 'Outcome',
+      options: Object.entries(EVENT_OUTCOME_LABELS).map(([value, label]) => ({ value, label })),
+    },
+    { name: 'integration_id', label: 'Integration', options: [...names].map(([value, label]) => ({ value, label })) },
+    {
+      name: 'period',
+      label: 'Time',
+      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
+    },
+  ].filter(({ options }) => options.length > 0);
+}
+
+function columnsOf(names: Map<string, string>): Column<EventRow>[] {
+  return [
+    { id: 'event', header: 'Event', isTitle: true, cell: ({ type }) => <code className="event-type">{type}</code> },
+    { id: 'outcome', header: 'Outcome', cell: (event) => <EventOutcome event={event} /> },
+    { id: 'object', header: 'Object', cell: ({ object }) => <ObjectCell object={object} /> },
+    { id: 'integration', header: 'Integration', cell: ({ integration_id: id }) => names.get(id) ?? <Nothing /> },
+    { id: 'created', header: 'Created', width: 130, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'id', header: 'Id', isHidden: true, cell: ({ id }) => <CopyId id={id} /> },
+  ];
+}
