@@ -11,6 +11,7 @@ import {
   settled,
   startDashboard,
 } from '../harness/dashboard-browser.ts';
+import { freshKey } from '../harness/shop.ts';
 import {
   type ConnectedReceiver,
   connectReceiver,
