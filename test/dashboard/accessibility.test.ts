@@ -14,6 +14,7 @@ import {
   settled,
   startDashboard,
 } from '../harness/dashboard-browser.ts';
+import { freshKey } from '../harness/shop.ts';
 import { part, watch } from '../harness/stock.ts';
 import { connectReceiver } from '../harness/webhooks.ts';
 import type { Dealer } from '../harness/world.ts';
@@ -60,7 +61,7 @@ describe('every page of the dashboard', () => {
     assert.equal(order.status, 201, JSON.stringify(order.body));
     ids['/orders'] = order.body.id;
     await connectReceiver(site.world, dealer).then((receiver) => receiver.stop());
-    const ping = await dealer.api.post('/v1/test/webhook_ping');
+    const ping = await dealer.api.post('/v1/test/webhook_ping', undefined, freshKey());
     ids['/deliveries'] = ping.body.delivery_id;
     ids['/events'] = ping.body.event_id;
     const items = [ids['/watches'], ids['/parts']];
