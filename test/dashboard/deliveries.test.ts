@@ -16,6 +16,7 @@ import {
   type ConnectedReceiver,
   connectReceiver,
   ping,
+  queueEvents,
   startTestWorker,
   type TestWorker,
 } from '../harness/webhooks.ts';
@@ -91,16 +92,16 @@ describe('the pages of deliveries and events', () => {
     const { page, context } = await site.openAs(owner, '/deliveries', { width: PHONE_WIDTH });
     t.after(() => context.close());
     await page.getByText(/answered 410 Gone five times in a row/).waitFor();
-    const held = (await post.post('/v1/test/webhook_ping')).body.event_id;
+    const [held = ''] = await queueEvents(site.world, dealer, 1);
     await page.getByText(/held, and sent when it is on again/).waitFor();
     await assertAccessible(page, 'an endpoint that is off, on a phone');
     receiver.answerWith(200);
     await button(page, 'Turn on and resume').click();
     await page.getByText(/answered 410 Gone/).waitFor({ state: 'detached' });
     await worker.settled();
-    assert.ok(receiver.received.some(({ eventId }) => eventId === held));
-    await page.goto(`${site.url}/events/${held}`);
-    await page.getByText('Delivered', { exact: true }).waitFor();
+    assert.ok(receiver.received.some(({ deliveryId }) => deliveryId === held));
+    await page.goto(`${site.url}/deliveries/${held}`);
+    await page.getByText(/Arrived after/).waitFor();
   });
 
   it('replay what is selected, and find a delivery by the id that a receiver saw', async (t) => {
