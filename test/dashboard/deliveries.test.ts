@@ -118,7 +118,11 @@ describe('the pages of deliveries and events', () => {
     await page.getByText('1 queued.').waitFor();
     const seen = receiver.received.at(-1)?.deliveryId ?? '';
     await page.goto(`${site.url}/deliveries?q=${seen}`);
-    await page.getByRole('row').filter({ hasText: /listing.updated|integration.test_event/ }).first().waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: /listing.updated|integration.test_event/ })
+      .first()
+      .waitFor();
     for (const width of [DESKTOP_WIDTH, PHONE_WIDTH]) {
       for (const scheme of ['light', 'dark'] as const) {
         if (process.env.SCREENSHOTS_DIR === undefined) continue;
