@@ -9,6 +9,7 @@ import { integrationsRoutes } from './pages/integrations/integrations-routes.ts'
 import { itemRoutes } from './pages/item/item-routes.ts';
 import { jobsRoutes } from './pages/jobs/jobs-routes.ts';
 import { ordersRoutes } from './pages/orders/orders-routes.ts';
+import { requestsRoutes } from './pages/requests/requests-routes.ts';
 import { salesRoutes } from './pages/sales/sales-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
@@ -31,6 +32,7 @@ const routeTree = rootRoute.addChildren([
     ...integrationsRoutes,
     ...deliveriesRoutes,
     ...eventsRoutes,
+    ...requestsRoutes,
     ...auditRoutes,
     ...settingsRoutes,
   ]),

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { COMMAND_LINE } from '../../src/audit/actor.ts';
+import { findApiRequest } from '../../src/http/logging/api-requests.ts';
 import { createItem } from '../../src/inventory/items.ts';
 import { startJob } from '../../src/inventory/jobs/job-queue.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
@@ -64,6 +66,9 @@ describe('every page of the dashboard', () => {
     const ping = await dealer.api.post('/v1/test/webhook_ping', undefined, freshKey());
     ids['/deliveries'] = ping.body.delivery_id;
     ids['/events'] = ping.body.event_id;
+    ids['/requests'] = String(order.headers['x-request-id']);
+    // The log of requests is written behind the answers.
+    while ((await findApiRequest(site.world.db, [dealer.integrationId], ids['/requests'])) === null) await sleep(50);
     const items = [ids['/watches'], ids['/parts']];
     await setPublished(channel, COMMAND_LINE, dealer.organizationId, dealer.integrationId, items, true);
   });

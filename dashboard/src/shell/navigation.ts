@@ -16,6 +16,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: paths.integrations(), label: 'Integrations', icon: 'integration', letter: 'i', badge: 'integrations' },
   { path: paths.deliveries(), label: 'Deliveries', icon: 'delivery', letter: 'd', badge: 'deliveries' },
   { path: paths.events(), label: 'Events', icon: 'event', letter: 'e' },
+  { path: paths.requests(), label: 'Requests', icon: 'request', letter: 'r' },
   { path: paths.import(), label: 'Import', icon: 'import', letter: 'm' },
   { path: paths.jobs(), label: 'Jobs', icon: 'job', letter: 'j' },
   { path: paths.audit(), label: 'Audit', icon: 'audit', letter: 'a' },

@@ -1,6 +1,5 @@
 import { Code, Text, Title } from '@mantine/core';
 import { paths } from '../../paths.ts';
-import { CopyId } from '../../ui/copy-id.tsx';
 import { PageLink } from '../../ui/page-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { OrderPage } from './order-queries.ts';
@@ -41,7 +40,7 @@ export function OrderFacts({ data }: { data: OrderPage }) {
               <dt>API request</dt>
               <dd>
                 <PageLink to={paths.request(requestId)} area={paths.requests()}>
-                  <CopyId id={requestId} label="request id" />
+                  <code>{requestId}</code>
                 </PageLink>
               </dd>
             </div>

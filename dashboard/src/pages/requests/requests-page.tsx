@@ -1,0 +1,115 @@
+import { Code, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { paths } from '../../paths.ts';
+import type { Column } from '../../table/columns.ts';
+import { DataTable } from '../../table/data-table.tsx';
+import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { CopyId } from '../../ui/copy-id.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type ApiRequest, requestChoicesQuery, requestsQuery } from './request-queries.ts';
+import { RequestStatus } from './request-status.tsx';
+
+const FILTER_NAMES = ['status', 'method', 'route', 'integration_id'];
+const STATUSES = [
+  { value: '2xx', label: '2xx Succeeded' },
+  { value: '3xx', label: '3xx Not modified' },
+  { value: '4xx', label: '4xx Refused' },
+  { value: '5xx', label: '5xx Failed' },
+];
+const METHODS = ['GET', 'POST', 'HEAD'].map((value) => ({ value, label: value }));
+
+/** The API requests of all integrations, newest first. */
+export function RequestsPage() {
+  const state = useListState(FILTER_NAMES);
+  const list = useQuery({ ...requestsQuery(listQueryOf(state)), placeholderData: keepPreviousData });
+  const { data: choices } = useQuery(requestChoicesQuery());
+  const names = useMemo(() => new Map(choices?.integrations.map(({ id, name }) => [id, name])), [choices]);
+  const columns = useMemo(() => columnsOf(names), [names]);
+  const filters = useMemo(
+    () =>
+      [
+        { name: 'status', label: 'Status', options: STATUSES },
+        { name: 'method', label: 'Method', options: METHODS },
+        { name: 'route', label: 'Route', options: (choices?.routes ?? []).map((value) => ({ value, label: value })) },
+        {
+          name: 'integration_id',
+          label: 'Integration',
+          options: [...names].map(([value, label]) => ({ value, label })),
+        },
+      ].filter(({ options }) => options.length > 0),
+    [choices, names],
+  );
+  return (
+    <Page title="Requests">
+      <Text size="sm" c="dimmed" mb="sm">
+        {sentenceOf(choices?.reads_not_logged ?? 0, choices?.dropped ?? 0)}
+      </Text>
+      <DataTable
+        name="Requests"
+        columns={columns}
+        filters={filters}
+        state={state}
+        list={list}
+        idOf={({ id }) => id}
+        pathOf={({ id }) => paths.request(id)}
+        searchLabel="Request id or idempotency key"
+        empty={
+          <EmptyState title="No requests yet." action={<Code block>{EXAMPLE}</Code>}>
+            Requests that your sites send to the API appear here within a second or two:
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}
+
+const EXAMPLE = `curl ${window.location.origin}/api/v1/me \\
+  -H "Authorization: Bearer YOUR_API_KEY"`;
+
+function sentenceOf(reads: number, dropped: number): string {
+  const kept = 'API requests of the last 7 days.';
+  const unlisted = [
+    ...(reads > 0 ? [`${reads.toLocaleString()} reads beyond 600 a minute`] : []),
+    ...(dropped > 0 ? [`${dropped.toLocaleString()} requests under heavy load`] : []),
+  ];
+  return unlisted.length === 0 ? kept : `${kept} Not listed: ${unlisted.join(' and ')}.`;
+}
+
+function columnsOf(names: Map<string, string>): Column<ApiRequest>[] {
+  return [
+    {
+      id: 'request',
+      header: 'Request',
+      isTitle: true,
+      cell: ({ method, route }) => `${method} ${route ?? 'unknown path'}`,
+    },
+    { id: 'status', header: 'Status', cell: (request) => <RequestStatus request={request} /> },
+    { id: 'integration', header: 'Integration', cell: (request) => names.get(request.integration_id) ?? '' },
+    { id: 'made', header: 'Made or changed', phone: 'none', cell: (request) => request.object_id ?? '–' },
+    {
+      id: 'key',
+      header: 'Idempotency key',
+      phone: 'none',
+      isHidden: true,
+      cell: (request) => request.idempotency_key ?? '–',
+    },
+    {
+      id: 'replay',
+      header: 'Replay',
+      phone: 'none',
+      cell: (request) => (request.original_request_id === null ? '–' : 'Replay'),
+    },
+    { id: 'duration', header: 'Duration', align: 'right', cell: (request) => `${request.duration_ms} ms` },
+    { id: 'at', header: 'Time', cell: (request) => <Time at={request.at} /> },
+    {
+      id: 'id',
+      header: 'Id',
+      isHidden: true,
+      phone: 'none',
+      cell: (request) => <CopyId id={request.id} label="request id" />,
+    },
+  ];
+}
