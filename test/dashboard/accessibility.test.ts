@@ -25,7 +25,9 @@ import type { Dealer } from '../harness/world.ts';
  * Walks every page of the router, so that a new page is looked at from its first day. A page whose address has a parameter
  * needs something to show: teach the walk how to make it in `ids`, by the part of the address before it.
  */
-const TABS: Record<string, string[]> = { '/integrations/$id': ['', '?tab=webhooks', '?tab=prices', '?tab=danger'] };
+const TABS: Record<string, string[]> = {
+  '/integrations/$id': ['', '?tab=webhooks', '?tab=prices', '?tab=danger'],
+};
 const LOOKS = [
   { scheme: 'light', width: DESKTOP_WIDTH },
   { scheme: 'dark', width: PHONE_WIDTH },
@@ -69,6 +71,9 @@ describe('every page of the dashboard', () => {
     ids['/requests'] = String(order.headers['x-request-id']);
     // The log of requests is written behind the answers.
     while ((await findApiRequest(site.world.db, [dealer.integrationId], ids['/requests'])) === null) await sleep(50);
+    ids['/customers'] = (
+      await dealer.api.post('/v1/customers', { email: 'ana@example.com', first_name: 'Ana' })
+    ).body.id;
     const items = [ids['/watches'], ids['/parts']];
     await setPublished(channel, COMMAND_LINE, dealer.organizationId, dealer.integrationId, items, true);
   });

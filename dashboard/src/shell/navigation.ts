@@ -13,6 +13,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: paths.parts(), label: 'Parts', icon: 'part', letter: 'p' },
   { path: paths.orders(), label: 'Orders', icon: 'order', letter: 'o', badge: 'orders' },
   { path: paths.sales(), label: 'Sales', icon: 'sale', letter: 's' },
+  { path: paths.customers(), label: 'Customers', icon: 'customer', letter: 'c', badge: 'customers' },
   { path: paths.integrations(), label: 'Integrations', icon: 'integration', letter: 'i', badge: 'integrations' },
   { path: paths.deliveries(), label: 'Deliveries', icon: 'delivery', letter: 'd', badge: 'deliveries' },
   { path: paths.events(), label: 'Events', icon: 'event', letter: 'e' },

@@ -30,7 +30,7 @@ const TABS: { id: OrderTab; label: string }[] = [
   { id: 'cancelled', label: 'Cancelled' },
   { id: 'all', label: 'All' },
 ];
-const FILTER_NAMES = ['tab', 'integration_id', 'period', 'test', 'conflict'];
+const FILTER_NAMES = ['tab', 'integration_id', 'period', 'test', 'conflict', 'customer_id'];
 
 /** Orders of all channels. The tab is a filter like the others, and the queue is the plain list. */
 export function OrdersPage() {
@@ -42,7 +42,8 @@ export function OrdersPage() {
   const { data: choices } = useQuery({ ...orderChoicesQuery(counted), placeholderData: keepPreviousData });
   const names = useMemo(() => new Map(choices?.channels.map((one) => [one.integration_id, one.name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);
-  const filters = useMemo(() => filtersOf(names), [names]);
+  const { customer_id: customerId = '' } = state.filters;
+  const filters = useMemo(() => filtersOf(names, customerId), [names, customerId]);
   return (
     <Page title="Orders">
       <ListTabs
@@ -88,7 +89,7 @@ const EXAMPLE = `curl ${window.location.origin}/api/v1/orders \\
   -H "Content-Type: application/json" \\
   -d '{"channel_order_id": "SO-1001"}'`;
 
-function filtersOf(channels: Map<string, string>) {
+function filtersOf(channels: Map<string, string>, customerId: string) {
   return [
     { name: 'integration_id', label: 'Channel', options: [...channels].map(([value, label]) => ({ value, label })) },
     {
@@ -102,6 +103,12 @@ function filtersOf(channels: Map<string, string>) {
       options: Object.entries(TEST_DATA_LABELS).map(([value, label]) => ({ value, label })),
     },
     { name: 'conflict', label: 'Buyer', options: [{ value: 'yes', label: 'Buyer unclear' }] },
+    // A customer's own page leads here with it.
+    {
+      name: 'customer_id',
+      label: 'Customer',
+      options: customerId === '' ? [] : [{ value: customerId, label: 'One customer' }],
+    },
   ].filter(({ options }) => options.length > 0);
 }
 

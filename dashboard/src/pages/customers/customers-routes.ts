@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { queryClient } from '../../api/queries.ts';
+import { paths } from '../../paths.ts';
+import { shellRoute } from '../../shell/shell-route.ts';
+import { conflictsQuery, customerOrdersQuery, customerQuery } from './customer-queries.ts';
+
+export const customersRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: paths.customers(),
+    loader: () => queryClient.ensureQueryData(conflictsQuery({})),
+    component: lazyRouteComponent(() => import('./customers-page.tsx'), 'CustomersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: `${paths.customers()}/$id`,
+    loader: ({ params }: { params: { id: string } }) => {
+      void queryClient.prefetchQuery(customerOrdersQuery(params.id));
+      return queryClient.ensureQueryData(customerQuery(params.id));
+    },
+    component: lazyRouteComponent(() => import('./customer-page.tsx'), 'CustomerPage'),
+  }),
+];
