@@ -1,9 +1,9 @@
 import { createRouter } from '@tanstack/react-router';
 import { BASE_PATH } from './api/client.ts';
 import { auditRoutes } from './pages/audit/audit-routes.ts';
+import { customersRoutes } from './pages/customers/customers-routes.ts';
 import { deliveriesRoutes } from './pages/deliveries/deliveries-routes.ts';
 import { eventsRoutes } from './pages/events/events-routes.ts';
-import { customersRoutes } from './pages/customers/customers-routes.ts';
 import { homeRoutes } from './pages/home/home-routes.ts';
 import { importRoutes } from './pages/import/import-routes.ts';
 import { integrationsRoutes } from './pages/integrations/integrations-routes.ts';

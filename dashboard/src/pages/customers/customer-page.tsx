@@ -122,8 +122,20 @@ function Details({ customer }: { customer: Customer }) {
   return (
     <Section title="Contact">
       <dl className="customer-dl">
-        <Fact label="Email">{email === null ? null : <Anchor href={`mailto:${email}`}>{email}</Anchor>}</Fact>
-        <Fact label="Phone">{phone === null ? null : <Anchor href={`tel:${phone}`}>{phone}</Anchor>}</Fact>
+        <Fact label="Email">
+          {email === null ? null : (
+            <Anchor href={`mailto:${email}`} size="sm">
+              {email}
+            </Anchor>
+          )}
+        </Fact>
+        <Fact label="Phone">
+          {phone === null ? null : (
+            <Anchor href={`tel:${phone}`} size="sm">
+              {phone}
+            </Anchor>
+          )}
+        </Fact>
         <Fact label="Company">{company}</Fact>
         <Fact label="Address">
           {lines.length === 0

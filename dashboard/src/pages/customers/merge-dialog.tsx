@@ -99,6 +99,8 @@ function Preview({ data }: { data: MergePreview }) {
 function FieldRow({ label, field }: { label: string; field: MergePreview['fields'][number] | undefined }) {
   if (field === undefined) return null;
   const [kept, merged, result] = [textOf(field.kept), textOf(field.merged), textOf(field.result)];
+  // Neither knows it.
+  if (kept === '' && merged === '') return null;
   const isLost = merged !== '' && merged !== result;
   return (
     <tr>
