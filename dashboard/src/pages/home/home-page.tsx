@@ -42,8 +42,8 @@ const NEEDS: readonly { badge: string; to: string; search?: Record<string, strin
   },
   {
     badge: 'customers',
-    to: paths.orders(),
-    search: { tab: 'all', conflict: 'yes' },
+    to: paths.customers(),
+    search: { tab: 'conflicts' },
     one: 'order names a buyer who may be two customers',
     many: 'orders name a buyer who may be two customers',
   },
