@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { signature } from '../../src/webhooks/sending/sign.ts';
+import { signature } from '../../src/webhooks/sending/signature.ts';
 
 /**
  * The bare limit: a loop that signs and posts bodies that it has in memory, and does nothing else.

@@ -1,6 +1,6 @@
 import { PgBoss } from 'pg-boss';
 import { Agent, request } from 'undici';
-import { signature } from '../../src/webhooks/sending/sign.ts';
+import { signature } from '../../src/webhooks/sending/signature.ts';
 import { QUEUE, type WebhookJob } from './job-queue.ts';
 
 /**

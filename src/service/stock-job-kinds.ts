@@ -2,7 +2,7 @@ import { checkKind } from '../inventory/import/check-kind.ts';
 import { importKind } from '../inventory/import/import-kind.ts';
 import { bulkChangeKind } from '../inventory/jobs/bulk-change.ts';
 import type { StockJobKinds } from '../inventory/jobs/job-kind.ts';
-import { undoKind } from '../inventory/jobs/undo.ts';
+import { undoKind } from '../inventory/jobs/undo-job.ts';
 import { bulkDeleteKind } from '../sales/bulk-delete.ts';
 
 /** Every kind of job on stock that a worker runs. How to add one is said in inventory/jobs/job-kind.ts. */

@@ -5,7 +5,7 @@ import type { DashboardOperation } from '../../src/contract/dashboard/operation.
 import { DASHBOARD_OPERATIONS } from '../../src/contract/dashboard/operations.ts';
 import { CURRENT_VERSION } from '../../src/contract/versions.ts';
 import { listChannels } from '../../src/dealers/integrations/integrations.ts';
-import { inviteMember } from '../../src/dealers/users/sign-in-links.ts';
+import { inviteMember } from '../../src/dealers/users/invitations-and-resets.ts';
 import { storeApiRequests } from '../../src/http/logging/api-requests.ts';
 import { newId, newRequestId } from '../../src/ids/new-id.ts';
 import { storeImportFile } from '../../src/inventory/import/import-files.ts';

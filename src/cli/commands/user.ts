@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { COMMAND_LINE, type Role } from '../../audit/actor.ts';
+import { linkUrl, makeResetLink } from '../../dealers/users/invitations-and-resets.ts';
 import { unlockAccount } from '../../dealers/users/sign-in-attempts.ts';
-import { linkUrl, makeResetLink } from '../../dealers/users/sign-in-links.ts';
 import { changeRole } from '../../dealers/users/team.ts';
 import { createUser, findUserByEmail } from '../../dealers/users/users.ts';
 import { randomBase62 } from '../../ids/new-id.ts';

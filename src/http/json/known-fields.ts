@@ -1,4 +1,4 @@
-import { ARRAY_CLOSE, ARRAY_OPEN, COMMA, JsonCursor, OBJECT_CLOSE, OBJECT_OPEN, QUOTE } from './json-cursor.ts';
+import { ARRAY_CLOSE, ARRAY_OPEN, COMMA, JsonCursor, OBJECT_CLOSE, OBJECT_OPEN, QUOTE } from './json-tokens.ts';
 import { readOpenValue } from './open-value.ts';
 import { isOpen, partOf, type Shape } from './shape.ts';
 import type { Place, UnknownNames } from './unknown-names.ts';

@@ -1,6 +1,6 @@
 import { CompactJson, type Unstorable } from '../../contract/compact-json.ts';
 import { METADATA_LIMIT_BYTES } from '../../contract/limits.ts';
-import { ARRAY_CLOSE, ARRAY_OPEN, COMMA, type JsonCursor, OBJECT_CLOSE, OBJECT_OPEN, QUOTE } from './json-cursor.ts';
+import { ARRAY_CLOSE, ARRAY_OPEN, COMMA, type JsonCursor, OBJECT_CLOSE, OBJECT_OPEN, QUOTE } from './json-tokens.ts';
 import { BAD_NUMBER, BAD_TEXT, isStorable, within } from './unstorable.ts';
 
 /** A longer text has more bytes than any value of any shape may have. */

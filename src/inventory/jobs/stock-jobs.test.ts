@@ -24,7 +24,7 @@ import {
   UNFINISHED_JOBS_LIMIT,
   undoJob,
 } from './job-queue.ts';
-import { undoKind } from './undo.ts';
+import { undoKind } from './undo-job.ts';
 
 const BATCH = 3;
 /** Raises the price by one, so that doing it twice would show. */

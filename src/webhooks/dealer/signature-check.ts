@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
-import { signature } from '../sending/sign.ts';
+import { signature } from '../sending/signature.ts';
 
 /** The signature of an attempt, computed again. Neither it nor what was signed is ever stored with the attempt. */
 export type SignatureCheck = {

@@ -1,7 +1,7 @@
 import type { Claimed } from '../delivery-queue/claim.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { type AttemptResult, failure, type Sender } from './send.ts';
-import { signature } from './sign.ts';
+import { signature } from './signature.ts';
 import { webhookHeaders } from './webhook-headers.ts';
 
 /** A delivery whose worker dies again and again counts as failed, so that it can't kill workers for ever. */

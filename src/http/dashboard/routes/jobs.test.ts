@@ -10,7 +10,7 @@ import { createItem } from '../../../inventory/items.ts';
 import { outcomeOfEdits } from '../../../inventory/jobs/batch-outcome.ts';
 import type { StockJobKinds } from '../../../inventory/jobs/job-kind.ts';
 import { startJob } from '../../../inventory/jobs/job-queue.ts';
-import { undoKind } from '../../../inventory/jobs/undo.ts';
+import { undoKind } from '../../../inventory/jobs/undo-job.ts';
 
 describe('the jobs of the dashboard', () => {
   let world: World;

@@ -10,7 +10,7 @@ import {
   listSessions,
   updateAccount,
 } from '../../../dealers/users/account.ts';
-import { acceptInvitation, findLink, resetPassword } from '../../../dealers/users/sign-in-links.ts';
+import { acceptInvitation, findLink, resetPassword } from '../../../dealers/users/invitations-and-resets.ts';
 import { signUp } from '../../../dealers/users/sign-up.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';

@@ -6,7 +6,7 @@ import {
   makeResetLink,
   type NewLink,
   withdrawInvitation,
-} from '../../../dealers/users/sign-in-links.ts';
+} from '../../../dealers/users/invitations-and-resets.ts';
 import { changeRole, listMembers, type Member, removeMember } from '../../../dealers/users/team.ts';
 import type { Handlers } from '../call.ts';
 

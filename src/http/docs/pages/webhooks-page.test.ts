@@ -12,7 +12,7 @@ import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { EVENT_TYPES } from '../../../contract/event-types.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../../contract/webhooks.ts';
 import { ATTEMPT_LIMIT, waitMsAfter } from '../../../webhooks/delivery-queue/retries/retry-schedule.ts';
-import { signature } from '../../../webhooks/sending/sign.ts';
+import { signature } from '../../../webhooks/sending/signature.ts';
 
 describe('the page on webhooks', () => {
   let world: World;
