@@ -220,6 +220,7 @@ describe("the operator's command line", () => {
       'rates',
       'jobs',
       'photos',
+      'stock',
       'migrate',
       'generate',
       'doctor',
