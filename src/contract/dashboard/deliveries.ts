@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { EVENT_TYPES } from '../event-types.ts';
+import { EXPECTED_ANNOTATION } from '../openapi-schemas.ts';
 import {
   DELIVERY_STATUS_LABELS,
   type DeliveryStatusName,
@@ -93,7 +94,11 @@ const filters = {
   type: Type.Optional(EventTypeName),
   object_id: Type.Optional(Type.String({ maxLength: 50, description: 'Of a listing, a part or an order.' })),
   code: Type.Optional(
-    Type.String({ pattern: '^(none|[1-5]xx|[1-5][0-9]{2})$', description: 'A status code, `4xx`, or `none`.' }),
+    Type.String({
+      pattern: '^(none|[1-5]xx|[1-5][0-9]{2})$',
+      [EXPECTED_ANNOTATION]: 'a status code, 4xx or none',
+      description: 'A status code, `4xx`, or `none`.',
+    }),
   ),
   integration_id: Type.Optional(Type.String({ maxLength: 50 })),
   ...timeFilters,

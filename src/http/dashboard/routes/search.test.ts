@@ -86,11 +86,12 @@ describe('the search over everything', () => {
   });
 
   it('answers what means nothing with nothing', async () => {
-    for (const text of ['%', "'", '---', 'dlv_x', 'ord_', '\u0000', 'ab\u0000', '\ud800', 'x'.repeat(200)]) {
+    for (const text of ['%', "'", '---', 'dlv_x', 'ord_', '\ud800', 'x'.repeat(200)]) {
       const answer = await staff.call('GET', `/search?q=${encodeURIComponent(text.toWellFormed())}`);
       assert.equal(answer.status, 200, JSON.stringify(text));
     }
-    assert.equal((await staff.call('GET', '/search?q=')).status, 400);
+    for (const text of ['', '%00', 'ab%00'])
+      assert.equal((await staff.call('GET', `/search?q=${text}`)).status, 400, text);
     assert.equal((await staff.call('GET', `/search?q=${'x'.repeat(201)}`)).status, 400);
   });
 });
