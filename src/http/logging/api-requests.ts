@@ -46,13 +46,16 @@ const COUNT_TYPES = { integrationId: 'text', readsNotLogged: 'bigint', dropped: 
 
 type StoreOptions = { timeoutMs?: number };
 
+/** What is logged a moment after its integration was deleted would be left behind by the deletion. */
+const isThere = sql`exists (select from integrations i where i.id = rows.integration_id and i.deleted_at is null)`;
+
 export async function storeApiRequests(db: Queryable, rows: ApiRequestRow[], options: StoreOptions = {}) {
   const statement = sql`
     insert into api_requests (integration_id, at, request_id, method, route, query, status, code, duration_ms, key_hint,
       idempotency_key, object_id, ignored_fields, original_request_id)
     select integration_id, at, request_id, method, route, query, status, code, duration_ms, key_hint,
       idempotency_key, object_id, ignored_fields, original_request_id
-    from ${unnestRows('rows', rows, COLUMN_TYPES)}`;
+    from ${unnestRows('rows', rows, COLUMN_TYPES)} where ${isThere}`;
   await db.query(statement, options);
 }
 
@@ -60,7 +63,7 @@ export async function storeCounts(db: Queryable, counts: UnloggedCount[], option
   const statement = sql`
     insert into api_request_counts (integration_id, minute, reads_not_logged, dropped)
     select integration_id, date_trunc('minute', clock_timestamp()), reads_not_logged, dropped
-    from ${unnestRows('rows', counts, COUNT_TYPES)} order by integration_id
+    from ${unnestRows('rows', counts, COUNT_TYPES)} where ${isThere} order by integration_id
     on conflict (integration_id, minute) do update set
       reads_not_logged = api_request_counts.reads_not_logged + excluded.reads_not_logged,
       dropped = api_request_counts.dropped + excluded.dropped`;
