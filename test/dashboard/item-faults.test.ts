@@ -6,7 +6,7 @@ import { createItem } from '../../src/inventory/items.ts';
 import { readItem } from '../../src/inventory/read-item.ts';
 import { TESTER } from '../harness/actor.ts';
 import { type DashboardSite, type Person, save, startDashboard, toast } from '../harness/dashboard-browser.ts';
-import { TEST_PASSWORD } from '../harness/dashboard-client.ts';
+import { TEST_PASSWORD } from '../harness/passwords.ts';
 import { watch } from '../harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../harness/world.ts';
 

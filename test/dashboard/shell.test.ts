@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/sql.ts';
-import {
-  assertAccessible,
-  type DashboardSite,
-  type Person,
-  PHONE_WIDTH,
-  settled,
-  signIn,
-  startDashboard,
-} from '../harness/dashboard-browser.ts';
+import { type DashboardSite, type Person, settled, signIn, startDashboard } from '../harness/dashboard-browser.ts';
 import type { Dealer } from '../harness/world.ts';
 
 /** All script of a first visit, from the sign-in to the home page, as it travels. */
@@ -60,28 +52,6 @@ describe('the shell of the dashboard', () => {
     );
     const bytes = scripts.reduce((total, size) => total + size, 0);
     assert.ok(bytes > 50_000 && bytes <= FIRST_LOAD_LIMIT_BYTES, `${Math.round(bytes / 1024)} KB of script`);
-  });
-
-  it('is found clean by axe on each of its pages, at both widths and in both schemes', async () => {
-    for (const width of [1440, PHONE_WIDTH]) {
-      for (const scheme of ['light', 'dark'] as const) {
-        const { page, context, complaints } = await site.openAs(owner, '/', { width, scheme });
-        for (const path of ['/', '/settings/account', '/settings/team']) {
-          await page.goto(`${site.url}${path}`);
-          await settled(page);
-          await assertAccessible(page, `${path} at ${width} px, ${scheme}`);
-          const isTooWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
-          assert.equal(isTooWide, false, `${path} scrolls sideways at ${width} px`);
-        }
-        for (const path of ['/sign-in', '/sign-up', '/invitation', '/reset']) {
-          await page.goto(`${site.url}${path}`);
-          await settled(page);
-          await assertAccessible(page, `${path} at ${width} px, ${scheme}`);
-        }
-        assert.deepEqual(complaints, []);
-        await context.close();
-      }
-    }
   });
 
   it('asks for the password over the open page when the session has ended, and loses nothing that was typed', async (t) => {

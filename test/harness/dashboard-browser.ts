@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
-import { createUser } from '../../src/dealers/users/users.ts';
+import { insertUser } from '../../src/dealers/users/users.ts';
 import { freePort } from '../service/service-process.ts';
 import { openBrowser } from './browser.ts';
-import { TEST_PASSWORD } from './dashboard-client.ts';
+import { dashboardClient } from './dashboard-client.ts';
+import { TEST_PASSWORD, TEST_PASSWORD_HASH } from './passwords.ts';
 import { withinLimit } from './time-limit.ts';
 import { type Dealer, startWorld, type World } from './world.ts';
 
@@ -33,6 +34,11 @@ export type OpenedPage = { page: Page; context: BrowserContext; complaints: stri
 
 export const DESKTOP_WIDTH = 1440;
 export const PHONE_WIDTH = 390;
+/** The two ends of what the style sheets decide: what holds in both holds in between. */
+export const LOOKS: Required<Look>[] = [
+  { scheme: 'light', width: DESKTOP_WIDTH },
+  { scheme: 'dark', width: PHONE_WIDTH },
+];
 const HEIGHTS: Record<number, number> = { [DESKTOP_WIDTH]: 900, [PHONE_WIDTH]: 844 };
 /** Ten times what a page takes on a machine that does something else as well. */
 const WAIT_LIMIT_MS = 60_000;
@@ -50,7 +56,7 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
     throw error;
   });
 
-  async function open(path: string, { width = DESKTOP_WIDTH, scheme = 'light' }: Look = {}): Promise<OpenedPage> {
+  async function openWindow({ width = DESKTOP_WIDTH, scheme = 'light' }: Look = {}): Promise<OpenedPage> {
     const opening = browser.newContext({
       viewport: { width, height: HEIGHTS[width] ?? 900 },
       colorScheme: scheme,
@@ -69,8 +75,13 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
         complaints.push(message.text());
       }
     });
-    await page.goto(`${url}${path}`);
     return { page, context, complaints };
+  }
+
+  async function open(path: string, look?: Look): Promise<OpenedPage> {
+    const opened = await openWindow(look);
+    await opened.page.goto(`${url}${path}`);
+    return opened;
   }
 
   return {
@@ -79,17 +90,29 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
     url,
     open,
     async openAs(person, path, look) {
-      const opened = await open(`/sign-in?next=${encodeURIComponent(path)}`, look);
-      await signIn(opened.page, person.email);
-      await opened.page.waitForURL((address) => !address.pathname.startsWith('/sign-in'));
+      // The sign-in page has its own tests; the others are spared one load of the application each.
+      const client = dashboardClient(world);
+      const answer = await client.signIn(person.email);
+      assert.equal(answer.status, 200, answer.text);
+      const opened = await openWindow(look);
+      const cookies = answer.headers.getSetCookie().map((line) => {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        return { name, value, url };
+      });
+      await opened.context.addCookies(cookies);
+      await opened.page.goto(`${url}${path}`);
       await settled(opened.page);
       return opened;
     },
     async person({ organizationId }, role = 'owner') {
       peopleMade += 1;
       const [email, name] = [`browser${peopleMade}-${process.pid}@dealer.example`, `Person ${peopleMade}`];
-      const input = { organizationId, name, email, password: TEST_PASSWORD, role };
-      const { id: userId } = await createUser(world.db, COMMAND_LINE, input);
+      const { id: userId } = await insertUser(
+        world.db,
+        COMMAND_LINE,
+        { organizationId, name, email, role },
+        TEST_PASSWORD_HASH,
+      );
       return { email, name, userId };
     },
     async stop() {
@@ -142,6 +165,19 @@ export async function assertAccessible(page: Page, place: string): Promise<void>
     return `${id}: ${help} (${places.join('; ')})`;
   });
   assert.deepEqual(found, [], `axe on ${place}`);
+}
+
+/** Fails if the page scrolls sideways. */
+export async function assertFits(page: Page, place: string): Promise<void> {
+  const overflow = Number(await evaluate(page, 'document.documentElement.scrollWidth - innerWidth'));
+  assert.ok(overflow <= 0, `${place} is wider than its window by ${overflow} px`);
+}
+
+/** Shows the same page in another width and scheme, as a window that is dragged. */
+export async function turnTo(page: Page, { width, scheme }: Required<Look>): Promise<void> {
+  await page.setViewportSize({ width, height: HEIGHTS[width] ?? 900 });
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+  await settled(page);
 }
 
 /** A message at the edge of the page. */

@@ -1,5 +1,6 @@
 import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
-import { createUser } from '../../src/dealers/users/users.ts';
+import { insertUser } from '../../src/dealers/users/users.ts';
+import { TEST_PASSWORD, TEST_PASSWORD_HASH } from './passwords.ts';
 import type { World } from './world.ts';
 
 /** A browser's side of the dashboard's API without the browser: keeps its cookies and sends its origin. */
@@ -16,8 +17,6 @@ export type DashboardAnswer = {
   body: any;
   text: string;
 };
-
-export const TEST_PASSWORD = 'a long test password';
 
 export function dashboardClient(world: World, origin = world.channel.publicUrl): DashboardClient {
   const cookies = new Map<string, string>();
@@ -60,13 +59,8 @@ export async function signedIn(
   const organizationId = options.organizationId ?? (await world.dealer()).organizationId;
   peopleMade += 1;
   const email = `person${peopleMade}-${process.pid}@dealer.example`;
-  const { id: userId } = await createUser(world.db, COMMAND_LINE, {
-    organizationId,
-    name: `Person ${peopleMade}`,
-    email,
-    password: TEST_PASSWORD,
-    role: options.role ?? 'owner',
-  });
+  const person = { organizationId, name: `Person ${peopleMade}`, email, role: options.role ?? 'owner' };
+  const { id: userId } = await insertUser(world.db, COMMAND_LINE, person, TEST_PASSWORD_HASH);
   const client = dashboardClient(world);
   const answer = await client.signIn(email);
   if (answer.status !== 200) throw new Error(`sign-in failed: ${answer.text}`);

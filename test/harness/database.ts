@@ -12,7 +12,7 @@ export type TestDatabase = { db: Database; address: DatabaseAddress; drop(): Pro
 export async function cloneDatabase(options: Partial<DatabaseOptions> = {}): Promise<TestDatabase> {
   const server = serverAddress();
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(`create database ${name} template ${TEMPLATE_DATABASE}`);
+  await asAdmin(`create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
   const address = { ...server, database: name };
   const db = openDatabase({ address, poolSize: 10, onIdleError: () => {}, ...options });
   return {

@@ -11,7 +11,7 @@ import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
 import { createIntegration } from '../../src/dealers/integrations/integrations.ts';
 import { createOrganization } from '../../src/dealers/organizations.ts';
-import { createUser } from '../../src/dealers/users/users.ts';
+import { insertUser } from '../../src/dealers/users/users.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
 import type { DashboardOptions } from '../../src/http/dashboard/dashboard-options.ts';
@@ -28,6 +28,7 @@ import { createChangeFeed } from '../../src/live/change-feed.ts';
 import { TESTER } from './actor.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
+import { TEST_PASSWORD_HASH } from './passwords.ts';
 
 export const PUBLIC_URL = 'https://api.crownwheel.test';
 
@@ -149,12 +150,9 @@ let dealersMade = 0;
 async function makeDealer(db: Database, client: (apiKey: string) => ApiClient): Promise<Dealer> {
   dealersMade += 1;
   const organization = await createOrganization(db, TESTER, { name: `Dealer ${dealersMade}`, hasPlan: true });
-  const user = await createUser(db, TESTER, {
-    organizationId: organization.id,
-    name: 'Test User',
-    email: `user${dealersMade}-${process.pid}@dealer.example`,
-    password: 'a long test password',
-  });
+  const email = `user${dealersMade}-${process.pid}@dealer.example`;
+  const person = { organizationId: organization.id, name: 'Test User', email };
+  const user = await insertUser(db, TESTER, person, TEST_PASSWORD_HASH);
   const { id, apiKey } = await createIntegration(db, TESTER, {
     organizationId: organization.id,
     userId: user.id,

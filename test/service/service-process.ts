@@ -7,14 +7,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { COMPILE_CACHE_DIR } from '../harness/run/compile-cache.ts';
 
 /**
  * The service as a real process: `node src/main.ts` with a data folder and a port of its own. Every wait is bounded,
  * and `sweep` ends whatever a failed test left running, by its pid.
  */
 export const ROOT_DIR = new URL('../../', import.meta.url).pathname;
-/** Compiled code is kept between the many starts: each then takes half the time. */
-const COMPILE_CACHE = join(ROOT_DIR, 'node_modules', '.cache', 'crownwheel-tests');
 const WAIT_LIMIT_MS = 45_000;
 const POLL_MS = 20;
 
@@ -89,7 +88,7 @@ export async function startService(options: SpawnOptions): Promise<Service> {
     // A group of its own, so that a test can play the terminal.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env, PORT: port },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE_DIR, ...options.env, PORT: port },
     ...options.identity,
   });
   running.add(child);

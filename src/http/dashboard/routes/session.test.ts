@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { dashboardClient, signedIn, TEST_PASSWORD } from '../../../../test/harness/dashboard-client.ts';
+import { dashboardClient, signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { TEST_PASSWORD } from '../../../../test/harness/passwords.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
 import { ATTEMPTS_PER_ACCOUNT, unlockAccount } from '../../../dealers/users/sign-in-attempts.ts';
