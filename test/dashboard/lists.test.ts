@@ -6,14 +6,12 @@ import { createItem, editItem } from '../../src/inventory/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import {
   assertAccessible,
-  assertFits,
+  assertBothLooks,
   type DashboardSite,
-  LOOKS,
   type Person,
   PHONE_WIDTH,
   settled,
   startDashboard,
-  turnTo,
 } from '../harness/dashboard-browser.ts';
 import { watch } from '../harness/stock.ts';
 import { runJobs } from '../harness/stock-jobs.ts';
@@ -249,21 +247,12 @@ describe('the lists of the dashboard', () => {
     t.after(() => opened.context.close());
     const empty = await site.openAs(await site.person(await site.world.dealer()), '/parts');
     t.after(() => empty.context.close());
-    const check = async (page: Page, state: string) => {
-      await settled(page);
-      for (const look of LOOKS) {
-        await turnTo(page, look);
-        const place = `${state}, ${look.scheme} at ${look.width} px`;
-        await assertAccessible(page, place);
-        await assertFits(page, place);
-      }
-    };
-    await check(opened.page, 'cards');
+    await assertBothLooks(opened.page, 'cards');
     await empty.page.getByText('No parts yet.').waitFor();
-    await check(empty.page, 'nothing there');
+    await assertBothLooks(empty.page, 'nothing there');
     await opened.page.goto(`${site.url}/watches?q=nothinglikethis`);
     await opened.page.getByText('Nothing matches.').waitFor();
-    await check(opened.page, 'nothing found');
+    await assertBothLooks(opened.page, 'nothing found');
     await opened.page.route('**/api/dashboard/stock?*', (route) =>
       route.fulfill({
         status: 400,
@@ -272,6 +261,6 @@ describe('the lists of the dashboard', () => {
     );
     await opened.page.goto(`${site.url}/watches?after=x`);
     await opened.page.getByText('req_7').waitFor();
-    await check(opened.page, 'an error');
+    await assertBothLooks(opened.page, 'an error');
   });
 });

@@ -168,7 +168,7 @@ export async function assertAccessible(page: Page, place: string): Promise<void>
 }
 
 /** Fails if the page scrolls sideways. */
-export async function assertFits(page: Page, place: string): Promise<void> {
+async function assertFits(page: Page, place: string): Promise<void> {
   const overflow = Number(await evaluate(page, 'document.documentElement.scrollWidth - innerWidth'));
   assert.ok(overflow <= 0, `${place} is wider than its window by ${overflow} px`);
 }
@@ -178,6 +178,16 @@ export async function turnTo(page: Page, { width, scheme }: Required<Look>): Pro
   await page.setViewportSize({ width, height: HEIGHTS[width] ?? 900 });
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
   await settled(page);
+}
+
+/** The page as it is: nothing for axe to find and no sideways scrolling, wide and light as well as narrow and dark. */
+export async function assertBothLooks(page: Page, place: string): Promise<void> {
+  for (const look of LOOKS) {
+    await turnTo(page, look);
+    const seen = `${place}, ${look.scheme} at ${look.width} px`;
+    await assertAccessible(page, seen);
+    await assertFits(page, seen);
+  }
 }
 
 /** A message at the edge of the page. */
