@@ -185,8 +185,8 @@ describe("the operator's command line", () => {
         /^A rate limit is a whole number from 10 to \d+\.$/,
       ],
       [['integration', 'storage-quota', noIntegration, '0'], /^A storage quota is a whole number of megabytes a day/],
-      [['integration', 'rate-limit', noIntegration, '-5'], /It is a whole number, or "default"\.$/],
-      [['integration', 'rate-limit', noIntegration, 'much'], /It is a whole number, or "default"\.$/],
+      [['integration', 'rate-limit', noIntegration, '-5'], /It must be a whole number, or "default"\.$/],
+      [['integration', 'rate-limit', noIntegration, 'much'], /It must be a whole number, or "default"\.$/],
       [['integration', 'rate-limit', noIntegration, '60'], /^There is no integration "int_\w+"\.$/],
       [['integration', 'attach', noIntegration, stranger], /^There is no organization "org_\w+"\.$/],
       ...['enable', 'disable', 'detach', 'regenerate-key'].map((verb): [string[], RegExp] => [

@@ -61,7 +61,7 @@ describe('commands for webhooks', () => {
   it('"rotate-secret" lets the old one sign along, or not', async () => {
     const { integrationId: id } = shop;
     const kept = await run('webhooks', 'rotate-secret', id);
-    assert.match(kept.out, /^Signing secret, shown this once: whsec_\w{32}\nThe old one signs along for 24 hours\.\n$/);
+    assert.match(kept.out, /^Signing secret, shown only this once: whsec_\w{32}\nThe old one also signs for 24 hours\.\n$/);
     assert.match(
       (await run('webhooks', 'rotate-secret', id)).out,
       /\nThe 2 older ones sign along for 24 hours at most\.\n$/,
@@ -73,12 +73,12 @@ describe('commands for webhooks', () => {
     assert.equal(await countRefused(receiver.received, secret), 0);
     assert.match(
       (await run('webhooks', 'rotate-secret', id, '--grace-hours', '0')).out,
-      /\nThe old one signs no more\.\n$/,
+      /\nThe old one no longer signs\.\n$/,
     );
     const { integrationId: fresh } = await openShop(world);
     assert.match(
       (await run('webhooks', 'rotate-secret', fresh)).out,
-      /\nThere was none before it\.\nWebhooks are not sent/,
+      /\nThere was no earlier secret\.\nWebhooks are not sent/,
     );
   });
 

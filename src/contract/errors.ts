@@ -287,7 +287,7 @@ const entries = {
     cause:
       'The bodies and answers of the integration’s writes since midnight UTC have used up its storage quota. Replays do not count.',
     recovery:
-      'Wait `Retry-After` seconds, until the next day of UTC begins, and retry with the same Idempotency-Key. If you need more, ask the operator for a larger quota.',
+      'Wait `Retry-After` seconds, until the next UTC day begins, and retry with the same Idempotency-Key. If you need more, ask the operator for a larger quota.',
   },
   ping_failed: {
     status: 500,

@@ -10,7 +10,7 @@ export const RATE_LIMIT_OVERRIDE_MAX = 10_000_000;
 export const RATE_WINDOW_MS = 60_000;
 
 export const BYTES_PER_MB = 1_048_576;
-/** Bytes that one integration may store in a day of UTC; the operator can set another quota. */
+/** Bytes that one integration may store in a UTC day; the operator can set another quota. */
 export const STORAGE_QUOTA_DEFAULT_MB_PER_DAY = 10_240;
 export const STORAGE_QUOTA_MAX_MB_PER_DAY = 100_000_000;
 /** What a write counts besides its body and its answer: rows, indexes and events. */

@@ -8,7 +8,7 @@ Examples:
   $ npm run -s crownwheel -- doctor
   $ npm run -s crownwheel -- doctor --json
 
-The exit code is 1 when something is wrong; a warning does not count.`;
+The exit code is 1 if a check fails. A warning does not change it.`;
 
 const NAME_WIDTH = 'signing secrets'.length;
 

@@ -33,7 +33,7 @@ export function notSentNote(state: EndpointStatus): string {
     const [reason, command] = STOP_REASONS[stopReason](state);
     return `${reason} ("${command}")`;
   });
-  const fate = state.url === null ? 'Events are recorded without a delivery.' : 'What comes is held until then.';
+  const fate = state.url === null ? 'Events are recorded without a delivery.' : 'New events are held until then.';
   return `Webhooks are not sent now: ${reasons.join('; ')}. ${fate}`;
 }
 

@@ -14,8 +14,8 @@ Examples:
   $ npm run -s crownwheel -- generate --listings 100000
   $ npm run -s crownwheel -- generate --listings 5000 --organization org_… --integration int_…
 
-Without an organization one is made, and without an integration one with a high rate limit, whose key is shown this once.
-The photos that the listings name have no files.`;
+Without --organization, the command creates one. Without --integration, it creates one with a high
+rate limit and shows its key, only this once. The photos of the listings have no files.`;
 
 const LISTINGS_MAX = 10_000_000;
 const RATE_LIMIT = 1_000_000;
@@ -91,5 +91,5 @@ async function targetOf(db: Database, { organization, integration }: Options): P
 function parseCount(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && count <= LISTINGS_MAX) return count;
-  throw new InvalidArgumentError(`It is a whole number from 1 to ${LISTINGS_MAX}.`);
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${LISTINGS_MAX}.`);
 }

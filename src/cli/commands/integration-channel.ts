@@ -48,7 +48,7 @@ export function addPresentation(noun: Command, shell: Shell, idHelp: string): vo
       const changes = changesOf(options);
       if (Object.keys(changes).length === 0) return answer('', before);
       if (before.organizationId === null) {
-        throw new DomainError('not_found', 'The integration is attached to no organization.');
+        throw new DomainError('not_found', 'The integration is not attached to an organization.');
       }
       const { force: isForced = false } = options;
       await changePresentation(context, COMMAND_LINE, before.organizationId, id, changes, { isForced });
@@ -76,8 +76,8 @@ export function addRoll(noun: Command, shell: Shell, idHelp: string): void {
       if (integration === null) throw notFound('integration', id);
       const isRolling = await rollVersion(context, COMMAND_LINE, id, version);
       const line = isRolling
-        ? `The integration rolls from ${integration.apiVersion} to ${version}. ${jobNote}`
-        : `The integration is on ${version} already.`;
+        ? `The integration moves from ${integration.apiVersion} to ${version}. ${jobNote}`
+        : `The integration already uses ${version}.`;
       return {
         json: {
           object: 'integration',
@@ -104,7 +104,7 @@ function changesOf({ currency, markup, rounding, imageFormat }: PresentationOpti
 /** Percent as a person writes it, to the hundredth, which is what is stored. */
 function parseMarkup(text: string): number {
   if (!/^-?\d{1,4}(\.\d{1,2})?$/.test(text)) {
-    throw new InvalidArgumentError('It is a percentage with at most two decimals, such as 2.5.');
+    throw new InvalidArgumentError('It must be a percentage with at most two decimals, such as 2.5.');
   }
   return Math.round(Number(text) * 100);
 }

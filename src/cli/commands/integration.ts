@@ -80,7 +80,7 @@ export function addIntegration(program: Command, shell: Shell): void {
   });
   addChange(noun, shell, {
     verb: 'storage-quota',
-    description: 'set how many megabytes its writes may store in a day of UTC',
+    description: 'set how many megabytes its writes may store in a UTC day',
     argument: new Argument('<megabytes>', QUOTA_HELP).argParser(parseLimit),
     example: '51200',
     line: 'The storage quota is set.',
@@ -125,7 +125,7 @@ function addCreate(noun: Command, shell: Shell): void {
         isTestMode: live !== true,
         isForced: force === true,
       });
-      return answer('Integration created. The key is shown this once.', await find(db, made.id), made.apiKey);
+      return answer('Integration created. The key is shown only this once.', await find(db, made.id), made.apiKey);
     }),
   );
 }
@@ -193,7 +193,7 @@ function addRegenerateKey(noun: Command, shell: Shell): void {
     shell.withDatabase(async (db) => {
       const apiKey = await regenerateKey(db, COMMAND_LINE, id);
       if (apiKey === null) throw notFound('integration', id);
-      return answer('The old key is dead. The new one is shown this once.', await find(db, id), apiKey);
+      return answer('The old key no longer works. The new key is shown only this once.', await find(db, id), apiKey);
     }),
   );
 }
@@ -275,5 +275,5 @@ function integrationTable(integrations: IntegrationSummary[]): string {
 
 function parseLimit(text: string): string {
   if (text === 'default' || /^\d+$/.test(text)) return text;
-  throw new InvalidArgumentError('It is a whole number, or "default".');
+  throw new InvalidArgumentError('It must be a whole number, or "default".');
 }

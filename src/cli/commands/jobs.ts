@@ -12,8 +12,8 @@ Example:
   $ npm run -s crownwheel -- jobs list --organization org_…
 
 A change of currency, markup, rounding, image format, rate, address or name alters every document of a channel, and so
-does a roll to another API version. The service carries it into them in the background, as a job that survives a
-restart. Deleting an integration or an organization is such a job too; its progress is counted in rows.`;
+does a move to another API version. The service renders the documents again in the background, as a job that survives a
+restart. Deleting an integration or an organization is also a job; its progress is counted in rows.`;
 
 type ListedJob = { id: string; createdAt: Date; json: Record<string, unknown>; cells: string[] };
 
@@ -104,7 +104,7 @@ function jobJson(job: Job): Record<string, unknown> {
 
 function jobTable(jobs: ListedJob[]): string {
   return table(
-    ['ID', 'OF', 'KIND', 'STATUS', 'DOCUMENTS OR ROWS', 'BECAUSE OF'],
+    ['ID', 'OF', 'KIND', 'STATUS', 'DOCUMENTS OR ROWS', 'CAUSE'],
     jobs.map((job) => [job.id, ...job.cells]),
   );
 }

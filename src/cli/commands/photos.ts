@@ -8,9 +8,9 @@ const HELP = `
 Example:
   $ npm run -s crownwheel -- photos claim --yes
 
-A storage of photos carries the id of the installation that uses it. Files are removed only by that installation. A
-storage from before there were such marks, and one whose database was restored elsewhere, has to be claimed by hand. Do
-it only if no other installation uses the storage: its photos would be taken for leftovers and removed after a day.`;
+The storage of photos is marked with the id of the installation that uses it. Only that installation removes files. You have to
+claim the storage yourself if it is older than these marks, or if its database was restored elsewhere. Claim it only if no other
+installation uses it: the service would take the photos of the other one for leftovers and remove them after a day.`;
 
 /** The storage of photos, and whose it is. */
 export function addPhotos(program: Command, shell: Shell): void {

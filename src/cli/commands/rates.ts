@@ -12,9 +12,9 @@ Examples:
   $ npm run -s crownwheel -- rates list
   $ npm run -s crownwheel -- rates remove CHF USD
 
-A rate serves both directions. A channel in another currency than its dealer's needs one: without it, its reads answer
-500 query_failed, and no other price is shown in its place. So a change that would leave a channel without its rate is
-refused, unless it is forced. "doctor" counts what cannot be priced.`;
+A rate serves both directions. A channel whose currency is not its dealer's needs a rate: without one, its reads answer
+500 query_failed, because the service never shows a wrong price. So a change that would leave a channel without its rate is
+refused unless you pass --force. "doctor" counts the items that cannot be priced.`;
 
 /** What one unit of a currency is worth in another. */
 export function addRates(program: Command, shell: Shell): void {
@@ -63,8 +63,8 @@ export function addRates(program: Command, shell: Shell): void {
   const remove = noun
     .command('remove')
     .description('delete a rate that no channel needs')
-    .argument('<base>', 'as it was set')
-    .argument('<quote>', 'as it was set')
+    .argument('<base>', 'the currency code that was set')
+    .argument('<quote>', 'the currency code that was set')
     .option('--force', 'delete it even if channels need it; their items then have no price, and their reads answer 500')
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- rates remove CHF USD');
   shell.run(remove, async (baseText: string, quoteText: string, { force }: { force?: boolean }) =>
@@ -75,7 +75,7 @@ export function addRates(program: Command, shell: Shell): void {
       }
       return {
         json: { object: 'rate', base, quote, deleted: true },
-        text: `The rate from ${base} to ${quote} is gone.\n${jobNote}`,
+        text: `The rate from ${base} to ${quote} is deleted.\n${jobNote}`,
       };
     }),
   );

@@ -33,12 +33,12 @@ Examples:
   $ npm run -s crownwheel -- stock import stock.csv --organization org_… --errors wrong.csv --json
   $ npm run -s crownwheel -- stock export watches.csv --organization org_…
 
-The stock number says which item a line means. An empty cell keeps what is there, a line that is missing does nothing, and
-the same file a second time changes nothing. Columns are recognized by their headings; what was chosen for the same
-headings in the dashboard is remembered.
+The stock number of a line identifies its item. An empty cell keeps the item's value, items without a line stay as they are, and
+importing the same file again changes nothing. Columns are recognized by their headings. If somebody mapped the same headings in
+the dashboard, the command uses that mapping.
 
-Exit codes of "stock import", for a nightly run: 0 all lines are right, 2 some lines are wrong and the others were
-imported, 1 the import failed or was cancelled.`;
+Exit codes of "stock import", for a nightly run: 0 if all lines are valid, 2 if some lines are invalid and the others
+were imported, 1 if the import failed or was cancelled.`;
 
 const KINDS: Record<string, StockKind> = { watches: 'listing', parts: 'part' };
 const kindOption = () =>
@@ -64,8 +64,8 @@ export function addStock(program: Command, shell: Shell): void {
     .argument('<file>', 'the CSV file: commas or semicolons, UTF-8 or UTF-16')
     .requiredOption('--organization <id>', 'the dealer, org_…')
     .addOption(kindOption())
-    .option('--dry-run', 'say what would become of each line, and change nothing')
-    .option('--errors <file>', 'write the lines that are wrong to this CSV file')
+    .option('--dry-run', 'report what each line would do, and change nothing')
+    .option('--errors <file>', 'write the invalid lines to this CSV file')
     .addHelpText('after', EXAMPLES);
   shell.run(take, async (path: string, options: ImportOptions) => importFile(shell, path, options));
 

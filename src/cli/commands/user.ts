@@ -18,8 +18,8 @@ Examples:
   $ npm run -s crownwheel -- user reset-link dana@example.com
   $ npm run -s crownwheel -- user unlock dana@example.com
 
-Without a password one is made and shown this once. One given by --password can be seen in the list of processes;
---password-stdin keeps it out of there.`;
+Without a password, the command creates one and shows it, only this once. Other users of the machine can see a password that is
+given with --password in the list of processes; use --password-stdin to avoid that.`;
 
 const GENERATED_PASSWORD_LENGTH = 20;
 
@@ -65,7 +65,7 @@ export function addUser(program: Command, shell: Shell): void {
         email: user.email,
         ...(isShown ? { password } : {}),
       },
-      text: `User created.${isShown ? ' The password is shown this once.' : ''}\n${fields([
+      text: `User created.${isShown ? ' The password is shown only this once.' : ''}\n${fields([
         ['id', user.id],
         ['name', user.name],
         ['email', user.email],

@@ -27,7 +27,7 @@ Examples:
   $ npm run -s crownwheel -- webhooks delivery int_… dlv_…
   $ npm run -s crownwheel -- webhooks replay int_… dlv_…
 
-To send many again, use "replays".`;
+To send many deliveries again, use "replays".`;
 
 /** Where an integration's webhooks go, how they are signed, and what became of them. */
 export function addWebhooks(program: Command, shell: Shell): void {
@@ -72,8 +72,8 @@ function addSetUrl(noun: Command, shell: Shell): void {
       return {
         json: { object: 'webhook', integration_id: integrationId, url, secret, ...sendingJson(state) },
         text: lines(
-          state.isSending ? `Webhooks go to ${url} now.` : url === null ? 'The URL is gone.' : `The URL is ${url} now.`,
-          secret === null ? '' : `Signing secret, shown this once: ${secret}`,
+          state.isSending ? `Webhooks go to ${url} now.` : url === null ? 'The URL is removed.' : `The URL is ${url} now.`,
+          secret === null ? '' : `Signing secret, shown only this once: ${secret}`,
           notSentNote(state),
         ),
       };
@@ -115,7 +115,7 @@ function addRotateSecret(noun: Command, shell: Shell): void {
           ...sendingJson(state),
         },
         text: lines(
-          `Signing secret, shown this once: ${secret}`,
+          `Signing secret, shown only this once: ${secret}`,
           fateOfEarlier(earlier, graceHours),
           notSentNote(state),
         ),
@@ -125,10 +125,10 @@ function addRotateSecret(noun: Command, shell: Shell): void {
 }
 
 function fateOfEarlier(earlier: number, graceHours: number): string {
-  if (earlier === 0) return 'There was none before it.';
+  if (earlier === 0) return 'There was no earlier secret.';
   const [which, signs] = earlier === 1 ? ['The old one', 'signs'] : [`The ${earlier} older ones`, 'sign'];
-  if (graceHours === 0) return `${which} ${signs} no more.`;
-  return `${which} ${signs} along for ${graceHours} hours${earlier === 1 ? '' : ' at most'}.`;
+  if (graceHours === 0) return `${which} no longer ${signs}.`;
+  return `${which} also ${signs} for ${graceHours} hours${earlier === 1 ? '' : ' at most'}.`;
 }
 
 function addSubscribe(noun: Command, shell: Shell): void {

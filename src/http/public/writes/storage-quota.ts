@@ -6,7 +6,7 @@ import { transactionTime } from '../../../db/sql-time.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 
 /**
- * How much an integration may store in a day of UTC. A write counts the bytes of its body and of its answer and a fixed
+ * How much an integration may store in a UTC day. A write counts the bytes of its body and of its answer and a fixed
  * part for rows, indexes and events. The count is read by the statement that looks for recorded answers and raised by the
  * one that records them, in the write's own transaction, so it costs no round trip and all nodes count together.
  *
@@ -31,7 +31,7 @@ export function quotaExceeded(now: Date): ApiError {
   return new ApiError('storage_quota_exceeded', { headers: { 'Retry-After': String(waitSeconds) } });
 }
 
-/** The day of UTC at a time, as SQL. */
+/** The UTC day of a time, as SQL. */
 export function dayOf(time: Sql): Sql {
   return sql`(${time} at time zone 'UTC')::date`;
 }
