@@ -1,4 +1,5 @@
 import type { AuditAction, AuditActorKind, AuditObjectKind } from '../contract/audit-actions.ts';
+import { UNDO_LIMIT_DAYS } from '../contract/dashboard/limits.ts';
 import { COUNT_LIMIT } from '../contract/dashboard/list.ts';
 import type { Queryable } from '../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
@@ -92,9 +93,6 @@ export async function countAudit(db: Queryable, filter: AuditFilter): Promise<{ 
   const count = row?.count ?? 0;
   return { value: Math.min(count, COUNT_LIMIT), isCapped: count > COUNT_LIMIT };
 }
-
-/** For how long a change can be undone. Photos that were taken away are kept as long. */
-export const UNDO_LIMIT_DAYS = 30;
 
 /** What an undo must know of the change. */
 export type UndoableRow = Pick<

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../audit/actor.ts';
-import { findAuditRow, UNDO_LIMIT_DAYS, type UndoableRow } from '../audit/read-audit.ts';
+import { findAuditRow, type UndoableRow } from '../audit/read-audit.ts';
 import type { Values } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { UNDO_LIMIT_DAYS } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { ItemChanges } from './item-input.ts';
 import { editItem, setHidden } from './items.ts';

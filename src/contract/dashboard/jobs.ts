@@ -36,9 +36,6 @@ export const STOCK_JOB_COUNTS = {
 } as const;
 export type StockJobCount = keyof typeof STOCK_JOB_COUNTS;
 
-/** A job can be taken back for so long after its end. */
-export const UNDO_DAYS = 30;
-
 const KindName = Type.Unsafe<StockJobKindName>({ type: 'string', enum: Object.keys(STOCK_JOB_KINDS) });
 const JobStatus = Type.Unsafe<StockJobStatus>({ type: 'string', enum: Object.keys(STOCK_JOB_STATUSES) });
 const Timestamp = Type.String({ format: 'date-time' });

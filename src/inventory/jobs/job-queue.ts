@@ -1,6 +1,6 @@
 import type { Actor } from '../../audit/actor.ts';
 import type { StockJobKindName, StockJobStatus } from '../../contract/dashboard/jobs.ts';
-import { UNDO_DAYS } from '../../contract/dashboard/jobs.ts';
+import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
 import { COUNT_LIMIT } from '../../contract/dashboard/list.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, type Queryable, sqlState, type Transaction, UNIQUE_VIOLATION } from '../../db/database.ts';
@@ -19,7 +19,7 @@ export type NewJob = {
   /** What people read in the list, such as "Import of stock.csv". */
   title: string;
   parameters: Record<string, unknown>;
-  /** Whether its changes can be taken back for UNDO_DAYS. */
+  /** Whether its changes can be taken back for UNDO_LIMIT_DAYS. */
   isUndoable: boolean;
   total?: number;
   undoes?: string;
@@ -114,10 +114,10 @@ const UNDONE_BY = sql`(select u.id from stock_jobs u
 
 const JOB_COLUMNS = sql`j.id, j.kind, j.title, j.actor, j.parameters, j.status, j.total, j.done, j.counts, j.error,
   (select count(*)::integer from stock_job_errors e where e.job_id = j.id) as "errorCount",
-  j.is_undoable and j.audit_id is not null and j.finished_at > now() - make_interval(days => ${UNDO_DAYS})
+  j.is_undoable and j.audit_id is not null and j.finished_at > now() - make_interval(days => ${UNDO_LIMIT_DAYS})
     and ${UNDONE_BY} is null as "canUndo",
   case when j.is_undoable and j.audit_id is not null
-    then j.finished_at + make_interval(days => ${UNDO_DAYS}) end as "undoUntil",
+    then j.finished_at + make_interval(days => ${UNDO_LIMIT_DAYS}) end as "undoUntil",
   j.undoes, ${UNDONE_BY} as "undoneBy", j.created_at as "createdAt", j.started_at as "startedAt",
   j.finished_at as "finishedAt", j.created_at::text as "sortValue"`;
 
@@ -203,7 +203,7 @@ function alreadyUndone(): DomainError {
 function whyNot(job: JobRow): string {
   if (job.finishedAt === null) return 'This job has not ended yet. Cancel it first.';
   if (job.undoUntil === null) return 'This job changed nothing that could be undone.';
-  return `A job can be undone for ${UNDO_DAYS} days. This one ended longer ago.`;
+  return `A job can be undone for ${UNDO_LIMIT_DAYS} days. This one ended longer ago.`;
 }
 
 /** Deletes some of the jobs that ended long ago; returns how many. */

@@ -1,4 +1,4 @@
-import { UNDO_LIMIT_DAYS } from '../../audit/read-audit.ts';
+import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
 import { type RepeatedTask, startRepeating } from '../../concurrency/repeat.ts';
 import { idTimeMs, isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
