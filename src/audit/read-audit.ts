@@ -6,7 +6,7 @@ import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import type { Values } from './record-audit.ts';
 
-/** What narrows the log of one organization. */
+/** The filters of the audit log of one organization. */
 export type AuditFilter = {
   organizationId: string;
   actorKind?: AuditActorKind;

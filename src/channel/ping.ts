@@ -7,7 +7,7 @@ import { projectItems } from './projection/project-items.ts';
 
 /** An event that is sent for a test, whatever its endpoint is subscribed to. */
 export type TestEvent = { type: EventType } & Pick<OutgoingEvent, 'object' | 'previous'>;
-/** Describes the events once their time and their endpoint are known; null where there is nothing to tell. */
+/** Describes the events once their time and their endpoint are known; null where there is nothing to send. */
 export type DescribeTestEvents = (endpoint: Endpoint, createdAt: Date) => Promise<(TestEvent | null)[]>;
 
 /** Records test events, and a delivery of each if the endpoint takes any now. */

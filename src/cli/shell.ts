@@ -8,7 +8,7 @@ import { StartError } from '../db/start-error.ts';
 import { type Connection, connect } from '../service/connect.ts';
 import { aborted } from '../service/shutdown-signals.ts';
 
-/** What lies around a command line; a test brings its own. */
+/** The environment of a command line; a test passes its own. */
 export type Surroundings = {
   readSettings: () => Config;
   writeOut: (text: string) => void;
@@ -19,7 +19,7 @@ export type Surroundings = {
   stop: AbortSignal;
 };
 
-/** What a command has to say: to a program, and to a person. */
+/** What a command prints: for a program, and for a person. */
 export type Answer = {
   json: Record<string, unknown>;
   text: string;

@@ -6,7 +6,7 @@ import type { StoredCustomer } from './customer-rows.ts';
 
 export type CustomerDetails = StoredCustomer & { isTest: boolean };
 
-/** What a channel calls a customer. */
+/** The id that a channel has for a customer. */
 export type CustomerLink = { customerId: string; integrationId: string; externalId: string };
 
 /** A customer can have several on each channel after merges; a page shows so many. */

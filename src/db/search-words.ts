@@ -1,7 +1,7 @@
 import type { Queryable } from './database.ts';
 import { sql } from './sql.ts';
 
-/** A search that finds more shows these; whoever wants others types another word. */
+/** A search that finds more shows only these; another word narrows it. */
 export const FOUND_LIMIT = 1_000;
 /** More words narrow nothing further. */
 const SEARCH_WORDS_LIMIT = 10;

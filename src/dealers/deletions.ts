@@ -28,7 +28,7 @@ export type DeletionJob = {
   createdAt: Date;
 };
 
-/** No key has this hash, as far as anybody can know. */
+/** No known key has this hash. */
 const UNKNOWN_KEY_HASH = sql`sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))`;
 
 /** False if there is no such integration, or it is deleted already. Its key is unknown from the next request on. */

@@ -5,7 +5,7 @@ import { RATE_LIMIT_OVERRIDE_MAX, STORAGE_QUOTA_MAX_MB_PER_DAY, STRING_LENGTH_LI
 import { isCurrency } from './rates/currencies.ts';
 
 /** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
-/** The dearest operation's cost: below it, that operation could never pass. */
+/** The cost of the most expensive operation: below it, that operation could never pass. */
 export const RATE_LIMIT_OVERRIDE_MIN = 10;
 
 const TIME_ZONE_LENGTH_LIMIT = 64;

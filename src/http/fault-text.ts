@@ -3,8 +3,8 @@ import { EXPECTED_ANNOTATION } from '../contract/openapi-schemas.ts';
 import { kindOf, shownText } from '../contract/shown-value.ts';
 
 /**
- * A fault of validation in words: what was expected and what came. A pattern is never shown; its schema says in words
- * what is expected. The value itself is shown only where a number, a truth value or one of some values was expected: a
+ * A fault of validation in words: what was expected and what came. A pattern is never shown; its schema says in
+ * words what is expected. The value itself is shown only where a number, a boolean or one of some values was expected: a
  * free text may be about a person or be a password, so of it only its kind or length is told.
  */
 export function faultText(fault: ErrorObject): string {
@@ -55,7 +55,7 @@ export function faultText(fault: ErrorObject): string {
   }
 }
 
-/** Numbers, truth values and enumerated values tell nothing of a person. */
+/** Numbers, booleans and enumerated values say nothing about a person. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return shownText(value);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);

@@ -29,7 +29,7 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 }
 
-/** Chance is drawn for many ids at once: a draw by itself costs more than all the rest of an id. */
+/** Random bytes are made for many ids at once: one call costs more than the rest of an id. */
 const drawn = Buffer.alloc(16 * 256);
 let used = drawn.length;
 

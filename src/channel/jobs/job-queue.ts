@@ -26,7 +26,7 @@ export type Job = {
   createdAt: Date;
 };
 
-/** Asks for all documents of some integrations to be projected anew; in the transaction that changed the setting. */
+/** Queues a job for each integration that renders all its documents again, in the transaction that changed the setting. */
 export async function enqueueJob(
   db: Queryable,
   kind: JobKind,

@@ -30,7 +30,7 @@ type Owner = { pid: number; as: FolderUser };
 
 /** A service that is stopping releases the lock within moments; if it is held longer, a second service runs. */
 const SERVICE_WAIT_MS = 2_000;
-/** Commands come and go; they are worth waiting for. */
+/** A command ends soon, so a start waits for it. */
 const COMMAND_WAIT_MS = 30_000;
 const QUIET_WAIT_MS = 1_000;
 const POLL_MS = 25;

@@ -55,7 +55,7 @@ type SocketAddress = Extract<DatabaseAddress, { socketDir: string }>;
 const SHARE_TIMEOUT_MS = 60_000;
 const POLL_MS = 25;
 const WATCH_MS = 500;
-/** Every so many looks after the server, its log is looked at, too. */
+/** The log is checked at every so many checks of the server. */
 const LOG_LOOK_EVERY = 4;
 
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {

@@ -41,7 +41,7 @@ type AdmissionRow = {
   now_ms: number;
 };
 
-/** A lookup by key takes a millisecond. A database that has not answered by now hangs, and every request would with it. */
+/** A lookup by key takes a millisecond. If the database has not answered by now, no request may wait for it any longer. */
 const LOOKUP_TIMEOUT_MS = 3_000;
 
 /** Looks up several keys at once; the answers stand in the order of the keys, null where a key is unknown. */

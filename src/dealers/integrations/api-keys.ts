@@ -6,7 +6,7 @@ import { sql } from '../../db/sql.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
 import { changeSetting } from './change-setting.ts';
 
-/** An API key is `svc_` and 32 base62 characters, 190 bits of chance. Only its SHA-256 is ever stored. */
+/** An API key is `svc_` and 32 base62 characters, 190 random bits. Only its SHA-256 is ever stored. */
 const KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
 const HINT_LENGTH = 8;
 

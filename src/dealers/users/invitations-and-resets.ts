@@ -9,7 +9,7 @@ import { newId, randomBase62 } from '../../ids/new-id.ts';
 import { checkedEmail, checkedPassword } from '../input-rules.ts';
 import { createUser } from './users.ts';
 
-/** One-time links: an invitation to a dealer's team, or the way to a new password. There is no mail: people send them. */
+/** One-time links: an invitation to a dealer's team, or the way to a new password. People pass the links on. */
 const TOKEN_LENGTH = 43;
 const INVITATION_DAYS = 7;
 const RESET_HOURS = 24;

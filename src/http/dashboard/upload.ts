@@ -7,7 +7,7 @@ import { DashboardError } from './dashboard-error.ts';
 
 /** Each is in memory while it is read and worked on, at most 25 MB. */
 const UPLOADS_AT_ONCE = 16;
-/** A file may take minutes to arrive: four dealers who send slowly would else keep all others from uploading. */
+/** A file may take minutes to arrive: otherwise four dealers who send slowly would keep all others from uploading. */
 const UPLOADS_AT_ONCE_PER_DEALER = 4;
 /** Nothing of a file that waits has been read. */
 const WAITING_LIMIT = 200;

@@ -1,6 +1,6 @@
 import { DomainError } from '../../contract/domain-error.ts';
 
-/** Runs a domain function whose refusal shall name the field as the form knows it: by its name on the wire. */
+/** Runs a domain function and renames the field in its refusal to the name on the wire, which the form knows. */
 export async function withWireFields<Result>(
   names: Readonly<Record<string, string>>,
   work: () => Promise<Result>,

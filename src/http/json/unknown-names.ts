@@ -1,7 +1,7 @@
 import { IGNORED_BYTES_LIMIT, IGNORED_NAMES_LIMIT } from '../../contract/limits.ts';
 import { partOf, type Shape } from './shape.ts';
 
-/** A name in a request that nobody knows, and which names are known where it stands. */
+/** An unknown name in a request, and the names that are known there. */
 export type UnknownName = {
   /** As in the header: `lines[0].listingId`. */
   path: string;

@@ -13,8 +13,8 @@ declare module 'fastify' {
 export type IgnoredField = { path: string; meant: string | null };
 
 /**
- * Names the fields and parameters that were ignored, in a header of the answer, whatever the answer is: a typo would
- * else pass in silence. It depends on the request alone, so it is never part of a kept answer.
+ * Names the fields and parameters that were ignored, in a header of the answer, whatever the answer is: otherwise
+ * nobody would notice a typo. It depends on the request alone, so it is never part of a cached answer.
  */
 export function nameIgnoredFields(app: FastifyInstance): void {
   app.decorateRequest('unknownNames', null);

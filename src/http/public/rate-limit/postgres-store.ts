@@ -7,7 +7,7 @@ import type { RateLimitStore, Spending } from './store.ts';
 type SpendingRow = { is_allowed: boolean; remaining: number; reset_in_ms: number; wait_ms: number };
 type Wish = { integrationId: string; cap: number; cost: number };
 
-/** Longer than any healthy database takes; a request must not wait for one that hangs. */
+/** Longer than a healthy database takes; a request must not wait for one that does not answer. */
 const SPEND_TIMEOUT_MS = 3_000;
 
 /**

@@ -1,4 +1,4 @@
-/** What became of one request's wish to spend tokens. */
+/** Whether one request could spend its tokens. */
 export type Spending = {
   isAllowed: boolean;
   /** Tokens left in the window. */

@@ -4,7 +4,7 @@ import type { AttemptOutcome } from './attempt-outcome.ts';
 import { type Recorded, recordOutcomes } from './record-outcomes.ts';
 
 /**
- * What a worker has still to write to the database: how attempts ended, and claims that it releases unsent. A write that
+ * What a worker still has to write to the database: how attempts ended, and claims that it releases unsent. A write that
  * fails keeps its batch, and the next one repeats it; both writes are safe to repeat.
  */
 export type OutcomeBuffer = {
