@@ -61,7 +61,10 @@ describe('commands for webhooks', () => {
   it('"rotate-secret" lets the old one sign along, or not', async () => {
     const { integrationId: id } = shop;
     const kept = await run('webhooks', 'rotate-secret', id);
-    assert.match(kept.out, /^Signing secret, shown only this once: whsec_\w{32}\nThe old one also signs for 24 hours\.\n$/);
+    assert.match(
+      kept.out,
+      /^Signing secret, shown only this once: whsec_\w{32}\nThe old one also signs for 24 hours\.\n$/,
+    );
     assert.match(
       (await run('webhooks', 'rotate-secret', id)).out,
       /\nThe 2 older ones sign along for 24 hours at most\.\n$/,

@@ -5,7 +5,7 @@ import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
-import { summarizeItems } from '../inventory/stock-summary.ts';
+import { summarizeItems } from '../inventory/lists/stock-summary.ts';
 import { DEMO_WATCHES } from './catalogue/watches.ts';
 
 export type GenerateRequest = {

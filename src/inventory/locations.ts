@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts';
 import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
 import { newId } from '../ids/new-id.ts';
-import { changeItems } from './change.ts';
+import { changeItems } from './change-items.ts';
 
 /** A dealer has as many as people can choose from. */
 const LOCATIONS_LIMIT = 1_000;

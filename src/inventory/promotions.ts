@@ -6,8 +6,8 @@ import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { newId } from '../ids/new-id.ts';
-import { changeItem, type LockedItem } from './change.ts';
-import { AMOUNT_MAX } from './item-input.ts';
+import { changeItem, type LockedItem } from './change-items.ts';
+import { AMOUNT_MAX } from './items/item-input.ts';
 
 export type PromotionInput = {
   /** The promotional price, in minor units of the organization's currency. */

@@ -4,8 +4,8 @@ import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { type BulkAudit, changeItems } from './change.ts';
-import { summarizeItems } from './stock-summary.ts';
+import { type BulkAudit, changeItems } from './change-items.ts';
+import { summarizeItems } from './lists/stock-summary.ts';
 
 /** Switches items on or off for one integration. Returns the audit row, or null if all were so already. */
 export async function setPublished(

@@ -8,8 +8,8 @@ import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
-import { reserveUnits } from '../inventory/movements.ts';
 import { setPublished } from '../inventory/publications.ts';
+import { reserveUnits } from '../inventory/units/movements.ts';
 import { deleteItem } from './delete-item.ts';
 import { sellUnits, voidSale } from './sell.ts';
 

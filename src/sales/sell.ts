@@ -8,8 +8,8 @@ import { sql } from '../db/sql.ts';
 import { transactionTime } from '../db/sql-time.ts';
 import { currencyOf } from '../dealers/organization-settings.ts';
 import { newId } from '../ids/new-id.ts';
-import { changeItem } from '../inventory/change.ts';
-import { assertUnits, changeUnits } from '../inventory/movements.ts';
+import { changeItem } from '../inventory/change-items.ts';
+import { assertUnits, changeUnits } from '../inventory/units/movements.ts';
 import { alreadyVoided, cancelSale } from './orders/order-operations.ts';
 import { releaseForSale } from './reservations/dealer-reservations.ts';
 

@@ -4,7 +4,7 @@ import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
-import { endReservations, overdueReservations, unitsFreed } from '../inventory/item-reservations.ts';
+import { endReservations, overdueReservations, unitsFreed } from '../inventory/units/item-reservations.ts';
 import type { OrderScope } from './orders/order-draft.ts';
 import { type NamedReservations, readNamedReservations } from './reservations/named-reservations.ts';
 

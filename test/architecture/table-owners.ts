@@ -168,22 +168,22 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'A business unit is made only for an organization that exists.',
   },
   {
-    file: 'inventory/item-reservations.ts',
+    file: 'inventory/units/item-reservations.ts',
     writes: ['reservations'],
     reason: 'Whoever locks an item first ends the reservations whose time is over.',
   },
   {
-    file: 'inventory/movements.ts',
+    file: 'inventory/units/movements.ts',
     reads: ['order_lines'],
     reason: 'What orders hold can’t be released by hand.',
   },
   {
-    file: 'inventory/edit-items.ts',
+    file: 'inventory/items/edit-items.ts',
     reads: ['integrations'],
     reason: 'The channels that a job publishes items on must be the dealer’s.',
   },
   {
-    file: 'inventory/remove-untouched.ts',
+    file: 'inventory/items/remove-untouched.ts',
     reads: ['order_lines', 'sales'],
     reason: 'What was ordered or sold since an import is not removed by its undo.',
   },
@@ -194,7 +194,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   { file: 'inventory/publications.ts', reads: ['integrations'], reason: 'The channel must be the dealer’s.' },
   {
-    file: 'inventory/stock-list.ts',
+    file: 'inventory/lists/stock-list.ts',
     reads: ['integrations', 'channel_documents'],
     reason: 'The list of stock shows on which channels an item is, and as what.',
   },

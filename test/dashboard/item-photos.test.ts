@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
-import { createItem } from '../../src/inventory/items.ts';
-import { readItem } from '../../src/inventory/read-item.ts';
+import { createItem } from '../../src/inventory/items/items.ts';
+import { readItem } from '../../src/inventory/items/read-item.ts';
 import { TESTER } from '../harness/actor.ts';
 import { type DashboardSite, type Person, startDashboard, toast, until } from '../harness/dashboard-browser.ts';
 import { watch } from '../harness/stock.ts';

@@ -72,7 +72,11 @@ function addSetUrl(noun: Command, shell: Shell): void {
       return {
         json: { object: 'webhook', integration_id: integrationId, url, secret, ...sendingJson(state) },
         text: lines(
-          state.isSending ? `Webhooks go to ${url} now.` : url === null ? 'The URL is removed.' : `The URL is ${url} now.`,
+          state.isSending
+            ? `Webhooks go to ${url} now.`
+            : url === null
+              ? 'The URL is removed.'
+              : `The URL is ${url} now.`,
           secret === null ? '' : `Signing secret, shown only this once: ${secret}`,
           notSentNote(state),
         ),

@@ -2,7 +2,7 @@ import type { FoundKind } from '../../contract/dashboard/search.ts';
 import { findCustomers } from '../../customers/find-customers.ts';
 import type { Queryable } from '../../db/database.ts';
 import { type ChannelName, listChannels } from '../../dealers/integrations/integrations.ts';
-import { findStock } from '../../inventory/find-stock.ts';
+import { findStock } from '../../inventory/lists/find-stock.ts';
 import { findOrders } from '../../sales/orders/find-orders.ts';
 import { findDelivery } from '../../webhooks/delivery-queue/delivery-log.ts';
 import { findEvent } from '../../webhooks/event-log.ts';

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../db/database.ts';
 import { currencyOf } from '../../dealers/organization-settings.ts';
+import { readStockValues, type StockValues } from '../items/stock-values.ts';
+import { listStock, type StockFilter, type StockPosition } from '../lists/stock-list.ts';
 import { listLocations } from '../locations.ts';
-import { listStock, type StockFilter, type StockPosition } from '../stock-list.ts';
-import { readStockValues, type StockValues } from '../stock-values.ts';
 import { CSV_START, writeCsv } from './csv-file.ts';
 import { type StockColumn, stockColumns } from './stock-columns.ts';
 

@@ -1,6 +1,6 @@
-import { isChanged, previewEdits } from '../edit-items.ts';
+import { isChanged, previewEdits } from '../items/edit-items.ts';
+import type { StockValues } from '../items/stock-values.ts';
 import type { StockJobKind } from '../jobs/job-kind.ts';
-import type { StockValues } from '../stock-values.ts';
 import { countLines, errorOfRefusal, errorsOf, itemsOfLines, type LinesWork, nextLines } from './import-lines.ts';
 import { changesFor, keepsUnits, newItemOf, type PlannedLine } from './plan-line.ts';
 

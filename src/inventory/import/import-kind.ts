@@ -1,8 +1,8 @@
 import type { AuditedObject } from '../../audit/record-audit.ts';
 import type { Transaction } from '../../db/database.ts';
-import { createItems } from '../create-items.ts';
-import { type Decide, editItems, isChanged } from '../edit-items.ts';
-import type { NewItem } from '../item-input.ts';
+import { createItems } from '../items/create-items.ts';
+import { type Decide, editItems, isChanged } from '../items/edit-items.ts';
+import type { NewItem } from '../items/item-input.ts';
 import type { BatchOutcome, RunningJob, StockJobContext, StockJobKind } from '../jobs/job-kind.ts';
 import {
   countLines,

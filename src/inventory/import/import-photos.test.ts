@@ -14,7 +14,7 @@ import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.
 import { sql } from '../../db/sql.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import { exportStock } from '../csv/stock-export.ts';
-import { createItem } from '../items.ts';
+import { createItem } from '../items/items.ts';
 import { findJob, listJobErrors, undoJob } from '../jobs/job-queue.ts';
 import { storeImportFile } from './import-files.ts';
 import { startImport } from './start-import.ts';

@@ -9,11 +9,11 @@ import { type Dealer, startWorld, type World } from '../../../test/harness/world
 import { sql } from '../../db/sql.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { exportStock } from '../csv/stock-export.ts';
-import { createItem, editItem } from '../items.ts';
+import { createItem, editItem } from '../items/items.ts';
 import { cancelJob, undoJob } from '../jobs/job-queue.ts';
 import { createBusinessUnit, createLocation } from '../locations.ts';
-import { reserveUnits } from '../movements.ts';
 import { startPromotion } from '../promotions.ts';
+import { reserveUnits } from '../units/movements.ts';
 import { IMPORT_FILE_KEPT_DAYS, IMPORT_FILES_LIMIT, pruneImportFiles, storeImportFile } from './import-files.ts';
 
 const HEADER = 'stock_number,title,brand,model,condition,price,units';

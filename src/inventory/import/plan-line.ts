@@ -3,10 +3,10 @@ import { WatchAttributes } from '../../contract/resources/listing.ts';
 import { PartAttributes } from '../../contract/resources/part.ts';
 import { CellError, CLEARED, folded } from '../csv/cells.ts';
 import type { StockColumn, StockKind } from '../csv/stock-columns.ts';
-import type { StockChanges } from '../edit-items.ts';
-import { assertNewItem, type NewItem } from '../item-input.ts';
+import type { StockChanges } from '../items/edit-items.ts';
+import { assertNewItem, type NewItem } from '../items/item-input.ts';
+import type { StockValues } from '../items/stock-values.ts';
 import type { LocationEntry } from '../locations.ts';
-import type { StockValues } from '../stock-values.ts';
 import type { ImportLine } from './import-files.ts';
 
 /** What the lines of one file are read with. */

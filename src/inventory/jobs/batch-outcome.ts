@@ -1,4 +1,4 @@
-import { type EditResult, isChanged } from '../edit-items.ts';
+import { type EditResult, isChanged } from '../items/edit-items.ts';
 import type { BatchOutcome } from './job-kind.ts';
 
 /** The part of a batch's outcome that follows from the edits of its items. */

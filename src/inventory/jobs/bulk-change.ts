@@ -1,5 +1,5 @@
 import { DomainError } from '../../contract/domain-error.ts';
-import { type Decide, editItems } from '../edit-items.ts';
+import { type Decide, editItems } from '../items/edit-items.ts';
 import { outcomeOfEdits } from './batch-outcome.ts';
 import { countSelected, nextSelected, type StockSelection } from './bulk-selection.ts';
 import type { RunningJob, StockJobKind } from './job-kind.ts';

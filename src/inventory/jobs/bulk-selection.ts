@@ -1,6 +1,6 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { countAllStock, findStockIds, type StockFilter } from '../stock-list.ts';
+import { countAllStock, findStockIds, type StockFilter } from '../lists/stock-list.ts';
 
 /** What a bulk change works on: items that were picked, or all that match a filter and were there when it was asked for. */
 export type StockSelection =

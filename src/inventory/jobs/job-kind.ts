@@ -14,7 +14,7 @@ import type { PhotoFiles } from '../photos/photo-files.ts';
  *    action in contract/audit-actions.ts.
  * 2. Write a file with a `StockJobKind`: `nextBatch` says what comes next, `applyBatch` does it in the transaction that also
  *    counts it. Most kinds change items by `editItems(tx, context, organizationId, itemIds, decide)` of
- *    inventory/edit-items.ts, whose result is what `outcomeOfEdits` turns into a batch's outcome. Undo then works by itself.
+ *    inventory/items/edit-items.ts, whose result is what `outcomeOfEdits` turns into a batch's outcome. Undo then works by itself.
  * 3. Add it to service/stock-job-kinds.ts.
  * 4. Start one with `startJob(db, actor, { organizationId, kind, title, parameters, … })` of job-queue.ts.
  *

@@ -9,8 +9,8 @@ import { type Dealer, startWorld, type World } from '../../../test/harness/world
 import type { StockJobKindName } from '../../contract/dashboard/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { sql } from '../../db/sql.ts';
-import { editItems } from '../edit-items.ts';
-import { createItem, editItem } from '../items.ts';
+import { editItems } from '../items/edit-items.ts';
+import { createItem, editItem } from '../items/items.ts';
 import { outcomeOfEdits } from './batch-outcome.ts';
 import type { StockJobKinds } from './job-kind.ts';
 import {

@@ -4,10 +4,10 @@ import type { Values } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { editItems, type StockChanges } from '../edit-items.ts';
+import { editItems, type StockChanges } from '../items/edit-items.ts';
+import { removeUntouched } from '../items/remove-untouched.ts';
+import type { StockValues } from '../items/stock-values.ts';
 import { takePhotosAway } from '../photos/photo-rows.ts';
-import { removeUntouched } from '../remove-untouched.ts';
-import type { StockValues } from '../stock-values.ts';
 import { type EditsOutcome, outcomeOfEdits } from './batch-outcome.ts';
 import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind } from './job-kind.ts';
 

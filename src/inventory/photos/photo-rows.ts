@@ -5,8 +5,8 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
-import { lockItems } from '../change.ts';
-import { summarizeItems } from '../stock-summary.ts';
+import { lockItems } from '../change-items.ts';
+import { summarizeItems } from '../lists/stock-summary.ts';
 import type { PhotoFormat } from './photo-files.ts';
 
 /** A photo whose file is stored already. */

@@ -1,5 +1,5 @@
-import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
 import { type RepeatedTask, startRepeating } from '../../concurrency/repeat.ts';
+import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
 import { idTimeMs, isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';

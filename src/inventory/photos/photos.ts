@@ -8,7 +8,7 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
-import { changeItem } from '../change.ts';
+import { changeItem } from '../change-items.ts';
 import { EXTENSION_OF, type PhotoFiles, type PhotoFormat, readOriginal } from './photo-files.ts';
 import { prepareUpload, rotateQuarter } from './photo-variants.ts';
 

@@ -14,8 +14,8 @@ import { createIntegration, findIntegration, setOrganization } from '../../deale
 import { findOrganization, setPlan } from '../../dealers/organizations.ts';
 import { createUser } from '../../dealers/users/users.ts';
 import { newId } from '../../ids/new-id.ts';
-import { reserveUnits } from '../../inventory/movements.ts';
 import { setPublished } from '../../inventory/publications.ts';
+import { reserveUnits } from '../../inventory/units/movements.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';

@@ -2,7 +2,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { giveBackUnits } from '../../inventory/item-reservations.ts';
+import { giveBackUnits } from '../../inventory/units/item-reservations.ts';
 import type { RemovedBatch } from './deletion-steps.ts';
 import { otherChannels } from './remove-orders.ts';
 

@@ -9,13 +9,13 @@ import type { Order } from '../../contract/resources/order.ts';
 import type { JsonObject } from '../../contract/versions.ts';
 import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../ids/new-id.ts';
-import { type LockedItem, lockItems } from '../../inventory/change.ts';
+import { type LockedItem, lockItems } from '../../inventory/change-items.ts';
 import {
   endReservations,
   type HoldingReservation,
   overdueReservations,
   unitsFreed,
-} from '../../inventory/item-reservations.ts';
+} from '../../inventory/units/item-reservations.ts';
 import { readEndpoint } from '../../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox } from '../../webhooks/outbox.ts';
 import {

@@ -9,8 +9,8 @@ import { type OrderOperation, orderRefusal, orderStep } from '../../contract/ord
 import { textOrNull } from '../../contract/resources/customer.ts';
 import type { Order } from '../../contract/resources/order.ts';
 import { newId } from '../../ids/new-id.ts';
-import type { LockedItem } from '../../inventory/change.ts';
-import { assertUnits } from '../../inventory/movements.ts';
+import type { LockedItem } from '../../inventory/change-items.ts';
+import { assertUnits } from '../../inventory/units/movements.ts';
 import { changeOrder, missingOrder, type OpenOrder, type OrderChangeOptions } from './change-order.ts';
 import type { StoredLine } from './order-rows.ts';
 

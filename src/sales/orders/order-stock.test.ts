@@ -6,9 +6,9 @@ import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../ids/new-id.ts';
-import { createItem, setHidden } from '../../inventory/items.ts';
-import { reserveUnits } from '../../inventory/movements.ts';
+import { createItem, setHidden } from '../../inventory/items/items.ts';
 import { setPublished } from '../../inventory/publications.ts';
+import { reserveUnits } from '../../inventory/units/movements.ts';
 import { deleteItem } from '../delete-item.ts';
 import { dismissOrder } from './order-operations.ts';
 

@@ -7,8 +7,8 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
-import { type LockedItem, lockItems } from '../../inventory/change.ts';
-import { endReservations, overdueReservations, unitsFreed } from '../../inventory/item-reservations.ts';
+import { type LockedItem, lockItems } from '../../inventory/change-items.ts';
+import { endReservations, overdueReservations, unitsFreed } from '../../inventory/units/item-reservations.ts';
 import { RESERVATION_COLUMNS, type ReservationRow } from './reservation-rows.ts';
 
 /** What a client does with one of its reservations. */

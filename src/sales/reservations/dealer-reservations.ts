@@ -5,13 +5,13 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { changeItem, type LockedItem } from '../../inventory/change.ts';
+import { changeItem, type LockedItem } from '../../inventory/change-items.ts';
 import {
   endReservations,
   type HoldingReservation,
   holdingReservations,
   lockReservationClocks,
-} from '../../inventory/item-reservations.ts';
+} from '../../inventory/units/item-reservations.ts';
 
 /** What the dealer sees of the reservations of an item and does with them. Those made in test mode hold nothing. */
 export type ItemReservation = HoldingReservation & { reference: string | null; createdAt: Date; expiresAt: Date };

@@ -6,7 +6,11 @@ import { RESERVATION_RETENTION_DAYS } from '../../contract/limits.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime, transactionTime } from '../../db/sql-time.ts';
-import { endReservations, lockReservationClocks, overdueReservations } from '../../inventory/item-reservations.ts';
+import {
+  endReservations,
+  lockReservationClocks,
+  overdueReservations,
+} from '../../inventory/units/item-reservations.ts';
 
 /** Each batch holds the clocks of its channels, which the writes of those integrations wait for. */
 const BATCH_LIMIT = 100;

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
-import { holdingReservations } from '../../inventory/item-reservations.ts';
+import { holdingReservations } from '../../inventory/units/item-reservations.ts';
 import type { ReservationOwner } from './change-reservations.ts';
 import { RESERVATION_COLUMNS, type ReservationRow } from './reservation-rows.ts';
 

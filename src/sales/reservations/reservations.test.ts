@@ -7,10 +7,10 @@ import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
-import { editItems } from '../../inventory/edit-items.ts';
-import { editItem, setHidden } from '../../inventory/items.ts';
-import { moveUnits, releaseUnits, reserveUnits } from '../../inventory/movements.ts';
+import { editItems } from '../../inventory/items/edit-items.ts';
+import { editItem, setHidden } from '../../inventory/items/items.ts';
 import { setPublished } from '../../inventory/publications.ts';
+import { moveUnits, releaseUnits, reserveUnits } from '../../inventory/units/movements.ts';
 import { deleteItem } from '../delete-item.ts';
 import { runDeletions } from '../deletion/run-deletions.ts';
 import { confirmOrder, matchLine } from '../orders/order-operations.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../../test/harness/webhooks.ts';
 import { isId } from '../../contract/ids.ts';
 import { sql } from '../../db/sql.ts';
-import { moveUnits } from '../../inventory/movements.ts';
+import { moveUnits } from '../../inventory/units/movements.ts';
 import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/orders/order-operations.ts';
 import { setUrl, subscribe } from '../endpoints/endpoint-settings.ts';
 

@@ -7,7 +7,7 @@ import type { AuditEntry, auditOperations } from '../../../contract/dashboard/au
 import { DomainError } from '../../../contract/domain-error.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { CSV_START, writeCsv } from '../../../inventory/csv/csv-file.ts';
-import { undoChange } from '../../../inventory/undo-change.ts';
+import { undoChange } from '../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../call.ts';
 import { seesCost } from '../cost-access.ts';
 import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';

@@ -7,7 +7,7 @@ import { watch } from '../../../../test/harness/stock.ts';
 import { ping, queueEvents, startWebhookWorld, type WebhookWorld } from '../../../../test/harness/webhooks.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { sql } from '../../../db/sql.ts';
-import { createItem } from '../../../inventory/items.ts';
+import { createItem } from '../../../inventory/items/items.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 
 describe('deliveries and events in the dashboard', () => {

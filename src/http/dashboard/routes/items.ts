@@ -1,13 +1,13 @@
 import type { previewItem } from '../../../channel/projection/preview-item.ts';
 import type { itemOperations } from '../../../contract/dashboard/items.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
-import { assertNewItem, type ItemChanges, type NewItem } from '../../../inventory/item-input.ts';
-import { createItem, editItem, setHidden } from '../../../inventory/items.ts';
+import { assertNewItem, type ItemChanges, type NewItem } from '../../../inventory/items/item-input.ts';
+import { createItem, editItem, setHidden } from '../../../inventory/items/items.ts';
+import { assertItem } from '../../../inventory/items/read-item.ts';
 import { listLocations } from '../../../inventory/locations.ts';
-import { moveUnits, releaseUnits, reserveUnits } from '../../../inventory/movements.ts';
 import { addPhoto, orderPhotos, removePhoto, restorePhoto, rotatePhoto } from '../../../inventory/photos/photos.ts';
 import { changePromotion, endPromotion, startPromotion } from '../../../inventory/promotions.ts';
-import { assertItem } from '../../../inventory/read-item.ts';
+import { moveUnits, releaseUnits, reserveUnits } from '../../../inventory/units/movements.ts';
 import { deleteItem } from '../../../sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../../sales/sell.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../call.ts';

@@ -5,8 +5,8 @@ import { type DashboardClient, signedIn } from '../../../../test/harness/dashboa
 import { watch } from '../../../../test/harness/stock.ts';
 import { kindOverItems, runJobs } from '../../../../test/harness/stock-jobs.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { editItems } from '../../../inventory/edit-items.ts';
-import { createItem } from '../../../inventory/items.ts';
+import { editItems } from '../../../inventory/items/edit-items.ts';
+import { createItem } from '../../../inventory/items/items.ts';
 import { outcomeOfEdits } from '../../../inventory/jobs/batch-outcome.ts';
 import type { StockJobKinds } from '../../../inventory/jobs/job-kind.ts';
 import { startJob } from '../../../inventory/jobs/job-queue.ts';

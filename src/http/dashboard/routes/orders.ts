@@ -12,7 +12,7 @@ import { namesOfCustomers } from '../../../customers/customer-names.ts';
 import { readCustomers, type StoredCustomer } from '../../../customers/customer-rows.ts';
 import type { Database } from '../../../db/database.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
-import { summariesOf } from '../../../inventory/item-summaries.ts';
+import { summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import { assignCustomer } from '../../../sales/assign-customer.ts';
 import { countDealerOrders, listDealerOrders, type OrderFilter } from '../../../sales/orders/dealer/list-orders.ts';
 import { readDealerOrder } from '../../../sales/orders/dealer/order-details.ts';

@@ -6,7 +6,7 @@ import { addShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew, stockOf } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { newId } from '../../../ids/new-id.ts';
-import { reserveUnits } from '../../../inventory/movements.ts';
+import { reserveUnits } from '../../../inventory/units/movements.ts';
 
 describe('the reservations of an item in the dashboard', () => {
   let world: World;

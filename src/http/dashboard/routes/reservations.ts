@@ -1,6 +1,6 @@
 import type { reservationOperations } from '../../../contract/dashboard/reservations.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
-import { assertItem } from '../../../inventory/read-item.ts';
+import { assertItem } from '../../../inventory/items/read-item.ts';
 import { releaseReservation, reservationsOf } from '../../../sales/reservations/dealer-reservations.ts';
 import type { Handlers } from '../call.ts';
 

@@ -10,7 +10,7 @@ import type { SaleRow, saleOperations } from '../../../contract/dashboard/sales.
 import { DomainError } from '../../../contract/domain-error.ts';
 import { type CustomerName, namesOfCustomers, searchCustomerNames } from '../../../customers/customer-names.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
-import { type ItemSummary, summariesOf } from '../../../inventory/item-summaries.ts';
+import { type ItemSummary, summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import { countSales, type ListedSale, listSales, type SaleFilter, totalSales } from '../../../sales/list-sales.ts';
 import { changeSale, sellUnits, voidSale } from '../../../sales/sell.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';

@@ -8,8 +8,6 @@ import {
 import { DomainError } from '../../../contract/domain-error.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { currencyOf } from '../../../dealers/organization-settings.ts';
-import { listLocations } from '../../../inventory/locations.ts';
-import { setPublished } from '../../../inventory/publications.ts';
 import {
   countStock,
   listBrands,
@@ -18,7 +16,9 @@ import {
   type StockFilter,
   type StockPage,
   type StockRow,
-} from '../../../inventory/stock-list.ts';
+} from '../../../inventory/lists/stock-list.ts';
+import { listLocations } from '../../../inventory/locations.ts';
+import { setPublished } from '../../../inventory/publications.ts';
 import type { Handlers, SignedIn } from '../call.ts';
 import { seesCost } from '../cost-access.ts';
 import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';

@@ -2,7 +2,7 @@ import type { OrderStatus } from '../../../contract/order-states.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { FOUND_LIMIT, searchQueryOf } from '../../../db/search-words.ts';
 import { plannedAnew, rawSql, sql } from '../../../db/sql.ts';
-import { findStockIds } from '../../../inventory/stock-list.ts';
+import { findStockIds } from '../../../inventory/lists/stock-list.ts';
 import {
   countListed,
   type Found,

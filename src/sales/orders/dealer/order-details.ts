@@ -2,7 +2,7 @@ import { DomainError } from '../../../contract/domain-error.ts';
 import type { Order } from '../../../contract/resources/order.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
-import { type ItemSummary, summariesOf } from '../../../inventory/item-summaries.ts';
+import { type ItemSummary, summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import { type Unmatched, unmatchedReasons } from './unmatched-reasons.ts';
 
 /** An order of a dealer with what its page shows beside it. */

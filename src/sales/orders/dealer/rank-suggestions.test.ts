@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ItemSummary } from '../../../inventory/item-summaries.ts';
+import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
 import { numberWords, type ReportedLine, rankSuggestions } from './rank-suggestions.ts';
 
 function item(id: string, changes: Partial<ItemSummary> = {}): ItemSummary {

@@ -1,5 +1,5 @@
 import type { SuggestionReason } from '../../../contract/dashboard/order-labels.ts';
-import type { ItemSummary } from '../../../inventory/item-summaries.ts';
+import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
 
 /** What the client reported of a line. */
 export type ReportedLine = {

@@ -3,7 +3,7 @@ import type { Order } from '../../../contract/resources/order.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { presenceOn } from '../../../inventory/channel-presence.ts';
-import type { ItemSummary } from '../../../inventory/item-summaries.ts';
+import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
 
 /** Why a line has no item, as it stands now: stock that was taken when the order came may be free again. */
 export type Unmatched = {

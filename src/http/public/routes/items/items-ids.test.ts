@@ -13,10 +13,10 @@ import { PIECE_BYTES } from '../../../../db/page-bytes.ts';
 import { rawSql } from '../../../../db/sql.ts';
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../../../ids/new-id.ts';
-import { createItem, editItem, setHidden } from '../../../../inventory/items.ts';
-import { reserveUnits } from '../../../../inventory/movements.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items/items.ts';
 import { startPromotion } from '../../../../inventory/promotions.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
+import { reserveUnits } from '../../../../inventory/units/movements.ts';
 import { deleteItem } from '../../../../sales/delete-item.ts';
 import { sellUnits } from '../../../../sales/sell.ts';
 

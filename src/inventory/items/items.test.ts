@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import type { ApiClient } from '../../test/harness/api-client.ts';
-import { observe, observeAll, readDocuments, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { part, publishNew, watch } from '../../test/harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { newId } from '../ids/new-id.ts';
-import { deleteItem } from '../sales/delete-item.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import type { ApiClient } from '../../../test/harness/api-client.ts';
+import {
+  observe,
+  observeAll,
+  readDocuments,
+  type SecondChannel,
+  secondChannel,
+} from '../../../test/harness/observe.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { part, publishNew, watch } from '../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { newId } from '../../ids/new-id.ts';
+import { deleteItem } from '../../sales/delete-item.ts';
+import { createBusinessUnit, createLocation } from '../locations.ts';
+import { setPublished } from '../publications.ts';
+import { reserveUnits } from '../units/movements.ts';
 import type { ItemChanges, NewItem } from './item-input.ts';
 import { createItem, editItem, setHidden } from './items.ts';
-import { createBusinessUnit, createLocation } from './locations.ts';
-import { reserveUnits } from './movements.ts';
-import { setPublished } from './publications.ts';
 
 describe('the dealer’s items', () => {
   let world: World;

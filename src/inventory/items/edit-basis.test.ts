@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { publishNew, watch } from '../../test/harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { sellUnits } from '../sales/sell.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { publishNew, watch } from '../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { sellUnits } from '../../sales/sell.ts';
 import type { ItemChanges } from './item-input.ts';
 import { type EditBasis, editItem, setHidden } from './items.ts';
 import { readItem } from './read-item.ts';

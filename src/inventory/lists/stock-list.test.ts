@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import { part, watch } from '../../test/harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { STOCK_SORTS } from '../contract/dashboard/stock.ts';
-import { sql } from '../db/sql.ts';
-import { newId } from '../ids/new-id.ts';
-import { createItem, editItem, setHidden } from './items.ts';
-import { reserveUnits } from './movements.ts';
-import { startPromotion } from './promotions.ts';
-import { setPublished } from './publications.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { part, watch } from '../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { STOCK_SORTS } from '../../contract/dashboard/stock.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../ids/new-id.ts';
+import { createItem, editItem, setHidden } from '../items/items.ts';
+import { startPromotion } from '../promotions.ts';
+import { setPublished } from '../publications.ts';
+import { reserveUnits } from '../units/movements.ts';
 import {
   countStock,
   findStockIds,

@@ -1,6 +1,6 @@
-import type { StockStatus } from '../contract/dashboard/stock.ts';
-import type { Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import type { StockStatus } from '../../contract/dashboard/stock.ts';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 
 /** What people recognise an item by, and whether it can be sold. */
 export type ItemSummary = {

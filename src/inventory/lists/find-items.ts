@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.ts';
-import { plannedAnew, sql } from '../db/sql.ts';
+import type { Queryable } from '../../db/database.ts';
+import { plannedAnew, sql } from '../../db/sql.ts';
 
 /** Finds free stock that an order may be about, when the order does not say so by its id. */
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import type { ApiClient } from '../../test/harness/api-client.ts';
-import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { openShop } from '../../test/harness/shop.ts';
-import { part, publishNew, watch } from '../../test/harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { newId } from '../ids/new-id.ts';
-import type { NewItem } from './item-input.ts';
-import { createItem } from './items.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import type { ApiClient } from '../../../test/harness/api-client.ts';
+import { observe, observeAll, type SecondChannel, secondChannel } from '../../../test/harness/observe.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { openShop } from '../../../test/harness/shop.ts';
+import { part, publishNew, watch } from '../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { newId } from '../../ids/new-id.ts';
+import type { NewItem } from '../items/item-input.ts';
+import { createItem } from '../items/items.ts';
+import { setPublished } from '../publications.ts';
 import { type Movement, moveUnits, releaseUnits, reserveUnits } from './movements.ts';
-import { setPublished } from './publications.ts';
 
 describe('movements of stock', () => {
   let world: World;

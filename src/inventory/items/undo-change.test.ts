@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { publishNew, watch } from '../../test/harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { sql } from '../db/sql.ts';
-import { newId } from '../ids/new-id.ts';
-import { sellUnits } from '../sales/sell.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { publishNew, watch } from '../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../ids/new-id.ts';
+import { sellUnits } from '../../sales/sell.ts';
+import { orderPhotos, removePhoto } from '../photos/photos.ts';
+import { setPublished } from '../publications.ts';
 import type { ItemChanges } from './item-input.ts';
 import { editItem, setHidden } from './items.ts';
-import { orderPhotos, removePhoto } from './photos/photos.ts';
-import { setPublished } from './publications.ts';
 import { readItem } from './read-item.ts';
 import { undoChange } from './undo-change.ts';
 

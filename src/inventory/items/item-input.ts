@@ -1,16 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { DomainError } from '../contract/domain-error.ts';
+import { DomainError } from '../../contract/domain-error.ts';
 import {
   AMOUNT_LIMIT,
   DESCRIPTION_LENGTH_LIMIT,
   STOCK_NUMBER_LENGTH_LIMIT,
   STRING_LENGTH_LIMIT,
   UNITS_LIMIT,
-} from '../contract/limits.ts';
-import { OneOf } from '../contract/resources/common.ts';
-import { WatchAttributes } from '../contract/resources/listing.ts';
-import { PartAttributes } from '../contract/resources/part.ts';
+} from '../../contract/limits.ts';
+import { OneOf } from '../../contract/resources/common.ts';
+import { WatchAttributes } from '../../contract/resources/listing.ts';
+import { PartAttributes } from '../../contract/resources/part.ts';
 
 export const AMOUNT_MAX = AMOUNT_LIMIT;
 export const UNITS_MAX = UNITS_LIMIT;

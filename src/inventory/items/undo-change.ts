@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Actor } from '../audit/actor.ts';
-import { findAuditRow, type UndoableRow } from '../audit/read-audit.ts';
-import type { Values } from '../audit/record-audit.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { UNDO_LIMIT_DAYS } from '../contract/dashboard/limits.ts';
-import { DomainError } from '../contract/domain-error.ts';
+import type { Actor } from '../../audit/actor.ts';
+import { findAuditRow, type UndoableRow } from '../../audit/read-audit.ts';
+import type { Values } from '../../audit/record-audit.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { orderPhotos, restorePhoto } from '../photos/photos.ts';
+import { setPublished } from '../publications.ts';
 import type { ItemChanges } from './item-input.ts';
 import { editItem, setHidden } from './items.ts';
-import { orderPhotos, restorePhoto } from './photos/photos.ts';
-import { setPublished } from './publications.ts';
 import { type ItemDetails, readItem } from './read-item.ts';
 
 /** A colleague may save between reading and undoing; then it is looked at again. */

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Values } from '../audit/record-audit.ts';
-import { lockClocks } from '../channel/clock.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, projectItems } from '../channel/projection/project-items.ts';
-import { DomainError } from '../contract/domain-error.ts';
-import type { Queryable, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { transactionTime } from '../db/sql-time.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
-import { listChannels } from '../dealers/integrations/integrations.ts';
-import { expireReservations, lockItems } from './change.ts';
+import type { Values } from '../../audit/record-audit.ts';
+import { lockClocks } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { transactionTime } from '../../db/sql-time.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
+import { listChannels } from '../../dealers/integrations/integrations.ts';
+import { expireReservations, lockItems } from '../change-items.ts';
+import { summarizeItems } from '../lists/stock-summary.ts';
+import { belowPromotion, highestPromotions } from '../promotions.ts';
+import { switchOff, switchOn } from '../publications.ts';
 import { assertChanges, assertUnitsOwned, type ItemChanges } from './item-input.ts';
-import { belowPromotion, highestPromotions } from './promotions.ts';
-import { switchOff, switchOn } from './publications.ts';
-import { summarizeItems } from './stock-summary.ts';
 import { readStockValues, type StockValues } from './stock-values.ts';
 
 /** What a job can change of an item. The stock number is what files know it by, so it stays. */

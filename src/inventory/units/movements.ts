@@ -1,11 +1,11 @@
-import type { Actor } from '../audit/actor.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { DomainError } from '../contract/domain-error.ts';
-import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { changeItem, type LockedItem } from './change.ts';
-import { assertUnitsOwned } from './item-input.ts';
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { changeItem, type LockedItem } from '../change-items.ts';
+import { assertUnitsOwned } from '../items/item-input.ts';
 import { unitsReservedByClients } from './item-reservations.ts';
 
 /** Movements of stock: units come, go, are held back and let go. Each is one transaction and one stock event. */

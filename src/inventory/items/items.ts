@@ -1,15 +1,15 @@
-import type { Actor } from '../audit/actor.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { projectItems } from '../channel/projection/project-items.ts';
-import { DomainError } from '../contract/domain-error.ts';
-import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { transactionTime } from '../db/sql-time.ts';
-import { newId } from '../ids/new-id.ts';
-import { type BulkAudit, changeItem, changeItems, type LockedItem, missingItems } from './change.ts';
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { projectItems } from '../../channel/projection/project-items.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { transactionTime } from '../../db/sql-time.ts';
+import { newId } from '../../ids/new-id.ts';
+import { type BulkAudit, changeItem, changeItems, type LockedItem, missingItems } from '../change-items.ts';
+import { assertAbovePromotions } from '../promotions.ts';
 import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
-import { assertAbovePromotions } from './promotions.ts';
 
 const FOREIGN_KEY_VIOLATION = '23503';
 

@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 
 /**
  * Counts an item's photos and the channels it is on into its own row, which is locked, so that a list filters by them

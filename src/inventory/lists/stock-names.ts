@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 
 /** How people call items, business units and locations, by their ids, as far as they are this dealer's. */
 export async function namesOfStock(

@@ -1,6 +1,6 @@
-import type { StockStatus } from '../contract/dashboard/stock.ts';
-import type { Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import type { StockStatus } from '../../contract/dashboard/stock.ts';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 
 /** An item with everything that a job can change, as it stands. */
 export type StockValues = {

@@ -1,10 +1,10 @@
-import type { Values } from '../audit/record-audit.ts';
-import { lockClocks } from '../channel/clock.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf, projectItems } from '../channel/projection/project-items.ts';
-import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { lockItems } from './change.ts';
+import type { Values } from '../../audit/record-audit.ts';
+import { lockClocks } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { lockItems } from '../change-items.ts';
 import { readStockValues, type StockValues } from './stock-values.ts';
 
 export type Removal = {

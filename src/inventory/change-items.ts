@@ -6,8 +6,8 @@ import { integrationsOf, type ProjectionRequest, projectItems } from '../channel
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { endReservations, lockReservationClocks, overdueReservations, unitsFreed } from './item-reservations.ts';
-import { summarizeItems } from './stock-summary.ts';
+import { summarizeItems } from './lists/stock-summary.ts';
+import { endReservations, lockReservationClocks, overdueReservations, unitsFreed } from './units/item-reservations.ts';
 
 /** An item as the operations on it need it, its row locked. */
 export type LockedItem = {

@@ -1,5 +1,5 @@
-import type { Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 import { listStock, type StockPage, type StockRow } from './stock-list.ts';
 
 export type FoundItem = Pick<StockRow, 'id' | 'kind' | 'title' | 'stockNumber' | 'reference' | 'photoId'>;

@@ -1,7 +1,7 @@
-import type { StockStatus } from '../contract/dashboard/stock.ts';
-import { DomainError } from '../contract/domain-error.ts';
-import type { Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import type { StockStatus } from '../../contract/dashboard/stock.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 
 /** An item with everything that the dealer typed or did to it, private fields included. Amounts are minor units. */
 export type ItemDetails = {

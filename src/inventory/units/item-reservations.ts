@@ -1,10 +1,10 @@
-import { advanceClocks, lockClocks, nextStamp, stampOf } from '../channel/clock.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { integrationsOf } from '../channel/projection/project-items.ts';
-import type { Queryable, Transaction } from '../db/database.ts';
-import { type Sql, sql } from '../db/sql.ts';
-import { clockTime } from '../db/sql-time.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { advanceClocks, lockClocks, nextStamp, stampOf } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { integrationsOf } from '../../channel/projection/project-items.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { clockTime } from '../../db/sql-time.ts';
+import { unnestRows } from '../../db/unnest-rows.ts';
 
 /**
  * What stock knows of the clients' reservations: they hold units, and whoever locks an item first ends those whose time is
