@@ -5,7 +5,7 @@ import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
-import type { ReadLimitOptions } from './public/read-limits.ts';
+import type { ReadLimitOptions } from './public/reads/read-limits.ts';
 import type { Readiness } from './readiness.ts';
 
 /** All that the HTTP side of the service is made from. */

@@ -4,8 +4,8 @@ import type { DocumentReader } from '../../channel/reads/read-documents.ts';
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operations.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { AdmittedIntegration } from './authentication.ts';
-import type { ReadCache } from './read-cache.ts';
-import type { ReadLimits } from './read-limits.ts';
+import type { ReadCache } from './reads/read-cache.ts';
+import type { ReadLimits } from './reads/read-limits.ts';
 import type { WriteExecutor } from './writes/execute-writes.ts';
 
 /** What lives as long as the public API: its options, and the caches and codecs made from them. */

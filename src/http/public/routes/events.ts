@@ -13,8 +13,8 @@ import {
 } from '../../../webhooks/event-log.ts';
 import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
-import { listBody } from '../list-body.ts';
-import { readListQuery } from '../list-query.ts';
+import { listBody } from '../reads/list-body.ts';
+import { readListQuery } from '../reads/list-query.ts';
 
 const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 

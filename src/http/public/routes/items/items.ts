@@ -9,9 +9,9 @@ import { reservedUntil } from '../../../../sales/reservations/read-reservations.
 import type { AdmittedIntegration } from '../../authentication.ts';
 import { reading } from '../../database-faults.ts';
 import type { Call, Handler, PublicContext } from '../../handler.ts';
-import { assertIdsAlone, readIds } from '../../ids-query.ts';
-import { listBody } from '../../list-body.ts';
-import { parseChoices, readListQuery } from '../../list-query.ts';
+import { assertIdsAlone, readIds } from '../../reads/ids-query.ts';
+import { listBody } from '../../reads/list-body.ts';
+import { parseChoices, readListQuery } from '../../reads/list-query.ts';
 
 type Kind = 'listing' | 'part';
 

@@ -17,8 +17,8 @@ import {
 import { isStorable } from '../../../json/unstorable.ts';
 import { reading } from '../../database-faults.ts';
 import type { Call, Handler } from '../../handler.ts';
-import { listBody } from '../../list-body.ts';
-import { type ListQuery, parseChoices, readListQuery } from '../../list-query.ts';
+import { listBody } from '../../reads/list-body.ts';
+import { type ListQuery, parseChoices, readListQuery } from '../../reads/list-query.ts';
 
 type ListCall = Call<typeof OPERATIONS.listOrders>;
 

@@ -12,8 +12,8 @@ import { presentReservation, type ReservationRow } from '../../../../sales/reser
 import type { AdmittedIntegration } from '../../authentication.ts';
 import { reading } from '../../database-faults.ts';
 import type { Handler, PublicContext } from '../../handler.ts';
-import { listBody } from '../../list-body.ts';
-import { parseChoices, readListQuery } from '../../list-query.ts';
+import { listBody } from '../../reads/list-body.ts';
+import { parseChoices, readListQuery } from '../../reads/list-query.ts';
 
 const STATUSES = valuesOf('reservation_status');
 

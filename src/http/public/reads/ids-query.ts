@@ -1,5 +1,5 @@
-import { ApiError } from '../../contract/errors.ts';
-import { READ_IDS_LIMIT } from '../../contract/limits.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { READ_IDS_LIMIT } from '../../../contract/limits.ts';
 
 /** The query of a list that is read by `ids`. */
 export type IdsQuery = {

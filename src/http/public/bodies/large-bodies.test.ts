@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { freshKey, openShop } from '../../../test/harness/shop.ts';
-import { startWorld, type World } from '../../../test/harness/world.ts';
-import { METADATA_LIMIT_BYTES } from '../../contract/limits.ts';
-import { LARGE_BODY_BYTES } from '../json/json-body.ts';
+import { freshKey, openShop } from '../../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { METADATA_LIMIT_BYTES } from '../../../contract/limits.ts';
+import { LARGE_BODY_BYTES } from '../../json/json-body.ts';
 
 let world: World;
 before(async () => {

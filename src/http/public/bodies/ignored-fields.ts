@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UnknownNames } from '../json/unknown-names.ts';
+import { UnknownNames } from '../../json/unknown-names.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 declare module 'fastify' {

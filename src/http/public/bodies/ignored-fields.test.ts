@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ApiResponse } from '../../../test/harness/api-client.ts';
-import { freshKey, openShop, type Shop } from '../../../test/harness/shop.ts';
-import { publishNew, watch } from '../../../test/harness/stock.ts';
-import { startWorld, type World } from '../../../test/harness/world.ts';
-import { OrderInput } from '../../contract/resources/order.ts';
-import { parseJsonBody } from '../json/json-body.ts';
-import type { Shape } from '../json/shape.ts';
-import { UnknownNames } from '../json/unknown-names.ts';
+import type { ApiResponse } from '../../../../test/harness/api-client.ts';
+import { freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { publishNew, watch } from '../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { OrderInput } from '../../../contract/resources/order.ts';
+import { parseJsonBody } from '../../json/json-body.ts';
+import type { Shape } from '../../json/shape.ts';
+import { UnknownNames } from '../../json/unknown-names.ts';
 import { ignoredFieldsOf } from './ignored-fields.ts';
 
 let world: World;

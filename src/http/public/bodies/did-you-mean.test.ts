@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OPERATIONS } from '../../contract/operations.ts';
-import { CustomerInput } from '../../contract/resources/customer.ts';
-import { OrderInput } from '../../contract/resources/order.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
+import { CustomerInput } from '../../../contract/resources/customer.ts';
+import { OrderInput } from '../../../contract/resources/order.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 const ORDER = Object.keys(OrderInput.properties);

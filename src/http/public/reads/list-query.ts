@@ -1,8 +1,8 @@
-import type { Cursor, Cursors, ListName } from '../../channel/reads/cursors.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { PAGE_LIMIT_DEFAULT } from '../../contract/limits.ts';
-import { shownText } from '../../contract/shown-value.ts';
-import { parseTimestamp } from '../../contract/timestamps.ts';
+import type { Cursor, Cursors, ListName } from '../../../channel/reads/cursors.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { PAGE_LIMIT_DEFAULT } from '../../../contract/limits.ts';
+import { shownText } from '../../../contract/shown-value.ts';
+import { parseTimestamp } from '../../../contract/timestamps.ts';
 
 /** A list's query, understood: what to read and after which row. */
 export type ListQuery = {

@@ -1,5 +1,5 @@
-import type { PageRest } from '../../db/page-bytes.ts';
-import { weakEtagOf } from '../etag.ts';
+import type { PageRest } from '../../../db/page-bytes.ts';
+import { weakEtagOf } from '../../etag.ts';
 
 /** The body of a list: its bytes, or, for a page that is larger than a piece, how to read them piece by piece. */
 export type ListBody = { body: Buffer } | { stream: ListStream };

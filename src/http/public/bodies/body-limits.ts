@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
-import { READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
-import { waitUnlessOverloaded } from './read-limits.ts';
+import { createKeyedSemaphore } from '../../../concurrency/keyed-semaphore.ts';
+import { READ_WAIT_LIMIT_MS } from '../../../contract/limits.ts';
+import { waitUnlessOverloaded } from '../reads/read-limits.ts';
 
 /** Smaller bodies are not counted: 600 requests a minute of them are bounded by the rate limit. */
 const COUNTED_FROM_BYTES = 128 * 1024;

@@ -5,9 +5,9 @@ import {
   type KeyedSemaphore,
   type Release,
   SemaphoreError,
-} from '../../concurrency/keyed-semaphore.ts';
-import { ApiError } from '../../contract/errors.ts';
-import { OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
+} from '../../../concurrency/keyed-semaphore.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_MS } from '../../../contract/limits.ts';
 
 /**
  * What the reads of one integration may take of the process, so that the others have theirs: database connections, and

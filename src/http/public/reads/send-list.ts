@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Release } from '../../concurrency/keyed-semaphore.ts';
-import { ApiError } from '../../contract/errors.ts';
-import type { Encoding } from '../accept-encoding.ts';
+import type { Release } from '../../../concurrency/keyed-semaphore.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import type { Encoding } from '../../accept-encoding.ts';
 import { BROTLI_QUALITY } from './compression.ts';
 import type { ListPiece, ListStream } from './list-body.ts';
 
