@@ -15,7 +15,7 @@ import { insertUser } from '../../src/dealers/users/users.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
 import type { DashboardOptions } from '../../src/http/dashboard/dashboard-options.ts';
-import { loadPageFiles, type PageFiles } from '../../src/http/dashboard/page-files.ts';
+import { loadPageFiles, type PageFiles } from '../../src/http/dashboard/static/page-files.ts';
 import { createLog } from '../../src/http/logging/log.ts';
 import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
 import { createReadiness } from '../../src/http/readiness.ts';

@@ -10,9 +10,9 @@ import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
-import { createFileLimits, createOperationLimits, type OperationLimits } from './operation-limits.ts';
+import { createFileLimits, createOperationLimits, type OperationLimits } from './limits/operation-limits.ts';
+import { assertStorable } from './limits/storable-texts.ts';
 import { originCheck } from './origin-check.ts';
-import { assertStorable } from './storable-texts.ts';
 
 /** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
 export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {

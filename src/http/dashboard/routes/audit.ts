@@ -9,9 +9,9 @@ import type { Queryable } from '../../../db/database.ts';
 import { CSV_START, writeCsv } from '../../../inventory/csv/csv-file.ts';
 import { undoChange } from '../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../call.ts';
-import { seesCost } from '../cost-access.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
-import { namesOfObjects } from '../object-names.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { seesCost } from '../presenters/cost-access.ts';
+import { namesOfObjects } from '../presenters/object-names.ts';
 
 /** The log has one order. */
 const SORT = '-at';

@@ -14,9 +14,14 @@ import { exportCustomer } from '../../../sales/export-customer.ts';
 import { mergeCustomers } from '../../../sales/merge-customers.ts';
 import { previewMerge } from '../../../sales/merge-preview.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
-import { presentConflict, presentCustomerPage, presentCustomerRow, presentPreview } from '../customer-presenters.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
-import { modesOf } from '../order-presenters.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import {
+  presentConflict,
+  presentCustomerPage,
+  presentCustomerRow,
+  presentPreview,
+} from '../presenters/customer-presenters.ts';
+import { modesOf } from '../presenters/order-presenters.ts';
 import { withWireFields } from '../wire-fields.ts';
 
 const SORTS = ['-created', 'created'];

@@ -24,9 +24,9 @@ import {
 } from '../../../webhooks/delivery-queue/replay.ts';
 import { readEndpointStatuses } from '../../../webhooks/endpoints/endpoint-status.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../call.ts';
-import { deliveryFilterOf, idPageOf } from '../delivery-filters.ts';
-import { nameOf, objectsOf } from '../event-objects.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
+import { deliveryFilterOf, idPageOf } from '../lists/delivery-filters.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { nameOf, objectsOf } from '../presenters/event-objects.ts';
 
 /** Deliveries have one order. */
 const SORT = '-created';

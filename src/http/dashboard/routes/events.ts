@@ -15,10 +15,10 @@ import {
 } from '../../../webhooks/dealer/list-events.ts';
 import { readEventPiece } from '../../../webhooks/event-log.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
-import { bothObjects, idPageOf, integrationsOf } from '../delivery-filters.ts';
-import { nameOf, objectsOf, searchObjects } from '../event-objects.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
-import { timesOf } from '../order-presenters.ts';
+import { bothObjects, idPageOf, integrationsOf } from '../lists/delivery-filters.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { nameOf, objectsOf, searchObjects } from '../presenters/event-objects.ts';
+import { timesOf } from '../presenters/order-presenters.ts';
 
 /** Events have one order. */
 const SORT = '-created';

@@ -16,8 +16,8 @@ import {
 import { startImport } from '../../../inventory/import/start-import.ts';
 import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../inventory/import/store-zip.ts';
 import type { Call, Handlers } from '../call.ts';
-import { seesCost } from '../cost-access.ts';
-import { asUpload, withUpload } from '../upload.ts';
+import { asUpload, withUpload } from '../limits/upload.ts';
+import { seesCost } from '../presenters/cost-access.ts';
 import { announceJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 

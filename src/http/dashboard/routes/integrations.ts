@@ -34,7 +34,7 @@ import {
   presentPreview,
   presentSummary,
   settingsOf,
-} from './integration-presenters.ts';
+} from '../presenters/integration-presenters.ts';
 
 const JOBS_SHOWN = 5;
 const DELETIONS_SHOWN = 20;

@@ -11,9 +11,9 @@ import { moveUnits, releaseUnits, reserveUnits } from '../../../inventory/units/
 import { deleteItem } from '../../../sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../../sales/sell.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../call.ts';
-import { seesCost } from '../cost-access.ts';
-import { presentChannels, readChoices, readItemPage } from '../item-page.ts';
-import { withUpload } from '../upload.ts';
+import { withUpload } from '../limits/upload.ts';
+import { seesCost } from '../presenters/cost-access.ts';
+import { presentChannels, readChoices, readItemPage } from '../presenters/item-page.ts';
 
 export const itemHandlers: Handlers<typeof itemOperations> = {
   async getItem({ context, user, params }) {

@@ -14,8 +14,8 @@ import {
   undoJob,
 } from '../../../inventory/jobs/job-queue.ts';
 import type { Call, Handlers, SignedIn } from '../call.ts';
-import { seesCost } from '../cost-access.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { seesCost } from '../presenters/cost-access.ts';
 
 /** Jobs have one order. */
 const SORT = '-created';

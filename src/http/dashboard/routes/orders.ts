@@ -27,9 +27,9 @@ import {
   unmatchLine,
 } from '../../../sales/orders/order-operations.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
-import { modesOf, presentItem, presentOrderPage, presentRow, timesOf } from '../order-presenters.ts';
-import { readOrderTimeline } from '../order-timeline.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { modesOf, presentItem, presentOrderPage, presentRow, timesOf } from '../presenters/order-presenters.ts';
+import { readOrderTimeline } from '../presenters/order-timeline.ts';
 import { withWireFields } from '../wire-fields.ts';
 
 const FIELDS = { lineId: 'line_id', itemId: 'item_id', customerId: 'customer_id' };

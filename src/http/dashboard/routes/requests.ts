@@ -11,7 +11,7 @@ import {
   sumUnlogged,
 } from '../../logging/api-requests.ts';
 import type { Handlers } from '../call.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
 
 const NEWEST_FIRST = '-at';
 /** Open operations have no key, so nobody's log has them. */

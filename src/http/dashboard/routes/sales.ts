@@ -14,8 +14,8 @@ import { type ItemSummary, summariesOf } from '../../../inventory/lists/item-sum
 import { countSales, type ListedSale, listSales, type SaleFilter, totalSales } from '../../../sales/list-sales.ts';
 import { changeSale, sellUnits, voidSale } from '../../../sales/sell.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
-import { fullName, modesOf, photoUrl, presentCustomer, timesOf } from '../order-presenters.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { fullName, modesOf, photoUrl, presentCustomer, timesOf } from '../presenters/order-presenters.ts';
 import { withWireFields } from '../wire-fields.ts';
 
 const FIELDS = { itemId: 'item_id', customerId: 'customer_id' };

@@ -20,8 +20,8 @@ import {
 import { listLocations } from '../../../inventory/locations.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 import type { Handlers, SignedIn } from '../call.ts';
-import { seesCost } from '../cost-access.ts';
-import { pageOf, pageRequestOf, readingPage } from '../list-page.ts';
+import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { seesCost } from '../presenters/cost-access.ts';
 
 type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };
 

@@ -1,8 +1,8 @@
-import type { Queryable } from '../../db/database.ts';
-import { listChannels } from '../../dealers/integrations/integrations.ts';
-import { findOrganization } from '../../dealers/organizations.ts';
-import { namesOfPeople } from '../../dealers/people-names.ts';
-import { namesOfStock } from '../../inventory/lists/stock-names.ts';
+import type { Queryable } from '../../../db/database.ts';
+import { listChannels } from '../../../dealers/integrations/integrations.ts';
+import { findOrganization } from '../../../dealers/organizations.ts';
+import { namesOfPeople } from '../../../dealers/people-names.ts';
+import { namesOfStock } from '../../../inventory/lists/stock-names.ts';
 
 /** How people call things, by ids of any kind. What has no name of its own, such as an order, is not in it. */
 export async function namesOfObjects(

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import type { Encoding } from '../accept-encoding.ts';
-import { strongEtagOf } from '../etag.ts';
+import type { Encoding } from '../../accept-encoding.ts';
+import { strongEtagOf } from '../../etag.ts';
 
 /** One file of the built dashboard, in every encoding that it is sent in. */
 export type PageFile = {

@@ -1,14 +1,14 @@
-import { type ChannelPreview, type ItemDraft, previewItem } from '../../channel/projection/preview-item.ts';
-import type { PriceSteps } from '../../channel/projection/pricing.ts';
-import type { ItemChannel, ItemPage } from '../../contract/dashboard/items.ts';
-import { listChannels } from '../../dealers/integrations/integrations.ts';
-import { organizationDefaults } from '../../dealers/organization-settings.ts';
-import { type ItemDetails, readItem } from '../../inventory/items/read-item.ts';
-import { listBrands } from '../../inventory/lists/stock-list.ts';
-import { listLocations } from '../../inventory/locations.ts';
-import { unitsReservedByClients } from '../../inventory/units/item-reservations.ts';
-import { type HoldingOrder, ordersHolding, salesOf } from '../../sales/item-sales.ts';
-import type { DashboardContext, SignedIn } from './call.ts';
+import { type ChannelPreview, type ItemDraft, previewItem } from '../../../channel/projection/preview-item.ts';
+import type { PriceSteps } from '../../../channel/projection/pricing.ts';
+import type { ItemChannel, ItemPage } from '../../../contract/dashboard/items.ts';
+import { listChannels } from '../../../dealers/integrations/integrations.ts';
+import { organizationDefaults } from '../../../dealers/organization-settings.ts';
+import { type ItemDetails, readItem } from '../../../inventory/items/read-item.ts';
+import { listBrands } from '../../../inventory/lists/stock-list.ts';
+import { listLocations } from '../../../inventory/locations.ts';
+import { unitsReservedByClients } from '../../../inventory/units/item-reservations.ts';
+import { type HoldingOrder, ordersHolding, salesOf } from '../../../sales/item-sales.ts';
+import type { DashboardContext, SignedIn } from '../call.ts';
 import { seesCost } from './cost-access.ts';
 
 /** Everything that the page of an item shows. */

@@ -1,6 +1,6 @@
-import { LIST_LIMIT_DEFAULT } from '../../contract/dashboard/list.ts';
-import { DomainError } from '../../contract/domain-error.ts';
-import { sqlState } from '../../db/database.ts';
+import { LIST_LIMIT_DEFAULT } from '../../../contract/dashboard/list.ts';
+import { DomainError } from '../../../contract/domain-error.ts';
+import { sqlState } from '../../../db/database.ts';
 
 /** Where a page of a keyset list begins or ends: the value it is sorted by, as text, and the id of its row. */
 export type Position = { value: string | null; id: string };

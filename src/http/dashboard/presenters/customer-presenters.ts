@@ -4,13 +4,13 @@ import type {
   CustomerPage,
   CustomerRow,
   MergePreview as PreviewShape,
-} from '../../contract/dashboard/customers.ts';
-import type { ListedCustomer } from '../../customers/list-customers.ts';
-import type { MergedField } from '../../customers/merged-fields.ts';
-import type { CustomerDetails, CustomerLink } from '../../customers/read-customer.ts';
-import type { CustomerConflict } from '../../sales/customer-conflicts.ts';
-import type { CustomerSpend } from '../../sales/customer-spend.ts';
-import type { MergePreview } from '../../sales/merge-preview.ts';
+} from '../../../contract/dashboard/customers.ts';
+import type { ListedCustomer } from '../../../customers/list-customers.ts';
+import type { MergedField } from '../../../customers/merged-fields.ts';
+import type { CustomerDetails, CustomerLink } from '../../../customers/read-customer.ts';
+import type { CustomerConflict } from '../../../sales/customer-conflicts.ts';
+import type { CustomerSpend } from '../../../sales/customer-spend.ts';
+import type { MergePreview } from '../../../sales/merge-preview.ts';
 import { fullName, presentCustomer } from './order-presenters.ts';
 
 /** Customers as their pages show them. Every public field is named here. */

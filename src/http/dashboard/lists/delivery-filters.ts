@@ -1,12 +1,12 @@
-import type { DeliveryStatusName } from '../../contract/dashboard/delivery-labels.ts';
-import type { Period } from '../../contract/dashboard/order-labels.ts';
-import type { ChannelName } from '../../dealers/integrations/integrations.ts';
-import { type DeliveryFilter, EVERY_DELIVERY, type IdPage } from '../../webhooks/dealer/list-deliveries.ts';
-import { findDelivery } from '../../webhooks/delivery-queue/delivery-log.ts';
-import type { DashboardContext, SignedIn } from './call.ts';
-import { type EventSearch, searchObjects } from './event-objects.ts';
+import type { DeliveryStatusName } from '../../../contract/dashboard/delivery-labels.ts';
+import type { Period } from '../../../contract/dashboard/order-labels.ts';
+import type { ChannelName } from '../../../dealers/integrations/integrations.ts';
+import { type DeliveryFilter, EVERY_DELIVERY, type IdPage } from '../../../webhooks/dealer/list-deliveries.ts';
+import { findDelivery } from '../../../webhooks/delivery-queue/delivery-log.ts';
+import type { DashboardContext, SignedIn } from '../call.ts';
+import { type EventSearch, searchObjects } from '../presenters/event-objects.ts';
+import { timesOf } from '../presenters/order-presenters.ts';
 import type { PageRequest } from './list-page.ts';
-import { timesOf } from './order-presenters.ts';
 
 export type DeliveryQuery = {
   q?: string;

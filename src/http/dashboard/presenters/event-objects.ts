@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
-import type { EventObject } from '../../contract/dashboard/deliveries.ts';
-import { isId } from '../../contract/ids.ts';
-import type { Queryable } from '../../db/database.ts';
-import type { ChannelName } from '../../dealers/integrations/integrations.ts';
-import { findStock } from '../../inventory/lists/find-stock.ts';
-import { summariesOf } from '../../inventory/lists/item-summaries.ts';
-import { findOrders, numbersOfOrders } from '../../sales/orders/find-orders.ts';
-import type { DashboardContext, SignedIn } from './call.ts';
+import type { EventObject } from '../../../contract/dashboard/deliveries.ts';
+import { isId } from '../../../contract/ids.ts';
+import type { Queryable } from '../../../db/database.ts';
+import type { ChannelName } from '../../../dealers/integrations/integrations.ts';
+import { findStock } from '../../../inventory/lists/find-stock.ts';
+import { summariesOf } from '../../../inventory/lists/item-summaries.ts';
+import { findOrders, numbersOfOrders } from '../../../sales/orders/find-orders.ts';
+import type { DashboardContext, SignedIn } from '../call.ts';
 import { photoUrl } from './order-presenters.ts';
 
 type Shown = Static<typeof EventObject>;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { DomainError } from '../../contract/domain-error.ts';
+import { DomainError } from '../../../contract/domain-error.ts';
 
 /**
  * Refuses texts that PostgreSQL can neither store nor compare: with a NUL, or with half of a surrogate pair. Checked once

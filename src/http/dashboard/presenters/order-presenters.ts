@@ -1,11 +1,11 @@
 import type { Static } from 'typebox';
-import { PERIODS, type Period, type TestData } from '../../contract/dashboard/order-labels.ts';
-import type { CustomerGlance, ItemGlance, OrderPage, OrderRow } from '../../contract/dashboard/orders.ts';
-import type { CustomerName } from '../../customers/customer-names.ts';
-import type { ItemSummary } from '../../inventory/lists/item-summaries.ts';
-import type { ListedOrder } from '../../sales/orders/dealer/list-orders.ts';
-import type { OrderDetails } from '../../sales/orders/dealer/order-details.ts';
-import type { DashboardContext, SignedIn } from './call.ts';
+import { PERIODS, type Period, type TestData } from '../../../contract/dashboard/order-labels.ts';
+import type { CustomerGlance, ItemGlance, OrderPage, OrderRow } from '../../../contract/dashboard/orders.ts';
+import type { CustomerName } from '../../../customers/customer-names.ts';
+import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
+import type { ListedOrder } from '../../../sales/orders/dealer/list-orders.ts';
+import type { OrderDetails } from '../../../sales/orders/dealer/order-details.ts';
+import type { DashboardContext, SignedIn } from '../call.ts';
 
 /** Orders, items and customers as the pages of orders and sales show them. Every public field is named here. */
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../contract/errors.ts';
-import { acceptedEncoding } from '../accept-encoding.ts';
-import { isMatch } from '../etag.ts';
-import { pathOf } from '../request-url.ts';
-import type { DashboardOptions } from './dashboard-options.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { acceptedEncoding } from '../../accept-encoding.ts';
+import { isMatch } from '../../etag.ts';
+import { pathOf } from '../../request-url.ts';
+import type { DashboardOptions } from '../dashboard-options.ts';
 import type { PageFile, PageFiles } from './page-files.ts';
 
 /** Scripts come from this service alone. Mantine sets styles from script, which 'unsafe-inline' is for. */

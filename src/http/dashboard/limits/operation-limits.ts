@@ -4,8 +4,8 @@ import {
   type KeyedSemaphore,
   type Release,
   SemaphoreError,
-} from '../../concurrency/keyed-semaphore.ts';
-import { DashboardError } from './dashboard-error.ts';
+} from '../../../concurrency/keyed-semaphore.ts';
+import { DashboardError } from '../dashboard-error.ts';
 
 /**
  * How many operations of one dealer run at once, so that nobody can take the connections of the others, or of the

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
-import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
-import { clientSignal } from '../client-signal.ts';
-import type { SignedIn } from './call.ts';
-import { DashboardError } from './dashboard-error.ts';
+import { createKeyedSemaphore, SemaphoreError } from '../../../concurrency/keyed-semaphore.ts';
+import { PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
+import { clientSignal } from '../../client-signal.ts';
+import type { SignedIn } from '../call.ts';
+import { DashboardError } from '../dashboard-error.ts';
 
 /** Each is in memory while it is read and worked on, at most 25 MB. */
 const UPLOADS_AT_ONCE = 16;
