@@ -5,7 +5,7 @@ import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from '
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
 import { adopt, makeDataFolder } from './db/embedded/data-folder.ts';
 import { StartError } from './db/start-error.ts';
-import { proxyProblem } from './http/client-address.ts';
+import { proxyProblem } from './http/connection/client-address.ts';
 
 /**
  * All settings, read from the environment once and checked together. Only this file reads process.env; everything else

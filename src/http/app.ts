@@ -4,9 +4,9 @@ import { ApiError } from '../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS, HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import { newRequestId } from '../ids/new-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
-import { limitBodyTime } from './body-timeout.ts';
-import { type ClientFaults, clientFaults } from './client-faults.ts';
-import { followClient } from './client-signal.ts';
+import { limitBodyTime } from './connection/body-timeout.ts';
+import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
+import { followClient } from './connection/client-signal.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import { endStreams } from './dashboard/routes/live.ts';
@@ -15,6 +15,7 @@ import { servePages } from './dashboard/static/page-routes.ts';
 import { createWebhookTools } from './dashboard/webhook-tools.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
+import { createShortWay, type ShortWay } from './fast-path.ts';
 import { createApiRequestLog } from './logging/api-request-log.ts';
 import { logAnswer, type Written } from './logging/request-log.ts';
 import { photoRoutes } from './photos/routes.ts';
@@ -23,8 +24,7 @@ import { handedOver } from './public/reads/cached-reads.ts';
 import { readyRoute } from './public/routes/ready.ts';
 import { plainUrl } from './request-url.ts';
 import { securityHeaders } from './security-headers.ts';
-import { createShortWay, type ShortWay } from './short-way.ts';
-import { validatorCompiler } from './validation.ts';
+import { validatorCompiler } from './validation/validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -23,7 +23,7 @@ import { readIds } from '../../src/http/public/reads/ids-query.ts';
 import { parseChoices } from '../../src/http/public/reads/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';
 import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
-import { validatorCompiler } from '../../src/http/validation.ts';
+import { validatorCompiler } from '../../src/http/validation/validation.ts';
 import { bool, CellError, choice, compatibility, integer, list, money, number } from '../../src/inventory/csv/cells.ts';
 import { CSV_BYTES_LIMIT, readCsv } from '../../src/inventory/csv/csv-file.ts';
 import { DIRECTORY_LIMIT_BYTES, readDirectory, ZIP_ENTRIES_LIMIT } from '../../src/inventory/import/zip-file.ts';

@@ -1,6 +1,6 @@
 import type { PhotoFiles } from '../../inventory/photos/photo-files.ts';
 import type { ChangeFeed } from '../../live/change-feed.ts';
-import type { TrustedProxies } from '../client-address.ts';
+import type { TrustedProxies } from '../connection/client-address.ts';
 import type { PageFiles } from './static/page-files.ts';
 
 /** What the dashboard needs beside the options of the whole app. */

@@ -8,14 +8,14 @@ import { OPERATIONS, type Operation, type OperationId } from '../../contract/ope
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
-import type { ClientFaults } from '../client-faults.ts';
-import { clientSignal } from '../client-signal.ts';
+import type { ClientFaults } from '../connection/client-faults.ts';
+import { clientSignal } from '../connection/client-signal.ts';
+import type { ShortWay } from '../fast-path.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import { UnknownNames } from '../json/unknown-names.ts';
 import type { Logs } from '../logging/request-log.ts';
 import { pathOf } from '../request-url.ts';
-import type { ShortWay } from '../short-way.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
 import { limitBodies } from './bodies/body-limits.ts';
 import { nameIgnoredFields } from './bodies/ignored-fields.ts';

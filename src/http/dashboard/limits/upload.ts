@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { createKeyedSemaphore, SemaphoreError } from '../../../concurrency/keyed-semaphore.ts';
 import { PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
-import { clientSignal } from '../../client-signal.ts';
+import { clientSignal } from '../../connection/client-signal.ts';
 import type { SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Timeouts } from './app-options.ts';
+import type { Timeouts } from '../app-options.ts';
 import type { ClientFaults } from './client-faults.ts';
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Type, { type TSchema } from 'typebox';
-import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
-import { ApiError } from '../contract/errors.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { validatorCompiler } from './validation.ts';
 
 const nullable = (schema: TSchema) => Type.Optional(Type.Union([schema, Type.Null()]));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Type, { type TSchema } from 'typebox';
-import { DASHBOARD_OPERATIONS } from '../contract/dashboard/operations.ts';
-import { ApiError } from '../contract/errors.ts';
-import { EXPECTED_ANNOTATION } from '../contract/openapi-schemas.ts';
-import { OPERATIONS } from '../contract/operations.ts';
-import { BulkInput } from '../contract/resources/customer.ts';
-import { OrderInput } from '../contract/resources/order.ts';
+import { DASHBOARD_OPERATIONS } from '../../contract/dashboard/operations.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { EXPECTED_ANNOTATION } from '../../contract/openapi-schemas.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { BulkInput } from '../../contract/resources/customer.ts';
+import { OrderInput } from '../../contract/resources/order.ts';
 import { validatorCompiler } from './validation.ts';
 
 type Check = (data: unknown) => { value?: unknown; error?: unknown };

@@ -1,12 +1,12 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, SafePromiseLike } from 'fastify';
-import { eventLoopSlices, type Steps } from '../concurrency/time-slices.ts';
-import { ApiError } from '../contract/errors.ts';
-import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../contract/openapi-schemas.ts';
-import { faultText } from './fault-text.ts';
-import { keyOfLargeBody } from './json/json-body.ts';
-import { lazy } from './lazy.ts';
+import { eventLoopSlices, type Steps } from '../../concurrency/time-slices.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../../contract/openapi-schemas.ts';
+import { keyOfLargeBody } from '../json/json-body.ts';
+import { lazy } from '../lazy.ts';
+import { faultText } from './validation-messages.ts';
 
 // What comes is taken as it is: no coercion, no defaults, nothing stripped.
 // A fault comes with its value and its schema, for the message.

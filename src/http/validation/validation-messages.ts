@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { EXPECTED_ANNOTATION } from '../contract/openapi-schemas.ts';
-import { kindOf, shownText } from '../contract/shown-value.ts';
+import { EXPECTED_ANNOTATION } from '../../contract/openapi-schemas.ts';
+import { kindOf, shownText } from '../../contract/shown-value.ts';
 
 /**
  * A fault of validation in words: what was expected and what came. A pattern is never shown; its schema says in

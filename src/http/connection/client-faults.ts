@@ -1,10 +1,10 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
-import { ApiError, errorEnvelope } from '../contract/errors.ts';
-import { CURRENT_VERSION } from '../contract/versions.ts';
-import { newRequestId } from '../ids/new-id.ts';
-import { securityHeaders } from './security-headers.ts';
+import { ApiError, errorEnvelope } from '../../contract/errors.ts';
+import { CURRENT_VERSION } from '../../contract/versions.ts';
+import { newRequestId } from '../../ids/new-id.ts';
+import { securityHeaders } from '../security-headers.ts';
 
 /**
  * How long a connection stays readable after its last response: if it were closed at once over unread bytes, the client
