@@ -6,7 +6,7 @@ import { openDatabase } from '../src/db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { rawSql } from '../src/db/sql.ts';
-import { SERVER_VARIABLE, TEMPLATE_DATABASE } from './harness/database.ts';
+import { SERVER_VARIABLE, TEMPLATE_DATABASE } from './harness/database/database.ts';
 import { COMPILE_CACHE_DIR } from './harness/run/compile-cache.ts';
 import { makeRunFolder, removeRunFolder } from './harness/run/run-folder.ts';
 import { startRunWatchdog } from './harness/run/run-watchdog.ts';

@@ -4,7 +4,7 @@ import { sql } from '../src/db/sql.ts';
 import { setOrganization } from '../src/dealers/integrations/integrations.ts';
 import { deleteItem } from '../src/sales/delete-item.ts';
 import { TESTER } from './harness/actor.ts';
-import { holdLock, untilBlocked } from './harness/locks.ts';
+import { holdLock, untilBlocked } from './harness/database/locks.ts';
 import { assertRefused } from './harness/refusal.ts';
 import { freshKey, openShop, type Shop } from './harness/shop.ts';
 import { publishNew, watch } from './harness/stock.ts';

@@ -7,7 +7,7 @@ import { newId } from '../src/ids/new-id.ts';
 import { setPublished } from '../src/inventory/publications.ts';
 import { dismissOrder } from '../src/sales/orders/order-operations.ts';
 import { TESTER } from './harness/actor.ts';
-import type { ApiResponse } from './harness/api-client.ts';
+import type { ApiResponse } from './harness/http/api-client.ts';
 import { addShop, freshKey, openShop, type Shop } from './harness/shop.ts';
 import { part, publishNew, watch } from './harness/stock.ts';
 import { startWorld, type World } from './harness/world.ts';

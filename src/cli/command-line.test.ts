@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { exchange } from '../../test/harness/api-client.ts';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
+import { exchange } from '../../test/harness/http/api-client.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
 import { RATE_LIMIT_OVERRIDE_MAX } from '../contract/limits.ts';

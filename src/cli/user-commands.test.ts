@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
-import { type DashboardClient, dashboardClient } from '../../test/harness/dashboard-client.ts';
+import { type DashboardClient, dashboardClient } from '../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
 import { ATTEMPTS_PER_ACCOUNT } from '../dealers/users/sign-in-attempts.ts';

@@ -10,7 +10,7 @@ import {
   SECRET_KEY,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../test/harness/webhooks.ts';
+} from '../../test/harness/webhooks/webhook-world.ts';
 import type { Config } from '../config.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { cloneDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { cloneDatabase, type TestDatabase } from '../../test/harness/database/database.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Database, openDatabase, type Queryable, sqlState } from './database.ts';
 import { rawSql, type Sql, sql } from './sql.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cloneDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { cloneDatabase, type TestDatabase } from '../../test/harness/database/database.ts';
 import { sql } from './sql.ts';
 import { unnestRows } from './unnest-rows.ts';
 

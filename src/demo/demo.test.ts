@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
-import type { ApiClient } from '../../test/harness/api-client.ts';
+import type { ApiClient } from '../../test/harness/http/api-client.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
 import { enqueueJob } from '../channel/jobs/job-queue.ts';
 import { runJobs } from '../channel/jobs/run-jobs.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
-import { cloneDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { until } from '../../test/harness/locks.ts';
+import { cloneDatabase, type TestDatabase } from '../../test/harness/database/database.ts';
+import { until } from '../../test/harness/database/locks.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';

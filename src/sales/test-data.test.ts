@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
-import { changing, untilBlocked } from '../../test/harness/locks.ts';
+import { changing, untilBlocked } from '../../test/harness/database/locks.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../test/harness/shop.ts';
 import { publishNew, watch } from '../../test/harness/stock.ts';

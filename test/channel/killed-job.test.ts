@@ -8,7 +8,7 @@ import { changePresentation } from '../../src/dealers/integrations/integration-s
 import { createItem } from '../../src/inventory/items/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from '../harness/actor.ts';
-import { until } from '../harness/locks.ts';
+import { until } from '../harness/database/locks.ts';
 import { observe } from '../harness/observe.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { part, watch } from '../harness/stock.ts';

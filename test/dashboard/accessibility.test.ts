@@ -17,10 +17,10 @@ import {
   PHONE_WIDTH,
   startDashboard,
   turnTo,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
 import { freshKey } from '../harness/shop.ts';
 import { part, watch } from '../harness/stock.ts';
-import { connectReceiver } from '../harness/webhooks.ts';
+import { connectReceiver } from '../harness/webhooks/webhook-world.ts';
 import type { Dealer } from '../harness/world.ts';
 
 /**

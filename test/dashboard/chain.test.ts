@@ -4,9 +4,15 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
 import { sql } from '../../src/db/sql.ts';
-import { type DashboardSite, type OpenedPage, settled, signIn, startDashboard } from '../harness/dashboard-browser.ts';
+import {
+  type DashboardSite,
+  type OpenedPage,
+  settled,
+  signIn,
+  startDashboard,
+} from '../harness/browser/dashboard-browser.ts';
 import { type Received, type Receiver, startReceiver } from '../harness/servers/receiver.ts';
-import { startTestWorker, type TestWorker } from '../harness/webhooks.ts';
+import { startTestWorker, type TestWorker } from '../harness/webhooks/webhook-world.ts';
 
 /**
  * The whole way of a new dealer, on the real service with a real browser, a real receiver and the public API: each step

@@ -8,7 +8,7 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
 import { addShop, faultOf, type Shop } from '../harness/shop.ts';
 
 describe('the customers in the browser', () => {

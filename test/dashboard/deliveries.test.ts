@@ -10,7 +10,7 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
 import { freshKey } from '../harness/shop.ts';
 import {
   type ConnectedReceiver,
@@ -19,7 +19,7 @@ import {
   queueEvents,
   startTestWorker,
   type TestWorker,
-} from '../harness/webhooks.ts';
+} from '../harness/webhooks/webhook-world.ts';
 import type { Dealer } from '../harness/world.ts';
 
 describe('the pages of deliveries and events', () => {

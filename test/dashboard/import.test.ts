@@ -10,8 +10,8 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/dashboard-browser.ts';
-import { jobContext } from '../harness/stock-jobs.ts';
+} from '../harness/browser/dashboard-browser.ts';
+import { jobContext } from '../harness/jobs/stock-jobs.ts';
 import type { Dealer } from '../harness/world.ts';
 
 const LINES = 1_000;

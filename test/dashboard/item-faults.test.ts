@@ -5,7 +5,7 @@ import { sql } from '../../src/db/sql.ts';
 import { createItem } from '../../src/inventory/items/items.ts';
 import { readItem } from '../../src/inventory/items/read-item.ts';
 import { TESTER } from '../harness/actor.ts';
-import { type DashboardSite, type Person, save, startDashboard, toast } from '../harness/dashboard-browser.ts';
+import { type DashboardSite, type Person, save, startDashboard, toast } from '../harness/browser/dashboard-browser.ts';
 import { TEST_PASSWORD } from '../harness/passwords.ts';
 import { watch } from '../harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../harness/world.ts';

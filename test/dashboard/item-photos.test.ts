@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { createItem } from '../../src/inventory/items/items.ts';
 import { readItem } from '../../src/inventory/items/read-item.ts';
 import { TESTER } from '../harness/actor.ts';
-import { type DashboardSite, type Person, startDashboard, toast, until } from '../harness/dashboard-browser.ts';
+import { type DashboardSite, type Person, startDashboard, toast, until } from '../harness/browser/dashboard-browser.ts';
 import { watch } from '../harness/stock.ts';
 import type { Dealer } from '../harness/world.ts';
 

@@ -16,7 +16,7 @@ import {
   startDashboard,
   toast,
   until,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
 import { part, watch } from '../harness/stock.ts';
 import type { Dealer } from '../harness/world.ts';
 

@@ -12,9 +12,9 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
+import { runJobs } from '../harness/jobs/stock-jobs.ts';
 import { watch } from '../harness/stock.ts';
-import { runJobs } from '../harness/stock-jobs.ts';
 import type { Dealer } from '../harness/world.ts';
 
 describe('the lists of the dashboard', () => {

@@ -9,7 +9,7 @@ import {
   settled,
   startDashboard,
   until,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
 import type { Dealer } from '../harness/world.ts';
 
 describe('the pages of API requests', () => {

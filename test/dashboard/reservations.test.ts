@@ -12,7 +12,7 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
 import { freshKey } from '../harness/shop.ts';
 import { stockOf, watch } from '../harness/stock.ts';
 import type { Dealer } from '../harness/world.ts';

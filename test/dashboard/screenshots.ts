@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBrowser } from '../harness/browser.ts';
-import { DESKTOP_WIDTH, PHONE_WIDTH, settled, signIn } from '../harness/dashboard-browser.ts';
+import { openBrowser } from '../harness/browser/browser.ts';
+import { DESKTOP_WIDTH, PHONE_WIDTH, settled, signIn } from '../harness/browser/dashboard-browser.ts';
 
 /**
  * Takes pictures of pages of a running service, to be looked at: at 1440 and 390 px, light and dark. Not a test.

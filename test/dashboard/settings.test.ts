@@ -9,7 +9,7 @@ import {
   type Person,
   settled,
   startDashboard,
-} from '../harness/dashboard-browser.ts';
+} from '../harness/browser/dashboard-browser.ts';
 import { watch } from '../harness/stock.ts';
 import type { Dealer } from '../harness/world.ts';
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/sql.ts';
-import { type DashboardSite, type Person, settled, signIn, startDashboard } from '../harness/dashboard-browser.ts';
+import {
+  type DashboardSite,
+  type Person,
+  settled,
+  signIn,
+  startDashboard,
+} from '../harness/browser/dashboard-browser.ts';
 import type { Dealer } from '../harness/world.ts';
 
 /** All script of a first visit, from the sign-in to the home page, as it travels. */

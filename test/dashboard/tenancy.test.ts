@@ -18,7 +18,7 @@ import { placeOrders } from '../../src/sales/orders/place-orders.ts';
 import { sellUnits } from '../../src/sales/sell.ts';
 import { startReplay } from '../../src/webhooks/delivery-queue/replay.ts';
 import { openOutbox } from '../../src/webhooks/outbox.ts';
-import { dashboardClient, signedIn } from '../harness/dashboard-client.ts';
+import { dashboardClient, signedIn } from '../harness/http/dashboard-client.ts';
 import { watch } from '../harness/stock.ts';
 import { startWorld, type World } from '../harness/world.ts';
 

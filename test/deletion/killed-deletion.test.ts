@@ -6,7 +6,7 @@ import { sql } from '../../src/db/sql.ts';
 import { deleteOrganization, listDeletions } from '../../src/dealers/deletions.ts';
 import { runDeletions } from '../../src/sales/deletion/run-deletions.ts';
 import { TESTER } from '../harness/actor.ts';
-import { until } from '../harness/locks.ts';
+import { until } from '../harness/database/locks.ts';
 import { openShop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 import { ROOT_DIR } from '../service/service-process.ts';

@@ -4,7 +4,7 @@ import { sql } from '../../src/db/sql.ts';
 import { deleteIntegration, deleteOrganization, listDeletions } from '../../src/dealers/deletions.ts';
 import { runDeletions } from '../../src/sales/deletion/run-deletions.ts';
 import { TESTER } from '../harness/actor.ts';
-import { cloneDatabase } from '../harness/database.ts';
+import { cloneDatabase } from '../harness/database/database.ts';
 import { openShop } from '../harness/shop.ts';
 import { publishNew, watch } from '../harness/stock.ts';
 import { startWorld, type World } from '../harness/world.ts';

@@ -1,6 +1,6 @@
 import { createIntegration } from '../../src/dealers/integrations/integrations.ts';
 import { TESTER } from './actor.ts';
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from './http/api-client.ts';
 import type { Dealer, World } from './world.ts';
 
 /** A second channel of the same dealer. */

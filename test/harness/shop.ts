@@ -3,7 +3,7 @@ import { sql } from '../../src/db/sql.ts';
 import { createIntegration, setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import { createOrganization } from '../../src/dealers/organizations.ts';
 import { TESTER } from './actor.ts';
-import type { ApiClient, ApiResponse } from './api-client.ts';
+import type { ApiClient, ApiResponse } from './http/api-client.ts';
 import type { World } from './world.ts';
 
 /** A client's website on a dealer's channel, for tests that write: its rate limit is out of the way. */

@@ -26,8 +26,8 @@ import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/photo
 import { announceIntegrations } from '../../src/live/announce-integrations.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';
 import { TESTER } from './actor.ts';
-import { type ApiClient, apiClient } from './api-client.ts';
-import { cloneDatabase, type TestDatabase } from './database.ts';
+import { cloneDatabase, type TestDatabase } from './database/database.ts';
+import { type ApiClient, apiClient } from './http/api-client.ts';
 import { TEST_PASSWORD_HASH } from './passwords.ts';
 
 export const PUBLIC_URL = 'https://api.crownwheel.test';

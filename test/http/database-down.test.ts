@@ -7,7 +7,7 @@ import { rawSql } from '../../src/db/sql.ts';
 import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import { postgresStore } from '../../src/http/public/rate-limit/postgres-store.ts';
 import { TESTER } from '../harness/actor.ts';
-import type { ApiResponse } from '../harness/api-client.ts';
+import type { ApiResponse } from '../harness/http/api-client.ts';
 import { type OwnServer, startOwnServer } from '../harness/servers/own-server.ts';
 import { type Dealer, startWorld, type World } from '../harness/world.ts';
 

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { OPERATIONS, type Operation } from '../../src/contract/operations.ts';
 import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import { TESTER } from '../harness/actor.ts';
-import { exchange } from '../harness/api-client.ts';
-import { sendRaw } from '../harness/raw-socket.ts';
+import { exchange } from '../harness/http/api-client.ts';
+import { sendRaw } from '../harness/http/raw-socket.ts';
 import { type Dealer, startWorld, type World } from '../harness/world.ts';
 
 const property = { numRuns: 200, seed: Date.now() & 0x7fffffff };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
 import { TESTER } from '../harness/actor.ts';
-import { type RawResponse, type RawSocket, rawSocket, sendRaw } from '../harness/raw-socket.ts';
+import { type RawResponse, type RawSocket, rawSocket, sendRaw } from '../harness/http/raw-socket.ts';
 import { type Dealer, PUBLIC_URL, startWorld, type World } from '../harness/world.ts';
 
 /** What every response carries, whoever wrote it. */

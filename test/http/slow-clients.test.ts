@@ -5,7 +5,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createItem } from '../../src/inventory/items/items.ts';
 import { TESTER } from '../harness/actor.ts';
-import { signedIn } from '../harness/dashboard-client.ts';
+import { signedIn } from '../harness/http/dashboard-client.ts';
 import { watch } from '../harness/stock.ts';
 import { assertEnvelope, type HostileWorld, startHostileWorld } from './hostile-world.ts';
 

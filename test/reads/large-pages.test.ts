@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { PIECE_BYTES } from '../../src/db/page-bytes.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
-import { until } from '../harness/locks.ts';
+import { until } from '../harness/database/locks.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 

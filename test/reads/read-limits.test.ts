@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openDatabase } from '../../src/db/database.ts';
-import type { ApiResponse } from '../harness/api-client.ts';
-import { cloneDatabase } from '../harness/database.ts';
-import { holdLock } from '../harness/locks.ts';
+import { cloneDatabase } from '../harness/database/database.ts';
+import { holdLock } from '../harness/database/locks.ts';
+import type { ApiResponse } from '../harness/http/api-client.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
-import { SERVER_VARIABLE } from '../harness/database.ts';
+import { SERVER_VARIABLE } from '../harness/database/database.ts';
 import { databaseIn, startService, statusOf, sweep, temporaryFolder } from './service-process.ts';
 
 const EXPECTED = {

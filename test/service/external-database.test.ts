@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openDatabase } from '../../src/db/database.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
-import { SERVER_VARIABLE } from '../harness/database.ts';
+import { SERVER_VARIABLE } from '../harness/database/database.ts';
 import { freePort, startAndFail, startService, statusOf, sweep, temporaryFolder } from './service-process.ts';
 
 const SECRET_KEYS = 'a-secret-key-of-at-least-thirty-two-characters';

@@ -10,7 +10,7 @@ import { hashApiKey } from '../../src/dealers/integrations/api-keys.ts';
 import { createItem } from '../../src/inventory/items/items.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from '../harness/actor.ts';
-import { type ApiClient, type ApiResponse, apiClient } from '../harness/api-client.ts';
+import { type ApiClient, type ApiResponse, apiClient } from '../harness/http/api-client.ts';
 import { part } from '../harness/stock.ts';
 import {
   databaseIn,

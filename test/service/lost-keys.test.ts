@@ -6,7 +6,7 @@ import { sql } from '../../src/db/sql.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { TESTER } from '../harness/actor.ts';
-import { guard } from '../harness/webhooks.ts';
+import { guard } from '../harness/webhooks/webhook-world.ts';
 import { databaseIn, startService, sweep, temporaryFolder } from './service-process.ts';
 
 const OTHER_KEY = 'another secret key that never encrypted anything';

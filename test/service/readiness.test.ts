@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
-import { SERVER_VARIABLE } from '../harness/database.ts';
+import { SERVER_VARIABLE } from '../harness/database/database.ts';
 import { restartUnderLoad } from './rolling-restart.ts';
 import { freePort, type Service, startService, statusOf, sweep, temporaryFolder, until } from './service-process.ts';
 

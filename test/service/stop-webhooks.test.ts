@@ -6,9 +6,9 @@ import { sql } from '../../src/db/sql.ts';
 import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { TESTER } from '../harness/actor.ts';
-import { rawSocket } from '../harness/raw-socket.ts';
+import { rawSocket } from '../harness/http/raw-socket.ts';
 import { type Receiver, startReceiver } from '../harness/servers/receiver.ts';
-import { guard, queueEvents } from '../harness/webhooks.ts';
+import { guard, queueEvents } from '../harness/webhooks/webhook-world.ts';
 import { databaseIn, startService, sweep, temporaryFolder, until } from './service-process.ts';
 
 const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';

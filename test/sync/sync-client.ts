@@ -1,4 +1,4 @@
-import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
+import type { ApiClient, ApiResponse } from '../harness/http/api-client.ts';
 
 /** A listing or part as a client keeps it: whatever the server sent. */
 export type Kept = { id: string; object: string; updated_at: string } & Record<string, unknown>;

@@ -7,7 +7,7 @@ import { sql } from '../../src/db/sql.ts';
 import { type OwnServer, startOwnServer } from '../harness/servers/own-server.ts';
 import { countRefused, type Receiver } from '../harness/servers/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
-import { connectReceiver, queueEvents } from '../harness/webhooks.ts';
+import { connectReceiver, queueEvents } from '../harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../harness/world.ts';
 import { allDelivered, assertEachCame } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker } from './worker-process.ts';

@@ -4,7 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createNotifier } from '../../src/webhooks/worker/wake-up.ts';
 import { countRefused } from '../harness/servers/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
-import { type ConnectedReceiver, queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks.ts';
+import {
+  type ConnectedReceiver,
+  queueEvents,
+  type ReceivingWorld,
+  startReceivingWorld,
+} from '../harness/webhooks/webhook-world.ts';
 import { allDelivered, assertExplained } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker, type WorkerOrder } from './worker-process.ts';
 

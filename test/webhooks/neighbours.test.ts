@@ -5,7 +5,7 @@ import { sql } from '../../src/db/sql.ts';
 import { createNotifier } from '../../src/webhooks/worker/wake-up.ts';
 import type { Receiver } from '../harness/servers/receiver.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
-import { queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks.ts';
+import { queueEvents, type ReceivingWorld, startReceivingWorld } from '../harness/webhooks/webhook-world.ts';
 import { startWorker, sweepWorkers, type Worker } from './worker-process.ts';
 
 const EVENTS = 25;

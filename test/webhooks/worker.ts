@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { startDeliveryWorker } from '../../src/webhooks/worker/delivery-worker.ts';
 import { listenForWake } from '../../src/webhooks/worker/wake-up.ts';
-import { encryption, guard } from '../harness/webhooks.ts';
+import { encryption, guard } from '../harness/webhooks/webhook-world.ts';
 import type { WorkerOrder } from './worker-process.ts';
 
 /**

@@ -8,7 +8,7 @@ import { commandLine, settingsFor } from '../../../test/harness/command-line.ts'
 import { startOwnServer } from '../../../test/harness/servers/own-server.ts';
 import { BUCKET, startS3 } from '../../../test/harness/servers/s3.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
-import { encryption, guard, SECRET_KEY } from '../../../test/harness/webhooks.ts';
+import { encryption, guard, SECRET_KEY } from '../../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { runJobs } from '../../channel/jobs/run-jobs.ts';
 import type { Config } from '../../config.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { pauseCommits, untilBlocked } from '../../../test/harness/locks.ts';
+import { pauseCommits, untilBlocked } from '../../../test/harness/database/locks.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';

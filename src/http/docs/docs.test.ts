@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { exchange } from '../../../test/harness/api-client.ts';
-import { openBrowser } from '../../../test/harness/browser.ts';
+import { openBrowser } from '../../../test/harness/browser/browser.ts';
+import { exchange } from '../../../test/harness/http/api-client.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
 import { ERROR_CODES, ERRORS } from '../../contract/errors.ts';
 import { ADMISSION_ERRORS, errorsOf, OPERATIONS, type Operation, WRITE_ERRORS } from '../../contract/operations.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { cloneDatabase } from '../../../test/harness/database.ts';
-import { until as untilTrue } from '../../../test/harness/locks.ts';
+import { cloneDatabase } from '../../../test/harness/database/database.ts';
+import { until as untilTrue } from '../../../test/harness/database/locks.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
 import { setEnabled } from '../../dealers/integrations/integrations.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { exchange } from '../../../test/harness/api-client.ts';
+import { exchange } from '../../../test/harness/http/api-client.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_LIMIT } from '../../contract/limits.ts';
 import { setEnabled, setOrganization, setRateLimit } from '../../dealers/integrations/integrations.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
+import { importText } from '../../../test/harness/jobs/stock-files.ts';
+import { runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
 import { observe } from '../../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
-import { importText } from '../../../test/harness/stock-files.ts';
-import { runJobs } from '../../../test/harness/stock-jobs.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { sellUnits } from '../../sales/sell.ts';

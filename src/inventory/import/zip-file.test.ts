@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { makeZip } from '../../../test/harness/zip.ts';
+import { makeZip } from '../../../test/harness/jobs/zip.ts';
 import { listZip, type ReadBytes, readZipEntry, ZIP_ENTRIES_LIMIT } from './zip-file.ts';
 
 const LIMIT_BYTES = 1_000;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
+import { kindOverItems, runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
 import { observe } from '../../../test/harness/observe.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
-import { kindOverItems, runJobs } from '../../../test/harness/stock-jobs.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import type { StockJobKindName } from '../../contract/dashboard/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { cloneDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { cloneDatabase, type TestDatabase } from '../../../test/harness/database/database.ts';
 import { BUCKET, startS3 } from '../../../test/harness/servers/s3.ts';
 import { newId } from '../../ids/new-id.ts';
 import { photoBucket } from './photo-bucket.ts';

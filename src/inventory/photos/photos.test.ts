@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
 import sharp, { type Metadata } from 'sharp';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { exchange } from '../../../test/harness/api-client.ts';
+import { exchange } from '../../../test/harness/http/api-client.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
 import { runJobs } from '../../channel/jobs/run-jobs.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import type { ApiClient } from '../../../test/harness/api-client.ts';
+import type { ApiClient } from '../../../test/harness/http/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../../test/harness/observe.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { openShop } from '../../../test/harness/shop.ts';

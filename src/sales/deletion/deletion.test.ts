@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { cloneDatabase } from '../../../test/harness/database.ts';
-import { changing, holdLock, pauseCommits, untilBlocked } from '../../../test/harness/locks.ts';
+import { cloneDatabase } from '../../../test/harness/database/database.ts';
+import { changing, holdLock, pauseCommits, untilBlocked } from '../../../test/harness/database/locks.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { apiClient } from '../../../test/harness/api-client.ts';
-import { holdLock, until, untilBlocked } from '../../../test/harness/locks.ts';
+import { holdLock, until, untilBlocked } from '../../../test/harness/database/locks.ts';
+import { apiClient } from '../../../test/harness/http/api-client.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop } from '../../../test/harness/shop.ts';
-import { isAccepted } from '../../../test/harness/verify-signature.ts';
-import { deliveryOf, encryption, ping, startWebhookWorld, type WebhookWorld } from '../../../test/harness/webhooks.ts';
+import { isAccepted } from '../../../test/harness/webhooks/verify-signature.ts';
+import {
+  deliveryOf,
+  encryption,
+  ping,
+  startWebhookWorld,
+  type WebhookWorld,
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import { sql } from '../../db/sql.ts';
 import { replayDelivery } from '../delivery-queue/replay.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../endpoints/endpoint-settings.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
-import { encryption, guard } from '../../../test/harness/webhooks.ts';
+import { encryption, guard } from '../../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { EventType } from '../../contract/event-types.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { claimRequest, encryption, guard, queueEvents } from '../../../test/harness/webhooks.ts';
+import { claimRequest, encryption, guard, queueEvents } from '../../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
 import { Sql, sql } from '../../db/sql.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { until } from '../../../test/harness/locks.ts';
+import { until } from '../../../test/harness/database/locks.ts';
 import { countRefused } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
@@ -14,7 +14,7 @@ import {
   queueEvents,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../test/harness/webhooks.ts';
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import { sql } from '../../db/sql.ts';
 import { setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';

@@ -8,7 +8,7 @@ import {
   queueEvents,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../test/harness/webhooks.ts';
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import { sql } from '../../db/sql.ts';
 import { setWebhooksEnabled } from '../endpoints/endpoint-settings.ts';
 import { rotateSecret } from '../endpoints/signing-secrets.ts';

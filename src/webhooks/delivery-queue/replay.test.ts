@@ -12,7 +12,7 @@ import {
   queueEvents,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../test/harness/webhooks.ts';
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { sql } from '../../db/sql.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';

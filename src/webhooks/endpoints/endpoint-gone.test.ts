@@ -9,7 +9,7 @@ import {
   queueEvents,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../test/harness/webhooks.ts';
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { AttemptOutcome } from '../delivery-queue/outcomes/attempt-outcome.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import type { Received, Receiver } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { isAccepted, signersAmong } from '../../../test/harness/verify-signature.ts';
+import { isAccepted, signersAmong } from '../../../test/harness/webhooks/verify-signature.ts';
 import {
   encryption,
   guard,
@@ -12,7 +12,7 @@ import {
   SECRET_KEY,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../test/harness/webhooks.ts';
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import { rawSql, sql } from '../../db/sql.ts';
 import { startDeliveryWorker } from '../worker/delivery-worker.ts';
 import { setUrl } from './endpoint-settings.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { until } from '../../../test/harness/locks.ts';
+import { until } from '../../../test/harness/database/locks.ts';
 import type { Receiver } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
-import { isAccepted } from '../../../test/harness/verify-signature.ts';
+import { isAccepted } from '../../../test/harness/webhooks/verify-signature.ts';
 import {
   deliveriesOf,
   encryption,
@@ -15,7 +15,7 @@ import {
   startReceivingWorld,
   startTestWorker,
   type TestWorker,
-} from '../../../test/harness/webhooks.ts';
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { ENDPOINT_LIMIT } from '../delivery-queue/claim.ts';

@@ -4,7 +4,7 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { countRefused, type Received } from '../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
-import { isAccepted, signedAt } from '../../../test/harness/verify-signature.ts';
+import { isAccepted, signedAt } from '../../../test/harness/webhooks/verify-signature.ts';
 import {
   deliveriesOf,
   deliveryOf,
@@ -13,7 +13,7 @@ import {
   ping,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../test/harness/webhooks.ts';
+} from '../../../test/harness/webhooks/webhook-world.ts';
 import { isId } from '../../contract/ids.ts';
 import { sql } from '../../db/sql.ts';
 import { moveUnits } from '../../inventory/units/movements.ts';

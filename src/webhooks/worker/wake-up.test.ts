@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cloneDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { cloneDatabase, type TestDatabase } from '../../../test/harness/database/database.ts';
 import { sql } from '../../db/sql.ts';
 import { createNotifier, listenForWake } from './wake-up.ts';
 

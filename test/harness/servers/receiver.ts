@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAccepted, type SignedRequest, signersAmong } from '../verify-signature.ts';
+import { isAccepted, type SignedRequest, signersAmong } from '../webhooks/verify-signature.ts';
 
 /** A webhook as it came over the wire. */
 export type Received = SignedRequest & {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { signedIn } from '../../../../test/harness/dashboard-client.ts';
-import { holdLock } from '../../../../test/harness/locks.ts';
+import { holdLock } from '../../../../test/harness/database/locks.ts';
+import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 
 describe('operations of the dashboard', () => {

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop, type Shop } from '../../../../test/harness/shop.ts';
 import { watch } from '../../../../test/harness/stock.ts';
-import { ping, queueEvents, startWebhookWorld, type WebhookWorld } from '../../../../test/harness/webhooks.ts';
+import {
+  ping,
+  queueEvents,
+  startWebhookWorld,
+  type WebhookWorld,
+} from '../../../../test/harness/webhooks/webhook-world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { sql } from '../../../db/sql.ts';
 import { createItem } from '../../../inventory/items/items.ts';

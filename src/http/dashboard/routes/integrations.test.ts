@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startReceiver } from '../../../../test/harness/servers/receiver.ts';
 import { freshKey } from '../../../../test/harness/shop.ts';
 import { watch } from '../../../../test/harness/stock.ts';
-import { isAccepted } from '../../../../test/harness/verify-signature.ts';
-import { startWebhookWorld, type WebhookWorld } from '../../../../test/harness/webhooks.ts';
+import { isAccepted } from '../../../../test/harness/webhooks/verify-signature.ts';
+import { startWebhookWorld, type WebhookWorld } from '../../../../test/harness/webhooks/webhook-world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { runJobs } from '../../../channel/jobs/run-jobs.ts';
 import { sql } from '../../../db/sql.ts';

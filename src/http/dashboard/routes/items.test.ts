@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
-import { signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
 import { sql } from '../../../db/sql.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../test/harness/actor.ts';
-import { type DashboardClient, signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { type DashboardClient, signedIn } from '../../../../test/harness/http/dashboard-client.ts';
+import { kindOverItems, runJobs } from '../../../../test/harness/jobs/stock-jobs.ts';
 import { watch } from '../../../../test/harness/stock.ts';
-import { kindOverItems, runJobs } from '../../../../test/harness/stock-jobs.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { editItems } from '../../../inventory/items/edit-items.ts';
 import { createItem } from '../../../inventory/items/items.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DashboardClient, signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { type DashboardClient, signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { createChangeFeed } from '../../../live/change-feed.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../test/harness/actor.ts';
-import { signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew, stockOf } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';

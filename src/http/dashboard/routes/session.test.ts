@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { dashboardClient, signedIn } from '../../../../test/harness/dashboard-client.ts';
+import { dashboardClient, signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { TEST_PASSWORD } from '../../../../test/harness/passwords.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';

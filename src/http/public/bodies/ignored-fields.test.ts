@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ApiResponse } from '../../../../test/harness/api-client.ts';
+import type { ApiResponse } from '../../../../test/harness/http/api-client.ts';
 import { freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';

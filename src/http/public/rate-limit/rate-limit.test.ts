@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TESTER } from '../../../../test/harness/actor.ts';
-import { cloneDatabase, type TestDatabase } from '../../../../test/harness/database.ts';
+import { cloneDatabase, type TestDatabase } from '../../../../test/harness/database/database.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
 import { openDatabase } from '../../../db/database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../test/harness/actor.ts';
-import type { ApiClient } from '../../../../test/harness/api-client.ts';
+import type { ApiClient } from '../../../../test/harness/http/api-client.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { ApiResponse } from '../../../../test/harness/api-client.ts';
-import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, type HeldLock, holdLock, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
+import { cloneDatabase } from '../../../../test/harness/database/database.ts';
+import {
+  admissionCounter,
+  type HeldLock,
+  holdLock,
+  lockClock,
+  untilBlocked,
+} from '../../../../test/harness/database/locks.ts';
+import type { ApiResponse } from '../../../../test/harness/http/api-client.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';

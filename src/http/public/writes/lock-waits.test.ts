@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, type HeldLock, holdLock, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
+import { cloneDatabase } from '../../../../test/harness/database/database.ts';
+import {
+  admissionCounter,
+  type HeldLock,
+  holdLock,
+  lockClock,
+  untilBlocked,
+} from '../../../../test/harness/database/locks.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { type Database, type DatabaseOptions, LOCK_NOT_AVAILABLE, sqlState } from '../../../db/database.ts';

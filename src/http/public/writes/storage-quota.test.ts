@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ApiResponse } from '../../../../test/harness/api-client.ts';
-import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { admissionCounter, lockClock, untilBlocked } from '../../../../test/harness/locks.ts';
+import { cloneDatabase } from '../../../../test/harness/database/database.ts';
+import { admissionCounter, lockClock, untilBlocked } from '../../../../test/harness/database/locks.ts';
+import type { ApiResponse } from '../../../../test/harness/http/api-client.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cloneDatabase } from '../../../../test/harness/database.ts';
-import { holdLock, lockClock } from '../../../../test/harness/locks.ts';
+import { cloneDatabase } from '../../../../test/harness/database/database.ts';
+import { holdLock, lockClock } from '../../../../test/harness/database/locks.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';

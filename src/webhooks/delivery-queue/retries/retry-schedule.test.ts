@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../../test/harness/actor.ts';
 import { countRefused } from '../../../../test/harness/servers/receiver.ts';
 import { openShop, type Shop } from '../../../../test/harness/shop.ts';
-import { isAccepted, signedAt } from '../../../../test/harness/verify-signature.ts';
+import { isAccepted, signedAt } from '../../../../test/harness/webhooks/verify-signature.ts';
 import {
   type ConnectedReceiver,
   claimRequest,
@@ -12,7 +12,7 @@ import {
   ping,
   startWebhookWorld,
   type WebhookWorld,
-} from '../../../../test/harness/webhooks.ts';
+} from '../../../../test/harness/webhooks/webhook-world.ts';
 import { isId } from '../../../contract/ids.ts';
 import { claimDue } from '../claim.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import { request } from 'undici';
 import { TESTER } from '../../../../../test/harness/actor.ts';
-import type { ApiResponse } from '../../../../../test/harness/api-client.ts';
+import type { ApiResponse } from '../../../../../test/harness/http/api-client.ts';
 import { faultOf, openShop, type Shop } from '../../../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../../test/harness/actor.ts';
-import type { ApiResponse } from '../../../../../test/harness/api-client.ts';
+import type { ApiResponse } from '../../../../../test/harness/http/api-client.ts';
 import { addShop, faultOf, openShop, type Shop } from '../../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { newId } from '../../../../ids/new-id.ts';

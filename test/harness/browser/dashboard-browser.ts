@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
-import { insertUser } from '../../src/dealers/users/users.ts';
-import { freePort } from '../service/service-process.ts';
+import { COMMAND_LINE, type Role } from '../../../src/audit/actor.ts';
+import { insertUser } from '../../../src/dealers/users/users.ts';
+import { freePort } from '../../service/service-process.ts';
+import { dashboardClient } from '../http/dashboard-client.ts';
+import { TEST_PASSWORD, TEST_PASSWORD_HASH } from '../passwords.ts';
+import { withinLimit } from '../time-limit.ts';
+import { type Dealer, startWorld, type World } from '../world.ts';
 import { openBrowser } from './browser.ts';
-import { dashboardClient } from './dashboard-client.ts';
-import { TEST_PASSWORD, TEST_PASSWORD_HASH } from './passwords.ts';
-import { withinLimit } from './time-limit.ts';
-import { type Dealer, startWorld, type World } from './world.ts';
 
 /**
  * The dashboard in a real browser, on the real service. Find things by role and label, never by test ids:

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
-import { rawSql } from '../../src/db/sql.ts';
+import type { DatabaseAddress } from '../../../src/db/connection-settings.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../../../src/db/database.ts';
+import { rawSql } from '../../../src/db/sql.ts';
 
 export const SERVER_VARIABLE = 'CROWNWHEEL_TEST_SERVER';
 export const TEMPLATE_DATABASE = 'crownwheel_template';

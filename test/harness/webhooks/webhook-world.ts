@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventType } from '../../src/contract/event-types.ts';
-import { CURRENT_VERSION } from '../../src/contract/versions.ts';
-import { sql } from '../../src/db/sql.ts';
-import { announceOutcomes } from '../../src/live/announce-integrations.ts';
-import type { ClaimRequest } from '../../src/webhooks/delivery-queue/claim.ts';
-import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
-import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
-import { openOutbox } from '../../src/webhooks/outbox.ts';
-import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
-import { type DeliveryWorker, startDeliveryWorker } from '../../src/webhooks/worker/delivery-worker.ts';
-import type { Notice } from '../../src/webhooks/worker/maintenance.ts';
-import type { WorkerLimits } from '../../src/webhooks/worker/worker-limits.ts';
-import { TESTER } from './actor.ts';
-import { type Receiver, startReceiver } from './servers/receiver.ts';
-import type { Shop } from './shop.ts';
-import { type Dealer, startWorld, type World } from './world.ts';
+import type { EventType } from '../../../src/contract/event-types.ts';
+import { CURRENT_VERSION } from '../../../src/contract/versions.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { announceOutcomes } from '../../../src/live/announce-integrations.ts';
+import type { ClaimRequest } from '../../../src/webhooks/delivery-queue/claim.ts';
+import { setUrl } from '../../../src/webhooks/endpoints/endpoint-settings.ts';
+import { createSecretEncryption } from '../../../src/webhooks/endpoints/secret-encryption.ts';
+import { openOutbox } from '../../../src/webhooks/outbox.ts';
+import { createSsrfGuard } from '../../../src/webhooks/sending/ssrf-guard.ts';
+import { type DeliveryWorker, startDeliveryWorker } from '../../../src/webhooks/worker/delivery-worker.ts';
+import type { Notice } from '../../../src/webhooks/worker/maintenance.ts';
+import type { WorkerLimits } from '../../../src/webhooks/worker/worker-limits.ts';
+import { TESTER } from '../actor.ts';
+import { type Receiver, startReceiver } from '../servers/receiver.ts';
+import type { Shop } from '../shop.ts';
+import { type Dealer, startWorld, type World } from '../world.ts';
 
 /** Receivers on this machine are allowed, as the development setting does. */
 export const guard = createSsrfGuard(true);

@@ -1,12 +1,12 @@
-import { COMMAND_LINE } from '../../src/audit/actor.ts';
-import type { StockKind } from '../../src/inventory/csv/stock-columns.ts';
-import { suggestMapping } from '../../src/inventory/import/column-mapping.ts';
-import { findImportFile, storeImportFile } from '../../src/inventory/import/import-files.ts';
-import { startImport } from '../../src/inventory/import/start-import.ts';
-import type { StockJobContext } from '../../src/inventory/jobs/job-kind.ts';
-import { findJob, listJobErrors } from '../../src/inventory/jobs/job-queue.ts';
+import { COMMAND_LINE } from '../../../src/audit/actor.ts';
+import type { StockKind } from '../../../src/inventory/csv/stock-columns.ts';
+import { suggestMapping } from '../../../src/inventory/import/column-mapping.ts';
+import { findImportFile, storeImportFile } from '../../../src/inventory/import/import-files.ts';
+import { startImport } from '../../../src/inventory/import/start-import.ts';
+import type { StockJobContext } from '../../../src/inventory/jobs/job-kind.ts';
+import { findJob, listJobErrors } from '../../../src/inventory/jobs/job-queue.ts';
+import type { World } from '../world.ts';
 import { runJobs } from './stock-jobs.ts';
-import type { World } from './world.ts';
 
 export type ImportResult = {
   jobId: string;

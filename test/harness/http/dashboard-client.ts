@@ -1,7 +1,7 @@
-import { COMMAND_LINE, type Role } from '../../src/audit/actor.ts';
-import { insertUser } from '../../src/dealers/users/users.ts';
-import { TEST_PASSWORD, TEST_PASSWORD_HASH } from './passwords.ts';
-import type { World } from './world.ts';
+import { COMMAND_LINE, type Role } from '../../../src/audit/actor.ts';
+import { insertUser } from '../../../src/dealers/users/users.ts';
+import { TEST_PASSWORD, TEST_PASSWORD_HASH } from '../passwords.ts';
+import type { World } from '../world.ts';
 
 /** A browser's side of the dashboard's API without the browser: keeps its cookies and sends its origin. */
 export type DashboardClient = {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Database } from '../../src/db/database.ts';
-import { sql } from '../../src/db/sql.ts';
-import type { Shop } from './shop.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { sql } from '../../../src/db/sql.ts';
+import type { Shop } from '../shop.ts';
 
 const WAIT_LIMIT_MS = 20_000;
 const POLL_MS = 10;

@@ -1,8 +1,8 @@
-import type { RunningJob, StockJobContext, StockJobKind, StockJobKinds } from '../../src/inventory/jobs/job-kind.ts';
-import { type RunOptions, runStockJobs } from '../../src/inventory/jobs/run-stock-jobs.ts';
-import { STOCK_JOB_KINDS_RUN } from '../../src/service/stock-job-kinds.ts';
-import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
-import type { World } from './world.ts';
+import type { RunningJob, StockJobContext, StockJobKind, StockJobKinds } from '../../../src/inventory/jobs/job-kind.ts';
+import { type RunOptions, runStockJobs } from '../../../src/inventory/jobs/run-stock-jobs.ts';
+import { STOCK_JOB_KINDS_RUN } from '../../../src/service/stock-job-kinds.ts';
+import { createSsrfGuard } from '../../../src/webhooks/sending/ssrf-guard.ts';
+import type { World } from '../world.ts';
 
 /** What a worker of jobs on stock is handed, in a world. */
 export function jobContext(world: World, changes: Partial<StockJobContext> = {}): StockJobContext {
