@@ -15,7 +15,7 @@ import { servePages } from './dashboard/static/page-routes.ts';
 import { createWebhookTools } from './dashboard/webhook-tools.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
-import { createShortWay, type ShortWay } from './fast-path.ts';
+import { createFastPath, type FastPath } from './fast-path.ts';
 import { createApiRequestLog } from './logging/api-request-log.ts';
 import { logAnswer, type Written } from './logging/request-log.ts';
 import { photoRoutes } from './photos/routes.ts';
@@ -50,7 +50,7 @@ const TIMEOUTS: Timeouts = {
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const faults = clientFaults(options);
-  const shortWay = createShortWay();
+  const fastPath = createFastPath();
   const app = Fastify({
     loggerInstance: withoutChildren(options.log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -59,7 +59,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (framework) => createServer(timeouts, shortWay, framework),
+    serverFactory: (framework) => createServer(timeouts, fastPath, framework),
     rewriteUrl: (request) => plainUrl(request.url ?? '/'),
     frameworkErrors: errorHandler(options.publicUrl),
     clientErrorHandler: faults.handle,
@@ -117,12 +117,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     });
   }
   if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
-  if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, shortWay, faults, prefix: '/api' });
+  if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, fastPath, faults, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;
 }
 
-function createServer(timeouts: Timeouts, shortWay: ShortWay, framework: RequestListener): Server {
+function createServer(timeouts: Timeouts, fastPath: FastPath, framework: RequestListener): Server {
   const settings = {
     requestTimeout: timeouts.uploadMs,
     keepAliveTimeout: 72_000,
@@ -134,7 +134,7 @@ function createServer(timeouts: Timeouts, shortWay: ShortWay, framework: Request
     // A GET has no body, so nothing has to say where it ends.
     optimizeEmptyRequests: true,
   };
-  return shortWay.createServer(settings, framework).setTimeout(timeouts.idleMs);
+  return fastPath.createServer(settings, framework).setTimeout(timeouts.idleMs);
 }
 
 /** Its streams end with the first moment of a stop: they would else keep the server open. */

@@ -1,21 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 
-/** Answers a request by itself, or sends it the long way through the framework. */
-export type RequestHandler = (request: IncomingMessage, response: ServerResponse, goLongWay: () => void) => void;
+/** Answers a request by itself, or passes it on to the framework. */
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse, useFramework: () => void) => void;
 
-/** A way around the framework for requests that hardly need one. It is closed until somebody opens it. */
-export type ShortWay = {
+/** A path around the framework for requests that hardly need one. Until it is opened, the framework answers every request. */
+export type FastPath = {
   open(handler: RequestHandler): void;
   createServer(options: ServerOptions, framework: (request: IncomingMessage, response: ServerResponse) => void): Server;
 };
 
-export function createShortWay(): ShortWay {
-  let shortWay: RequestHandler = (_request, _response, goLongWay) => goLongWay();
+export function createFastPath(): FastPath {
+  let fastPath: RequestHandler = (_request, _response, useFramework) => useFramework();
   return {
     open(handler) {
-      shortWay = handler;
+      fastPath = handler;
     },
     createServer: (options, framework) =>
-      createServer(options, (request, response) => shortWay(request, response, () => framework(request, response))),
+      createServer(options, (request, response) => fastPath(request, response, () => framework(request, response))),
   };
 }

@@ -6,7 +6,7 @@ import { cloneDatabase } from '../harness/database/database.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 
-describe('the key of a kept answer', () => {
+describe('the key of a cached answer', () => {
   let world: World;
   let shop: Shop;
   /** Pages that were read from the database. */

@@ -10,7 +10,7 @@ import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { ClientFaults } from '../connection/client-faults.ts';
 import { clientSignal } from '../connection/client-signal.ts';
-import type { ShortWay } from '../fast-path.ts';
+import type { FastPath } from '../fast-path.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import { UnknownNames } from '../json/unknown-names.ts';
@@ -20,7 +20,7 @@ import { type AdmittedIntegration, admitter } from './authentication.ts';
 import { limitBodies } from './bodies/body-limits.ts';
 import { nameIgnoredFields } from './bodies/ignored-fields.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
-import { createKeptReads, handedOver } from './reads/cached-reads.ts';
+import { createCachedReads, handedOver } from './reads/cached-reads.ts';
 import { createReadCache } from './reads/read-cache.ts';
 import { createReadLimits } from './reads/read-limits.ts';
 import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
@@ -76,7 +76,7 @@ declare module 'fastify' {
   }
 }
 
-export type PublicOptions = AppOptions & Logs & { shortWay: ShortWay; faults: ClientFaults };
+export type PublicOptions = AppOptions & Logs & { fastPath: FastPath; faults: ClientFaults };
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
 export async function publicRoutes(app: FastifyInstance, given: PublicOptions): Promise<void> {
@@ -99,7 +99,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   const onFault = (error: unknown) => options.log.warn({ err: error }, 'the last use of keys could not be recorded');
   const keyUse = createKeyUse(context.db, { onFault });
   const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
-  options.shortWay.open(createKeptReads({ admit, readCache: context.readCache, ...options }));
+  options.fastPath.open(createCachedReads({ admit, readCache: context.readCache, ...options }));
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
   limitBodies(app);

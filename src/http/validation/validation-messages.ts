@@ -7,7 +7,7 @@ import { kindOf, shownText } from '../../contract/shown-value.ts';
  * words what is expected. The value itself is shown only where a number, a boolean or one of some values was expected: a
  * free text may be about a person or be a password, so of it only its kind or length is told.
  */
-export function faultText(fault: ErrorObject): string {
+export function validationMessage(fault: ErrorObject): string {
   const { limit } = fault.params;
   const { data } = fault;
   switch (fault.keyword) {

@@ -6,7 +6,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../../contract/openapi-schemas.ts';
 import { keyOfLargeBody } from '../json/json-body.ts';
 import { lazy } from '../lazy.ts';
-import { faultText } from './validation-messages.ts';
+import { validationMessage } from './validation-messages.ts';
 
 // What comes is taken as it is: no coercion, no defaults, nothing stripped.
 // A fault comes with its value and its schema, for the message.
@@ -100,7 +100,7 @@ function mainFault(faults: ErrorObject[]): ErrorObject | undefined {
 function toApiError(fault: ErrorObject | undefined, data: unknown, isQuery = false): ApiError {
   if (fault === undefined) return new ApiError('invalid_request');
   const param = pathOf(fault, data);
-  const text = isQuery && Array.isArray(fault.data) ? repeated(fault.data) : faultText(fault);
+  const text = isQuery && Array.isArray(fault.data) ? repeated(fault.data) : validationMessage(fault);
   const message = `${param === '' ? 'The body' : param} ${text}.`;
   return new ApiError('invalid_request', param === '' ? { message } : { message, param });
 }

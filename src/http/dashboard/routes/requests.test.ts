@@ -114,7 +114,7 @@ describe('the log of API requests', () => {
     assert.equal(cursor.request.status, 400);
   });
 
-  it('has the reads of the short way, up to the limit of a minute, and counts the others', async () => {
+  it('has the reads of the fast path, up to the limit of a minute, and counts the others', async () => {
     const other = await addShop(world, owner);
     const itemId = await publishNew(world, other, watch());
     const answers = [];

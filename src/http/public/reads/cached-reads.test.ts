@@ -10,7 +10,7 @@ import { editItem } from '../../../inventory/items/items.ts';
 /** What differs between two answers by nature. */
 const VARYING = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
-describe('a kept read on the short way', () => {
+describe('a cached read on the fast path', () => {
   let world: World;
   let dealer: Dealer;
   let id: string;
@@ -36,16 +36,16 @@ describe('a kept read on the short way', () => {
     return { answer: { status: statusCode, headers: fixed, bytes }, headers };
   }
 
-  it('is answered with the status, headers and bytes of the long way', async () => {
+  it('is answered with the status, headers and bytes of the framework', async () => {
     for (const path of [`/v1/listings/${id}`, '/v1/listings?limit=10', '/v1/parts', `/v1/listings?ids=${id}`]) {
       for (const encoding of ['identity', 'br', 'gzip']) {
-        // The first answer is built, the second is kept.
+        // The first answer is built, the second is cached.
         const built = await get(path, encoding);
-        const kept = await get(path, encoding);
+        const cached = await get(path, encoding);
         assert.equal(built.answer.status, 200);
-        assert.deepEqual(kept.answer, built.answer, path);
-        assert.notEqual(kept.headers['x-request-id'], built.headers['x-request-id']);
-        const tokens = [built, kept].map(({ headers }) => Number(headers['x-ratelimit-remaining']));
+        assert.deepEqual(cached.answer, built.answer, path);
+        assert.notEqual(cached.headers['x-request-id'], built.headers['x-request-id']);
+        const tokens = [built, cached].map(({ headers }) => Number(headers['x-ratelimit-remaining']));
         assert.equal(tokens[1], (tokens[0] ?? 0) - 1, 'one token for each');
         const { answer } = await get(path, encoding, String(built.headers.etag));
         assert.deepEqual([answer.status, answer.bytes, answer.headers.etag], [304, '', built.headers.etag]);
@@ -70,7 +70,7 @@ describe('a kept read on the short way', () => {
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'integration_disabled']);
   });
 
-  it('spends one token also when it is refused on the long way', async () => {
+  it('spends one token also when the framework refuses it', async () => {
     const path = `/v1/listings/${id}`;
     await setRateLimit(world.db, TESTER, dealer.integrationId, 10);
     const statuses: number[] = [];

@@ -7,9 +7,9 @@ import { type Logs, logAnswer } from '../../logging/request-log.ts';
 import type { Readiness } from '../../readiness.ts';
 import { securityHeaders } from '../../security-headers.ts';
 import type { AdmissionResult, Admit } from '../authentication.ts';
-import type { KeptAnswer, ReadCache } from './read-cache.ts';
+import type { CachedAnswer, ReadCache } from './read-cache.ts';
 
-/** What a request brings along that goes the long way after all: its token is spent, and must not be spent twice. */
+/** What a request carries on to the framework: its token is spent, and must not be spent twice. */
 export type HandedOver = { admission: AdmissionResult; startedAtMs: number };
 
 const HANDED_OVER = Symbol('handed over');
@@ -19,7 +19,7 @@ export function handedOver(message: AdmittedMessage): HandedOver | undefined {
   return message[HANDED_OVER];
 }
 
-export type KeptReadOptions = Logs & {
+export type CachedReadOptions = Logs & {
   admit: Admit;
   readCache: ReadCache;
   readiness: Readiness;
@@ -27,26 +27,26 @@ export type KeptReadOptions = Logs & {
 };
 
 /**
- * The short way of a read whose answer is kept: admission, the read cache, the socket. The framework's life cycle costs
- * such a read more than the read itself. All rules come from the same functions as on the long way, which takes over
- * whatever is refused, has to be built, or is in any way unusual.
+ * The fast path of a read whose answer is cached: admission, the read cache, the socket. The framework's life cycle
+ * costs such a read more than the read itself. All rules come from the same functions as in the framework, which takes
+ * over whatever is refused, has to be built, or is in any way unusual.
  */
-export function createKeptReads({ admit, readCache, readiness, faults, ...logs }: KeptReadOptions): RequestHandler {
-  return function serveKept(request, response, goLongWay) {
+export function createCachedReads({ admit, readCache, readiness, faults, ...logs }: CachedReadOptions): RequestHandler {
+  return function serveCached(request, response, useFramework) {
     const operation = operationOf(request);
-    if (operation === null) return goLongWay();
+    if (operation === null) return useFramework();
     const startedAtMs = performance.now();
     faults.follow(response);
     void admit(request.headers, operation).then((admission) => {
       const { integrationId, integration } = admission;
       const route = `/api${operation.path}`;
       const record = { requestId: newRequestId(), integrationId, route, operation, startedAtMs };
-      // A client that has gone is of no interest to the long way any more.
+      // A client that has disconnected needs no answer.
       if (response.closed) return logAnswer(logs, request, response, record);
-      const answer = integration === null ? null : readCache.kept(request, integration);
+      const answer = integration === null ? null : readCache.cachedAnswer(request, integration);
       if (answer === null) {
         (request as AdmittedMessage)[HANDED_OVER] = { admission, startedAtMs };
-        return goLongWay();
+        return useFramework();
       }
       response.on('close', () => logAnswer(logs, request, response, record));
       if (readiness.isDraining()) response.shouldKeepAlive = false;
@@ -70,7 +70,7 @@ function operationOf({ method, url = '', headers }: IncomingMessage): Operation 
 
 const SECURITY_HEADERS = Object.entries(securityHeaders).flat();
 
-function headersOf(requestId: string, admission: AdmissionResult, { version, headers, body }: KeptAnswer): string[] {
+function headersOf(requestId: string, admission: AdmissionResult, { version, headers, body }: CachedAnswer): string[] {
   const all = ['x-request-id', requestId, ...SECURITY_HEADERS];
   for (const name in admission.headers) {
     all.push(name, name === 'x-api-version' && version !== null ? version : (admission.headers[name] as string));

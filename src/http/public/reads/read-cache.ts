@@ -20,12 +20,12 @@ import { sendBytes, sendHead, sendStream } from './send-list.ts';
  */
 export type ReadCache = {
   serve(read: Read, build: () => Promise<Built>): Promise<unknown>;
-  /** The kept answer to a URL that this integration has asked for before; null if there is anything left to do for it. */
-  kept(request: IncomingMessage, integration: AdmittedIntegration): KeptAnswer | null;
+  /** The cached answer to a URL that this integration has asked for before; null if there is anything left to do for it. */
+  cachedAnswer(request: IncomingMessage, integration: AdmittedIntegration): CachedAnswer | null;
 };
 
 /** The headers stand in pairs, as `writeHead` takes them. */
-export type KeptAnswer = { status: 200 | 304; version: string | null; headers: string[]; body: Buffer | null };
+export type CachedAnswer = { status: 200 | 304; version: string | null; headers: string[]; body: Buffer | null };
 
 export type Read = {
   request: FastifyRequest;
@@ -58,7 +58,7 @@ const COUNTED_BYTES = 65_536;
 /** The share of the memory that known URLs take. */
 const URLS_SHARE = 1 / 8;
 
-/** A longer URL names many ids. Its answer is too large for the short way, and it would only take memory. */
+/** A longer URL names many ids. Its answer is too large for the fast path, and it would only take memory. */
 const KNOWN_URL_LIMIT = 1_024;
 
 export type ReadCacheOptions = { maxBytes: number; limits: ReadLimits; pieceLimitMs: number };
@@ -68,12 +68,12 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   const urls: ByteCache<KnownUrl> = createByteCache(maxBytes * URLS_SHARE);
 
   function find({ nowMs }: AdmittedIntegration, key: string): Entry | null {
-    const kept = cache.get(key);
-    const isRight = kept !== undefined && (kept.validUntilMs === null || nowMs < kept.validUntilMs);
-    return isRight ? kept : null;
+    const entry = cache.get(key);
+    const isRight = entry !== undefined && (entry.validUntilMs === null || nowMs < entry.validUntilMs);
+    return isRight ? entry : null;
   }
 
-  function kept(request: IncomingMessage, integration: AdmittedIntegration): KeptAnswer | null {
+  function cachedAnswer(request: IncomingMessage, integration: AdmittedIntegration): CachedAnswer | null {
     const { url = '' } = request;
     if (url.length > KNOWN_URL_LIMIT) return null;
     const known = urls.get(`${integration.integrationId} ${url}`);
@@ -158,13 +158,13 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   }
 
   return {
-    kept,
+    cachedAnswer,
     async serve(read, build) {
       const { request, reply, integration } = read;
       const key = keyOf(integration, read.key);
       const obtain = async () => find(integration, key) ?? (await make(read, key, build));
       const found = await obtain();
-      // A URL with ignored parameters is unusual: its answer names them, so it goes the long way each time.
+      // A URL with ignored parameters is unusual: its answer names them, so the framework answers it each time.
       const { url = '' } = request.raw;
       if (url.length <= KNOWN_URL_LIMIT && !reply.hasHeader('x-ignored-fields')) {
         urls.set(`${integration.integrationId} ${url}`, { key: read.key, size: read.key.length });
