@@ -70,7 +70,10 @@ describe('reservations under a service that is killed again and again', () => {
       db.query(sql`update reservations set expires_at = now() where status = 'active'`),
     );
     // A read by id ends what is over; the worker would do it within its next look.
-    assert.equal((await api.get(`/v1/parts/${partId}`)).body.quantity, STOCK_UNITS - (await unitsOfOrders(dataDir)));
+    assert.equal(
+      (await api.get(`/v1/parts/${partId}`)).body.quantity,
+      STOCK_UNITS - (await unitsOfOrders(dataDir, partId)),
+    );
     const [books] = await withDatabase(dataDir, (db) =>
       db.query<{ held: number; active: number; ids: number; records: number }>(sql`
         select (select reserved_units from items where id = ${partId}) as held,
@@ -79,7 +82,7 @@ describe('reservations under a service that is killed again and again', () => {
           (select count(*) from idempotency_records where status = 201 and body like '%"object":"reservation"%') as records`),
     );
     assert.deepEqual(books, {
-      held: await unitsOfOrders(dataDir),
+      held: await unitsOfOrders(dataDir, partId),
       active: 0,
       ids: books?.records,
       records: books?.records,
@@ -115,10 +118,12 @@ function answered(sent: Sent[]): number {
   return sent.filter((request) => request.answer !== null).length;
 }
 
-async function unitsOfOrders(dataDir: string): Promise<number> {
+/** Of this part alone: the demo's orders hold units of theirs. */
+async function unitsOfOrders(dataDir: string, partId: string): Promise<number> {
   const [row] = await withDatabase(dataDir, (db) =>
     db.query<{ units: number }>(sql`
-      select coalesce(sum(units), 0)::integer as units from order_lines where is_holding`),
+      select coalesce(sum(units), 0)::integer as units from order_lines
+      where is_holding and item_id = ${partId}`),
   );
   return row?.units ?? 0;
 }

@@ -14,7 +14,7 @@ import { COMPILE_CACHE_DIR } from '../harness/run/compile-cache.ts';
  * and `sweep` ends whatever a failed test left running, by its pid.
  */
 export const ROOT_DIR = new URL('../../', import.meta.url).pathname;
-const WAIT_LIMIT_MS = 45_000;
+const WAIT_LIMIT_MS = 120_000;
 const POLL_MS = 20;
 
 export type Service = {

@@ -5,7 +5,7 @@ import { sql } from '../../src/db/sql.ts';
 import type { Received } from '../harness/servers/receiver.ts';
 import type { Worker } from './worker-process.ts';
 
-const WAIT_LIMIT_MS = 60_000;
+const WAIT_LIMIT_MS = 120_000;
 
 /** Waits until every delivery has succeeded: nothing is stranded. */
 export async function allDelivered(db: Database): Promise<void> {

@@ -10,7 +10,7 @@ import { sql } from '../../db/sql.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { exportStock } from '../csv/stock-export.ts';
 import { createItem, editItem } from '../items/items.ts';
-import { cancelJob, undoJob } from '../jobs/job-queue.ts';
+import { cancelJob, findJob, undoJob } from '../jobs/job-queue.ts';
 import { createBusinessUnit, createLocation } from '../locations.ts';
 import { startPromotion } from '../promotions.ts';
 import { reserveUnits } from '../units/movements.ts';
@@ -229,18 +229,17 @@ W-3,Again,Omega,Speedmaster,Very good,,
   it('that is cancelled keeps what is done, and the undo takes it back', async () => {
     const lines = Array.from({ length: 250 }, (_, index) => `W-${index},Watch ${index},Omega,Seamaster,Good,1,1`);
     const bytes = Buffer.from(`${HEADER}\n${lines.join('\n')}\n`);
-    let cancelled = '';
+    let cancelling: Promise<void> | null = null;
     const context = {
       announceChange: (organizationId: string, kind: string, ids: readonly string[] | null) => {
         const [jobId = ''] = ids ?? [];
-        if (kind !== 'job' || cancelled !== '') return;
-        cancelled = jobId;
-        void cancelJob(world.db, organizationId, jobId);
+        if (kind === 'job') cancelling ??= cancelJob(world.db, organizationId, jobId);
       },
     };
     const text = bytes.toString();
     const done = await importText(world, dealer.organizationId, text, { context });
-    assert.equal(done.status, 'cancelled');
+    await cancelling;
+    assert.equal((await findJob(world.db, dealer.organizationId, done.jobId)).status, 'cancelled');
     const count = (await rows()).length;
     assert.ok(count >= 100 && count < 250, String(count));
     await undo(done.jobId);

@@ -159,7 +159,9 @@ const AXE = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'u
 export async function assertAccessible(page: Page, place: string): Promise<void> {
   // Through the debugger, which the page's content policy does not hold back.
   await evaluate(page, AXE);
-  const { violations } = (await evaluate(page, 'axe.run()')) as { violations: Violation[] };
+  const { violations } = (await evaluate(page, "axe.run({ resultTypes: ['violations'] })")) as {
+    violations: Violation[];
+  };
   const found = violations.map(({ id, help, nodes }) => {
     const places = nodes.map((node) => `${node.target.join(' ')}: ${node.failureSummary.replaceAll(/\s+/g, ' ')}`);
     return `${id}: ${help} (${places.join('; ')})`;
@@ -177,7 +179,16 @@ async function assertFits(page: Page, place: string): Promise<void> {
 export async function turnTo(page: Page, { width, scheme }: Required<Look>): Promise<void> {
   await page.setViewportSize({ width, height: HEIGHTS[width] ?? 900 });
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+  await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor();
   await settled(page);
+  // Colors may change gradually; a frame later, all that will change has begun to.
+  await evaluate(
+    page,
+    `new Promise(requestAnimationFrame)
+      .then(() => document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity))
+      .then((ending) => Promise.allSettled(ending.map((one) => one.finished)))
+      .then(() => undefined)`,
+  );
 }
 
 /** The page as it is: nothing for axe to find and no sideways scrolling, wide and light as well as narrow and dark. */
