@@ -66,7 +66,7 @@ describe('commands that change channels', () => {
     assert.equal((await abroad.api.get('/v1/listings')).status, 200);
     assert.match(
       (await run('rates', 'remove', 'USD', 'EUR', '--force')).out,
-      /is gone\.\nA service with the role worker carries/,
+      /is deleted\.\nA service with the role worker carries/,
     );
     await runJobs(world.channel);
     assert.equal((await abroad.api.get('/v1/listings')).body.error.code, 'query_failed');
@@ -175,7 +175,7 @@ describe('commands that change channels', () => {
       api_version: CURRENT_VERSION,
       rolling_to_version: null,
     });
-    assert.match((await run('integration', 'roll', integrationId, CURRENT_VERSION)).out, /is on 2026-05-07 already/);
+    assert.match((await run('integration', 'roll', integrationId, CURRENT_VERSION)).out, /already uses 2026-05-07/);
     assert.match(await refusal('integration', 'roll', integrationId, '2020-01-01'), /no version 2020-01-01/);
     assert.match(await refusal('integration', 'roll', newId('integration'), CURRENT_VERSION), /no integration/);
   });

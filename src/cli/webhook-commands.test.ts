@@ -58,7 +58,7 @@ describe('commands for webhooks', () => {
     assert.equal((await json('webhooks', 'set-url', id, receiver.url)).secret, null);
   });
 
-  it('"rotate-secret" lets the old one sign along, or not', async () => {
+  it('"rotate-secret" lets the old one sign too, or not', async () => {
     const { integrationId: id } = shop;
     const kept = await run('webhooks', 'rotate-secret', id);
     assert.match(
@@ -67,7 +67,7 @@ describe('commands for webhooks', () => {
     );
     assert.match(
       (await run('webhooks', 'rotate-secret', id)).out,
-      /\nThe 2 older ones sign along for 24 hours at most\.\n$/,
+      /\nThe 2 older ones also sign for 24 hours at most\.\n$/,
     );
     const { secret } = await json('webhooks', 'rotate-secret', id, '--grace-hours', '0');
     receiver.received.length = 0;
