@@ -9,9 +9,10 @@ import type { LoadJob, LoadResult } from './load-generator.ts';
 /** The processes of a benchmark: started in a folder of their own, all ended with it. */
 export type Stage = {
   dir: string;
-  /** Starts the real service; resolves when it answers. */
+  /** Starts the real service, if wanted with a script of this folder loaded before it; resolves when it answers. */
   startService(
     env?: Record<string, string>,
+    before?: string | null,
   ): Promise<{ port: number; process: ChildProcess; env: Record<string, string> }>;
   startBareServer(bodies: Record<string, string>): Promise<{ port: number; pid: number | undefined }>;
   /** Starts a script of this folder; resolves when it says a first line. */
@@ -19,6 +20,8 @@ export type Stage = {
   /** Runs a script of this folder to its end; its output is one line of JSON. */
   runScript<Result>(file: string, args: string[]): Promise<Result>;
   load(job: LoadJob): Promise<LoadResult>;
+  /** Stops one process; the others go on. */
+  stop(child: ChildProcess): Promise<void>;
   end(): Promise<void>;
 };
 
@@ -28,8 +31,9 @@ export async function openStage(): Promise<Stage> {
   const dir = await mkdtemp(join(tmpdir(), 'crownwheel-bench-'));
   const children: ChildProcess[] = [];
 
-  function start(file: string, args: string[], env: Record<string, string> = {}): ChildProcess {
-    const child = spawn(process.execPath, [file, ...args], {
+  function start(file: string, args: string[], env: Record<string, string> = {}, before: string | null = null) {
+    const options = before === null ? [] : ['--import', `./bench/${before}`];
+    const child = spawn(process.execPath, [...options, file, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...env },
     });
@@ -49,7 +53,7 @@ export async function openStage(): Promise<Stage> {
 
   return {
     dir,
-    async startService(settings = {}) {
+    async startService(settings = {}, before = null) {
       const port = await freePort();
       const env = {
         PORT: String(port),
@@ -58,7 +62,7 @@ export async function openStage(): Promise<Stage> {
         LOG_LEVEL: 'warn',
         ...settings,
       };
-      const child = start('src/main.ts', [], env);
+      const child = start('src/main.ts', [], env, before);
       child.stdout?.resume();
       await until(async () => (await fetch(`http://127.0.0.1:${port}/api/v1/health`)).ok);
       return { port, process: child, env };
@@ -83,18 +87,21 @@ export async function openStage(): Promise<Stage> {
       await writeFile(file, JSON.stringify(job));
       return await runScript<LoadResult>('load-generator.ts', [file]);
     },
+    stop,
     async end() {
       // The newest first: the first service brings the database that the others work on.
-      for (const child of children.toReversed()) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
-        const exit = new Promise((resolve) => child.once('exit', resolve));
-        child.kill('SIGTERM');
-        await Promise.race([exit, sleep(STOP_LIMIT_MS)]);
-        child.kill('SIGKILL');
-      }
+      for (const child of children.toReversed()) await stop(child);
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await Promise.race([exit, sleep(STOP_LIMIT_MS)]);
+  child.kill('SIGKILL');
 }
 
 /** CPU seconds that a process has used so far, from the kernel; 0 where there is no /proc. */

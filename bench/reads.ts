@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import type { ChannelContext } from '../src/channel/context.ts';
 import { READ_IDS_LIMIT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
 import { benchMassChange } from './mass-change.ts';
+import { comparePairs, pairsOf } from './pairs.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
-import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
+import { databaseUrlOf, makeShop, median, openBackDoor, type Shop } from './shop.ts';
 import { printTable } from './table.ts';
 
 const SECONDS = 5;
@@ -12,10 +14,14 @@ const PAGE = 50;
 const COLD_SAMPLE = 2_000;
 const COLD_ROUNDS = 200;
 
-/** Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. */
-export async function benchReads(): Promise<void> {
+/**
+ * Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. With
+ * `--request-log` instead the reads by id of two services, one of which logs no requests, in `--pairs=N`.
+ */
+export async function benchReads(args: string[]): Promise<void> {
   const stage = await openStage();
   try {
+    if (args.includes('--request-log')) return await compareRequestLog(stage, pairsOf(args));
     const service = await stage.startService();
     const { link, context } = await openBackDoor(service);
     console.log('Generating 1,000, 10,000 and 100,000 listings …');
@@ -34,6 +40,35 @@ export async function benchReads(): Promise<void> {
   } finally {
     await stage.end();
   }
+}
+
+/** Two processes on one database, so that both read the same rows. */
+async function compareRequestLog(stage: Stage, pairs: number): Promise<void> {
+  const first = await stage.startService();
+  const { link, context } = await openBackDoor(first);
+  const shop = await makeShop(context, 10_000);
+  const env = { DATABASE_URL: databaseUrlOf(link), SECRET_KEYS: randomBytes(32).toString('hex'), RATE_LIMIT_STORE: 'memory' };
+  const services = {
+    // The first process runs the database and the jobs; both that are measured are alike.
+    withIt: await stage.startService({ ROLES: 'api', ...env }),
+    without: await stage.startService({ ROLES: 'api', ...env }, 'baselines/without-request-log.ts'),
+  };
+  const paths = shop.listingIds.map((id) => `/api/v1/listings/${id}`);
+  const work = { kind: 'reads' as const, headers: { Authorization: `Bearer ${shop.apiKey}` }, paths };
+  for (const { port } of Object.values(services)) await warmUp(createReader(port, context, shop).get, paths);
+  const rate = (port: number) => async () => {
+    const result = await stage.load({ port, connections: CONNECTIONS, seconds: SECONDS, work });
+    if (result.failures > 0) throw new Error(`${result.failures} reads failed`);
+    return result.perSecond;
+  };
+  await comparePairs('Reads by id, warm, with and without the log of API requests', {
+    pairs,
+    unit: 'reads/s',
+    lossWanted: 0.03,
+    withIt: rate(services.withIt.port),
+    without: rate(services.without.port),
+  });
+  await link.close();
 }
 
 type Get = (path: string) => Promise<string>;

@@ -32,6 +32,14 @@ export async function openBackDoor(service: { port: number; env: Record<string, 
   return { link, context };
 }
 
+/** The address of the service's own embedded database, for further processes. */
+export function databaseUrlOf({ embedded }: Connection): string {
+  const address = embedded?.address;
+  if (address === undefined || 'url' in address) throw new Error('the service brings its own database');
+  const { socketDir, user, database } = address;
+  return `postgresql:///${database}?host=${encodeURIComponent(socketDir)}&user=${user}`;
+}
+
 export async function makeShop(context: ChannelContext, count: number): Promise<Shop> {
   const organization = await createOrganization(context.db, COMMAND_LINE, { name: `Bench ${count}`, hasPlan: true });
   const { id: integrationId, apiKey } = await createIntegration(context.db, COMMAND_LINE, {

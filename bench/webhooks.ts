@@ -17,8 +17,9 @@ import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../src/webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../src/webhooks/worker/wake-up.ts';
 import { QUEUE, type WebhookJob } from './baselines/job-queue.ts';
+import { comparePairs, pairsOf } from './pairs.ts';
 import { childrenCpuSeconds, cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
-import { median, openBackDoor } from './shop.ts';
+import { databaseUrlOf, median, openBackDoor } from './shop.ts';
 import type { Arrivals } from './sink.ts';
 import { printTable } from './table.ts';
 
@@ -41,17 +42,22 @@ type Scene = {
   endpoints: Endpoint[];
   databaseUrl: string;
   worker: ChildProcess;
+  workerEnv: Record<string, string>;
   /** The database server's own process. */
   postmaster: number | null;
   sink: string;
   encryption: SecretEncryption;
 };
 
-/** Webhooks: the worker against a bare loop that signs and posts the same bodies to the same sink in the same run. */
+/**
+ * Webhooks: the worker against a bare loop that signs and posts the same bodies to the same sink in the same run. With
+ * `--attempts` instead two workers, one of which keeps no attempts, in `--pairs=N`.
+ */
 export async function benchWebhooks(args: string[]): Promise<void> {
   const stage = await openStage();
   try {
     const scene = await setScene(stage);
+    if (args.includes('--attempts')) return await compareAttempts(scene, pairsOf(args));
     await compareWithBare(scene);
     await measureDelay(scene);
     const isLarge = args.includes('--large');
@@ -79,23 +85,16 @@ async function setScene(stage: Stage): Promise<Scene> {
   const keys = { SECRET_KEYS: randomBytes(32).toString('hex') };
   const service = await stage.startService({ ROLES: 'api', ...keys });
   const { link } = await openBackDoor(service);
-  const address = link.embedded?.address;
-  if (address === undefined || 'url' in address) throw new Error('the service brings its own database');
-  const { socketDir, user, database } = address;
-  const databaseUrl = `postgresql:///${database}?host=${encodeURIComponent(socketDir)}&user=${user}`;
-  const { process: worker } = await stage.startService({
-    ROLES: 'api,worker',
-    DATABASE_URL: databaseUrl,
-    WEBHOOK_PRIVATE_TARGETS: 'on',
-    ...keys,
-  });
+  const databaseUrl = databaseUrlOf(link);
+  const workerEnv = { ROLES: 'api,worker', DATABASE_URL: databaseUrl, WEBHOOK_PRIVATE_TARGETS: 'on', ...keys };
+  const { process: worker } = await stage.startService(workerEnv);
   const port = await freePort();
   await stage.startScript('sink.ts', [String(port)]);
   const sink = `http://127.0.0.1:${port}`;
   const encryption = createSecretEncryption([keys.SECRET_KEYS]);
   const endpoints = await makeEndpoints(link.db, encryption, `${sink}/hook`);
   const postmaster = (await link.embedded?.pid()) ?? null;
-  return { stage, db: link.db, endpoints, databaseUrl, worker, postmaster, sink, encryption };
+  return { stage, db: link.db, endpoints, databaseUrl, worker, workerEnv, postmaster, sink, encryption };
 }
 
 async function makeEndpoints(db: Database, encryption: SecretEncryption, url: string): Promise<Endpoint[]> {
@@ -145,6 +144,27 @@ async function compareWithBare(scene: Scene): Promise<void> {
       ],
     ],
   );
+}
+
+/** A fresh worker each time: one that only stands still keeps its share of the slots. */
+async function compareAttempts(scene: Scene, pairs: number): Promise<void> {
+  await settle(scene);
+  await scene.stage.stop(scene.worker);
+  const rate = (before: string | null) => async () => {
+    await queueEvents(scene, ROUND_EVENTS);
+    const { process: worker } = await scene.stage.startService(scene.workerEnv, before);
+    while ((await counted(scene)) < ROUND_EVENTS) await sleep(20);
+    const rate = rateOf(await arrivals(scene));
+    await scene.stage.stop(worker);
+    return rate;
+  };
+  await comparePairs('Webhooks that succeed at once, with and without what is kept of attempts', {
+    pairs,
+    unit: 'webhooks/s',
+    lossWanted: 0.05,
+    withIt: rate(null),
+    without: rate('baselines/without-attempts.ts'),
+  });
 }
 
 async function postBare(scene: Scene): Promise<number> {

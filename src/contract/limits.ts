@@ -54,9 +54,15 @@ export const PAGE_LIMIT_MAX = 250;
 /** Of one read by `ids`. */
 export const READ_IDS_LIMIT = 250;
 
-/** How long API requests can be looked up, and how many reads a minute of one integration each process logs. */
+/** How long API requests can be looked up. */
 export const REQUEST_LOG_DAYS = 7;
+/**
+ * How many requests a minute of one integration each process logs; the others are counted. Writes that succeed are always
+ * logged: the rate limit and the storage quota bound them. A 429 passes neither, and a client in a loop sends many.
+ */
 export const LOGGED_READS_PER_MINUTE = 600;
+export const LOGGED_ERRORS_PER_MINUTE = 600;
+export const LOGGED_429_PER_MINUTE = 60;
 
 /** Of the header that names ignored fields: how many it names, and its bytes without the sign that there are more. */
 export const IGNORED_NAMES_LIMIT = 20;

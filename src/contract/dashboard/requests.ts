@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { LOGGED_READS_PER_MINUTE, REQUEST_LOG_DAYS } from '../limits.ts';
+import { LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUTE, REQUEST_LOG_DAYS } from '../limits.ts';
 import { listOf, listQuery } from './list.ts';
 import { operation } from './operation.ts';
 
@@ -41,7 +41,7 @@ export const requestOperations = {
     method: 'GET',
     path: '/requests',
     who: 'staff',
-    description: `API requests of the last ${REQUEST_LOG_DAYS} days, newest first: all writes, all errors, and up to ${LOGGED_READS_PER_MINUTE} reads a minute of each integration. \`q\` is a request id or an idempotency key.`,
+    description: `API requests of the last ${REQUEST_LOG_DAYS} days, newest first: all writes that succeeded, and up to ${LOGGED_READS_PER_MINUTE} reads and ${LOGGED_ERRORS_PER_MINUTE} errors a minute of each integration. \`q\` is a request id or an idempotency key.`,
     query: listQuery({
       status: Type.Optional(oneOf(STATUS_CLASSES)),
       method: Type.Optional(oneOf(LOGGED_METHODS)),
@@ -59,6 +59,7 @@ export const requestOperations = {
       integrations: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
       routes: Type.Array(Type.String()),
       reads_not_logged: Type.Integer({ description: 'Beyond the limit of a minute.' }),
+      errors_not_logged: Type.Integer({ description: 'Beyond the limit of a minute.' }),
       dropped: Type.Integer({ description: 'Under load.' }),
     }),
   }),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LOGGED_READS_PER_MINUTE } from '../../contract/limits.ts';
+import { LOGGED_429_PER_MINUTE, LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUTE } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { type EndedRequest, rowOf } from './api-request-rows.ts';
 import { storeApiRequests, storeCounts, type UnloggedCount } from './api-requests.ts';
@@ -19,8 +19,11 @@ export type RequestLogLimits = {
   batchRows: number;
   /** Rows that wait at most; beyond it they are dropped and counted. */
   pendingRows: number;
-  /** Of one integration; beyond it reads are only counted. */
+  /** Of one integration; beyond it they are only counted. Writes that succeed have no limit. */
   readsPerMinute: number;
+  errorsPerMinute: number;
+  /** Answers of 429, which would else push out what else went wrong. */
+  throttledPerMinute: number;
 };
 
 const LIMITS: RequestLogLimits = {
@@ -28,9 +31,12 @@ const LIMITS: RequestLogLimits = {
   batchRows: 500,
   pendingRows: 10_000,
   readsPerMinute: LOGGED_READS_PER_MINUTE,
+  errorsPerMinute: LOGGED_ERRORS_PER_MINUTE,
+  throttledPerMinute: LOGGED_429_PER_MINUTE,
 };
 const MINUTE_MS = 60_000;
 const ERROR_STATUS = 400;
+const THROTTLED_STATUS = 429;
 /** A database that has not taken a batch by now is overloaded; the log must not add to it. */
 const WRITE_TIMEOUT_MS = 5_000;
 
@@ -41,28 +47,19 @@ export function createApiRequestLog(
   const limits = { ...LIMITS, ...given };
   let pending: EndedRequest[] = [];
   let counts = new Map<string, UnloggedCount>();
-  let reads = new Map<string, number>();
-  let minute = 0;
+  const perMinute: Record<LimitedKind, MinuteLimit> = {
+    read: createMinuteLimit(limits.readsPerMinute),
+    error: createMinuteLimit(limits.errorsPerMinute),
+    throttled: createMinuteLimit(limits.throttledPerMinute),
+  };
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<boolean> | null = null;
   let isStopped = false;
 
-  /** Whether the minute of an integration has room for one more read. */
-  function takesRead(integrationId: string, nowMs: number): boolean {
-    const thisMinute = Math.floor(nowMs / MINUTE_MS);
-    if (thisMinute !== minute) {
-      minute = thisMinute;
-      reads = new Map();
-    }
-    const count = (reads.get(integrationId) ?? 0) + 1;
-    reads.set(integrationId, count);
-    return count <= limits.readsPerMinute;
-  }
-
-  function count(integrationId: string, what: 'readsNotLogged' | 'dropped'): void {
+  function count(integrationId: string, what: Exclude<keyof UnloggedCount, 'integrationId'>): void {
     let counted = counts.get(integrationId);
     if (counted === undefined) {
-      counted = { integrationId, readsNotLogged: 0, dropped: 0 };
+      counted = { integrationId, ...NOTHING_COUNTED };
       counts.set(integrationId, counted);
     }
     counted[what] += 1;
@@ -109,9 +106,10 @@ export function createApiRequestLog(
       await storeCounts(db, counted, { timeoutMs: WRITE_TIMEOUT_MS });
       return true;
     } catch (error) {
-      for (const { integrationId, readsNotLogged, dropped } of counted) {
-        const since = counts.get(integrationId) ?? { integrationId, readsNotLogged: 0, dropped: 0 };
+      for (const { integrationId, readsNotLogged, errorsNotLogged, dropped } of counted) {
+        const since = counts.get(integrationId) ?? { integrationId, ...NOTHING_COUNTED };
         since.readsNotLogged += readsNotLogged;
+        since.errorsNotLogged += errorsNotLogged;
         since.dropped += dropped;
         counts.set(integrationId, since);
       }
@@ -125,9 +123,10 @@ export function createApiRequestLog(
       if (isStopped) return;
       const endedAtMs = performance.now();
       const status = response.headersSent ? response.statusCode : null;
-      const isRead = request.method === 'GET' || request.method === 'HEAD';
-      const isError = status !== null && status >= ERROR_STATUS;
-      if (isRead && !isError && !takesRead(integrationId, endedAtMs)) return count(integrationId, 'readsNotLogged');
+      const kind = limitedKindOf(request.method, status);
+      if (kind !== null && !perMinute[kind].takes(integrationId, endedAtMs)) {
+        return count(integrationId, kind === 'read' ? 'readsNotLogged' : 'errorsNotLogged');
+      }
       if (pending.length >= limits.pendingRows) return count(integrationId, 'dropped');
       const { method = '', url = '', headers } = request;
       const { authorization = '', 'idempotency-key': idempotencyKey } = headers;
@@ -141,6 +140,38 @@ export function createApiRequestLog(
       await writing;
       // A stop does not wait for a database that takes no more.
       while (pending.length > 0 || counts.size > 0) if (!(await write())) return;
+    },
+  };
+}
+
+type LimitedKind = 'read' | 'error' | 'throttled';
+const NOTHING_COUNTED = { readsNotLogged: 0, errorsNotLogged: 0, dropped: 0 };
+
+/** Which limit a request falls under; null for a write that succeeded. */
+function limitedKindOf(method: string | undefined, status: number | null): LimitedKind | null {
+  if (status === THROTTLED_STATUS) return 'throttled';
+  if (status !== null && status >= ERROR_STATUS) return 'error';
+  if (method === 'GET' || method === 'HEAD') return 'read';
+  // The client of a write went away before its answer: nothing says that it succeeded.
+  return status === null ? 'error' : null;
+}
+
+type MinuteLimit = { takes(integrationId: string, nowMs: number): boolean };
+
+/** Whether the minute of an integration has room for one more. */
+function createMinuteLimit(limit: number): MinuteLimit {
+  let taken = new Map<string, number>();
+  let minute = 0;
+  return {
+    takes(integrationId, nowMs) {
+      const thisMinute = Math.floor(nowMs / MINUTE_MS);
+      if (thisMinute !== minute) {
+        minute = thisMinute;
+        taken = new Map();
+      }
+      const count = (taken.get(integrationId) ?? 0) + 1;
+      taken.set(integrationId, count);
+      return count <= limit;
     },
   };
 }

@@ -24,7 +24,7 @@ export type ApiRequestRow = {
 };
 
 /** Requests of one integration that are not in the log. */
-export type UnloggedCount = { integrationId: string; readsNotLogged: number; dropped: number };
+export type UnloggedCount = { integrationId: string; readsNotLogged: number; errorsNotLogged: number; dropped: number };
 
 const COLUMN_TYPES = {
   integrationId: 'text',
@@ -42,7 +42,12 @@ const COLUMN_TYPES = {
   ignoredFields: 'text',
   originalRequestId: 'text',
 } as const;
-const COUNT_TYPES = { integrationId: 'text', readsNotLogged: 'bigint', dropped: 'bigint' } as const;
+const COUNT_TYPES = {
+  integrationId: 'text',
+  readsNotLogged: 'bigint',
+  errorsNotLogged: 'bigint',
+  dropped: 'bigint',
+} as const;
 
 type StoreOptions = { timeoutMs?: number };
 
@@ -61,11 +66,12 @@ export async function storeApiRequests(db: Queryable, rows: ApiRequestRow[], opt
 
 export async function storeCounts(db: Queryable, counts: UnloggedCount[], options: StoreOptions = {}) {
   const statement = sql`
-    insert into api_request_counts (integration_id, minute, reads_not_logged, dropped)
-    select integration_id, date_trunc('minute', clock_timestamp()), reads_not_logged, dropped
+    insert into api_request_counts (integration_id, minute, reads_not_logged, errors_not_logged, dropped)
+    select integration_id, date_trunc('minute', clock_timestamp()), reads_not_logged, errors_not_logged, dropped
     from ${unnestRows('rows', counts, COUNT_TYPES)} where ${isThere} order by integration_id
     on conflict (integration_id, minute) do update set
       reads_not_logged = api_request_counts.reads_not_logged + excluded.reads_not_logged,
+      errors_not_logged = api_request_counts.errors_not_logged + excluded.errors_not_logged,
       dropped = api_request_counts.dropped + excluded.dropped`;
   await db.query(statement, options);
 }
@@ -148,10 +154,11 @@ export async function replaysOf(db: Queryable, original: ApiRequestRow): Promise
 
 /** What some integrations did that is not in the log, as long as it is kept. */
 export async function sumUnlogged(db: Queryable, integrationIds: readonly string[]) {
-  const [row] = await db.query<{ reads: number; dropped: number }>(sql`
-    select coalesce(sum(reads_not_logged), 0)::bigint as reads, coalesce(sum(dropped), 0)::bigint as dropped
+  const [row] = await db.query<{ reads: number; errors: number; dropped: number }>(sql`
+    select coalesce(sum(reads_not_logged), 0)::bigint as reads, coalesce(sum(errors_not_logged), 0)::bigint as errors,
+      coalesce(sum(dropped), 0)::bigint as dropped
     from api_request_counts where integration_id = any(${integrationIds}::text[])`);
-  return row ?? { reads: 0, dropped: 0 };
+  return row ?? { reads: 0, errors: 0, dropped: 0 };
 }
 
 const PRUNE_LIMIT = 1_000;

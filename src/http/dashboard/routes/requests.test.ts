@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TESTER } from '../../../../test/harness/actor.ts';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
+import { RATE_LIMIT_OVERRIDE_MIN } from '../../../dealers/input-rules.ts';
+import { setRateLimit } from '../../../dealers/integrations/integrations.ts';
 import { pruneApiRequests } from '../../logging/api-requests.ts';
 
 const READS_PER_MINUTE = 5;
+const ERRORS_PER_MINUTE = 20;
+const THROTTLED_PER_MINUTE = 2;
 const WAIT_LIMIT_MS = 10_000;
 const DAY_MS = 86_400_000;
 
@@ -20,7 +25,14 @@ describe('the log of API requests', () => {
   let owner: Awaited<ReturnType<typeof signedIn>>;
   let shop: Shop;
   before(async () => {
-    world = await startWorld({ requestLogLimits: { batchMs: 20, readsPerMinute: READS_PER_MINUTE } });
+    world = await startWorld({
+      requestLogLimits: {
+        batchMs: 20,
+        readsPerMinute: READS_PER_MINUTE,
+        errorsPerMinute: ERRORS_PER_MINUTE,
+        throttledPerMinute: THROTTLED_PER_MINUTE,
+      },
+    });
     owner = await signedIn(world);
     shop = await addShop(world, owner);
   });
@@ -157,6 +169,39 @@ describe('the log of API requests', () => {
       found.body.data.map(({ kind, id }: { kind: string; id: string }) => [kind, id]),
       [['request', requestIdOf(refused)]],
     );
+  });
+
+  it('has errors up to the limit of a minute, 429 up to another, and every write that succeeded', async () => {
+    const dealer = await signedIn(world);
+    const other = await addShop(world, dealer);
+    const sent = 3 * ERRORS_PER_MINUTE;
+    for (let count = 0; count < sent; count++) await other.post('/v1/orders', {});
+    // The rate limit ends them: the refusals beyond it cost the client nothing.
+    await setRateLimit(world.db, TESTER, other.integrationId, RATE_LIMIT_OVERRIDE_MIN);
+    let throttled = 0;
+    while (throttled < 3 * THROTTLED_PER_MINUTE) if ((await other.post('/v1/orders', {})).status === 429) throttled++;
+    await setRateLimit(world.db, TESTER, other.integrationId, 1_000_000);
+    const made = await other.post('/v1/orders', { channel_order_id: 'SO-1' });
+    assert.equal(made.status, 201, made.text);
+    const rowsOf = async () =>
+      await world.db.query<{ id: string; status: number }>(sql`
+        select request_id as id, status from api_requests where integration_id = ${other.integrationId}`);
+    const uncounted = async () => {
+      const { errors_not_logged } = (await dealer.call('GET', '/requests/choices')).body;
+      return sent + throttled + 1 - (await rowsOf()).length - errors_not_logged;
+    };
+    const end = Date.now() + WAIT_LIMIT_MS;
+    while ((await uncounted()) !== 0) {
+      assert.ok(Date.now() < end, 'not all errors are logged or counted');
+      await sleep(10);
+    }
+    const rows = await rowsOf();
+    assert.ok(rows.some(({ id }) => id === requestIdOf(made)));
+    // The minute may have turned meanwhile.
+    const errors = rows.filter(({ status }) => status === 400 || status === 422).length;
+    assert.ok(errors >= ERRORS_PER_MINUTE && errors <= 2 * ERRORS_PER_MINUTE, `${errors} errors`);
+    const refused = rows.filter(({ status }) => status === 429).length;
+    assert.ok(refused >= THROTTLED_PER_MINUTE && refused <= 2 * THROTTLED_PER_MINUTE, `${refused} of 429`);
   });
 
   it('is read page by page over all integrations, forwards and back', async () => {

@@ -56,6 +56,7 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
       integrations: channels.map(({ id, name }) => ({ id, name })),
       routes: ROUTES,
       reads_not_logged: unlogged.reads,
+      errors_not_logged: unlogged.errors,
       dropped: unlogged.dropped,
     };
   },

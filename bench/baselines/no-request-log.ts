@@ -1,0 +1,5 @@
+import type { ApiRequestLog } from '../../src/http/logging/api-request-log.ts';
+
+export function createApiRequestLog(): ApiRequestLog {
+  return { note: () => {}, stop: async () => {} };
+}
