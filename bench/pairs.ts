@@ -19,7 +19,13 @@ type Rate = () => Promise<number>;
  */
 export async function comparePairs(
   title: string,
-  { pairs, unit, lossWanted, withIt, without }: Record<'withIt' | 'without', Rate> & {
+  {
+    pairs,
+    unit,
+    lossWanted,
+    withIt,
+    without,
+  }: Record<'withIt' | 'without', Rate> & {
     pairs: number;
     unit: string;
     /** The share that may be lost, such as 0.05. */

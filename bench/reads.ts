@@ -47,7 +47,11 @@ async function compareRequestLog(stage: Stage, pairs: number): Promise<void> {
   const first = await stage.startService();
   const { link, context } = await openBackDoor(first);
   const shop = await makeShop(context, 10_000);
-  const env = { DATABASE_URL: databaseUrlOf(link), SECRET_KEYS: randomBytes(32).toString('hex'), RATE_LIMIT_STORE: 'memory' };
+  const env = {
+    DATABASE_URL: databaseUrlOf(link),
+    SECRET_KEYS: randomBytes(32).toString('hex'),
+    RATE_LIMIT_STORE: 'memory',
+  };
   const services = {
     // The first process runs the database and the jobs; both that are measured are alike.
     withIt: await stage.startService({ ROLES: 'api', ...env }),

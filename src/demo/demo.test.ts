@@ -153,6 +153,28 @@ describe('the demo', () => {
     assert.deepEqual([...reasons].sort(), ['sold', 'too_few', 'unknown', 'unnamed']);
   });
 
+  it('has webhooks that arrived, one that arrived late, one that was given up, and events that were not sent', async () => {
+    const deliveries = await world.db.query<{ status: string; attempts: number; failed: number }>(sql`
+      select d.status, d.attempts, (select count(*) from delivery_attempts a where a.delivery_id = d.id) as failed
+      from deliveries d order by d.attempts`);
+    const counts = deliveries.map(({ status, attempts, failed }) => `${status} ${attempts} ${failed}`);
+    assert.ok(counts.filter((count) => count === 'succeeded 1 0').length >= 3, counts.join());
+    assert.deepEqual(
+      counts.filter((count) => count !== 'succeeded 1 0'),
+      ['succeeded 3 2', 'dead_letter 8 8'],
+    );
+    const reasons = await world.db.query<{ reason: string }>(sql`
+      select distinct unsent_reason as reason from events where unsent_reason is not null order by 1`);
+    assert.deepEqual(
+      reasons.map(({ reason }) => reason),
+      ['echo', 'no_url'],
+    );
+    const late = await world.db.query(sql`select id from deliveries where last_attempt_at > now()`);
+    assert.deepEqual(late, []);
+    const urls = await world.db.query(sql`select integration_id from webhook_endpoints where url is not null`);
+    assert.deepEqual(urls, [], 'nothing is sent');
+  });
+
   it('draws photos and thumbnails when they are asked for', async () => {
     const [watch] = await all(live, '/v1/listings?status=active');
     const [part] = await all(staging, '/v1/parts?status=active');

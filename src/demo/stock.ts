@@ -20,6 +20,7 @@ import { DEMO_WATCHES } from './catalogue/watches.ts';
 import { DEMO } from './demo-actor.ts';
 import { PAST_ORDERS, QUEUED_ORDERS, TEST_ORDERS } from './order-plan.ts';
 import { reportDemoOrders } from './orders.ts';
+import { closePastEndpoint, openPastEndpoint } from './past-webhooks.ts';
 import {
   DRAWING_SIDE_PX,
   HIDDEN,
@@ -73,7 +74,9 @@ export async function stockDemo(
   };
   const staging = { ...shop, integrationId: dealer.testId, isTest: true, currency: STAGING_CURRENCY, ...testRule };
   // In the order of time: a channel's clock never goes back.
+  await openPastEndpoint(tx, dealer.liveId);
   await reportDemoOrders(website, PAST_ORDERS);
+  await closePastEndpoint(tx, dealer.liveId);
   await sellOverTheCounter(context, dealer, stock);
   await reportDemoOrders(website, QUEUED_ORDERS);
   await reportDemoOrders(staging, TEST_ORDERS);

@@ -151,9 +151,18 @@ describe('the log of API requests', () => {
     const other = await addShop(world, owner);
     const missing = await other.api.get('/v1/orders/ord_00000000000000000000000000');
     const unknown = await other.api.get('/v1/nothing?email=ada@person.example');
-    const refused = await other.post('/v1/orders', {});
+    const refused = await other.post('/v1/orders', {
+      channel_orderid: 'SO-1',
+      lines: [{ listingId: 'x', colour: 'y' }],
+    });
     const made = await other.post('/v1/orders', { channel_order_id: 'SO-1' });
     await logged(made);
+    // A typo is the likeliest reason of a refusal, so the log says what was meant.
+    assert.deepEqual((await logged(refused)).request.ignored_fields, [
+      { path: 'channel_orderid', meant: 'channel_order_id' },
+      { path: 'lines[0].listingId', meant: 'lines[0].listing_id' },
+      { path: 'lines[0].colour', meant: null },
+    ]);
     const integration_id = other.integrationId;
     assert.deepEqual(
       idsOf(await list({ integration_id, status: '4xx' })),
