@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 
@@ -13,6 +13,13 @@ export async function lockClocks(tx: Transaction, integrationIds: string[]): Pro
   const rows = await tx.query<{ integration_id: string; stamp: Date }>(sql`
     select integration_id, stamp from channel_clocks
     where integration_id = any(${integrationIds}::text[]) order by integration_id for update`);
+  return new Map(rows.map((row) => [row.integration_id, row.stamp]));
+}
+
+/** How far the clocks are now, without a lock. */
+export async function readClocks(db: Queryable, integrationIds: readonly string[]): Promise<Map<string, Date>> {
+  const rows = await db.query<{ integration_id: string; stamp: Date }>(sql`
+    select integration_id, stamp from channel_clocks where integration_id = any(${[...integrationIds]}::text[])`);
   return new Map(rows.map((row) => [row.integration_id, row.stamp]));
 }
 

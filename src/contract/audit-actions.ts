@@ -74,6 +74,7 @@ const labels = {
   'sale.voided': 'Sale voided',
   'customer.changed': 'Customer changed',
   'customer.merged': 'Customers merged',
+  'customer.erased': 'Customer erased for ever',
   'view.created': 'View saved',
   'view.changed': 'View changed',
   'view.shared': 'View shared or made private',

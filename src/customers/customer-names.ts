@@ -21,7 +21,7 @@ export async function namesOfCustomers(
   if (ids.length === 0) return new Map();
   const rows = await db.query<CustomerName>(sql`
     select id, is_test as "isTest", first_name as "firstName", last_name as "lastName", company, email, phone from customers
-    where organization_id = ${organizationId} and id = any(${[...new Set(ids)]}::text[])`);
+    where organization_id = ${organizationId} and id = any(${[...new Set(ids)]}::text[]) and erased_at is null`);
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -70,7 +70,7 @@ function matching({ organizationId, isTest }: CustomerFilter, found: Found | nul
   const [mode] = isTest;
   // Both modes together are read by the index that has no mode.
   const ofMode = isTest.length === 1 ? sql`and c.is_test = ${mode}` : sql``;
-  return sql`c.organization_id = ${organizationId} ${ofMode} ${narrowing(found)}`;
+  return sql`c.organization_id = ${organizationId} and c.erased_at is null ${ofMode} ${narrowing(found)}`;
 }
 
 function narrowing(found: Found | null): Sql {

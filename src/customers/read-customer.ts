@@ -12,7 +12,7 @@ export type CustomerLink = { customerId: string; integrationId: string; external
 /** A customer can have several on each channel after merges; a page shows so many. */
 const LINKS_LIMIT = 1_000;
 
-/** A customer of another dealer is the same as a missing one. */
+/** A customer of another dealer, or one that is being erased, is the same as a missing one. */
 export async function readCustomer(
   db: Queryable,
   organizationId: string,
@@ -22,7 +22,7 @@ export async function readCustomer(
   const [row] = await db.query<CustomerDetails>(sql`
     select id, is_test as "isTest", email, phone, first_name as "firstName", last_name as "lastName", company, address,
       created_at as "createdAt", updated_at as "updatedAt"
-    from customers where organization_id = ${organizationId} and id = ${customerId}`);
+    from customers where organization_id = ${organizationId} and id = ${customerId} and erased_at is null`);
   if (row === undefined) throw new DomainError('not_found', 'There is no such customer.', field);
   return { ...row, address: row.address === null ? null : addressOf(row.address) };
 }

@@ -66,7 +66,7 @@ function assign(open: OpenOrder, customerId: string | null, customer: FoundCusto
 
 async function findCustomer(tx: Transaction, organizationId: string, customerId: string): Promise<FoundCustomer> {
   const [customer] = await tx.query<FoundCustomer>(sql`
-    select is_test from customers where id = ${customerId} and organization_id = ${organizationId}`);
+    select is_test from customers where id = ${customerId} and organization_id = ${organizationId} and erased_at is null`);
   if (customer === undefined) throw new DomainError('not_found', 'There is no such customer.', 'customerId');
   return customer;
 }

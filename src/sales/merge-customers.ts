@@ -59,7 +59,7 @@ export async function mergeCustomers(
 async function areTests(tx: Transaction, organizationId: string, ...ids: [string, string]): Promise<boolean> {
   const [first, second = first] = await tx.query<{ id: string; isTest: boolean }>(sql`
     select id, is_test as "isTest" from customers
-    where organization_id = ${organizationId} and id = any(${ids}::text[]) order by id for update`);
+    where organization_id = ${organizationId} and id = any(${ids}::text[]) and erased_at is null order by id for update`);
   const isMissing = ids.some((id) => id !== first?.id && id !== second?.id);
   if (first === undefined || second === undefined || isMissing) {
     throw new DomainError('not_found', 'There is no such customer.');

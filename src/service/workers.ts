@@ -13,6 +13,7 @@ import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import { announceOutcomes } from '../live/announce-integrations.ts';
 import { startDeletionWorker } from '../sales/deletion/deletion-worker.ts';
+import { startErasureWorker } from '../sales/erasure/erasure-worker.ts';
 import { pruneReservations } from '../sales/reservations/expire-reservations.ts';
 import { startReservationExpiry } from '../sales/reservations/expiry-worker.ts';
 import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
@@ -62,6 +63,7 @@ export function startWorkers(
     startChannelWorker(channel, onFault('the channel worker met a fault')),
     startStockJobWorker({ ...channel, photoFiles, guard }, STOCK_JOB_KINDS_RUN, onFault('a job on stock met a fault')),
     startDeletionWorker(channel, onFault('what was deleted could not be removed')),
+    startErasureWorker(channel, onFault('a person could not be erased')),
     startReservationExpiry(channel, onFault('reservations could not be ended')),
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),

@@ -45,7 +45,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'photo_sources',
   ],
   customers: ['customers', 'customer_external_ids', 'test_customers'],
-  sales: ['orders', 'order_lines', 'sales', 'reservations'],
+  sales: ['orders', 'order_lines', 'sales', 'reservations', 'erasure_jobs'],
   http: ['idempotency_records', 'rate_windows', 'storage_usage', 'api_requests', 'api_request_counts'],
 };
 
@@ -241,6 +241,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     file: 'sales/merge-customers.ts',
     writes: ['customers', 'customer_external_ids', 'test_customers'],
     reason: 'Merging changes customers and their orders in one transaction.',
+  },
+  {
+    file: 'sales/erasure/erase-answers.ts',
+    writes: ['idempotency_records'],
+    reason: 'Empties stored answers about a person who is erased.',
   },
   {
     file: 'sales/test-data.ts',

@@ -2,17 +2,20 @@ import { VERSIONS } from '../../src/contract/versions.ts';
 import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { runDeletions } from '../../src/sales/deletion/run-deletions.ts';
+import { runErasures } from '../../src/sales/erasure/run-erasures.ts';
 import { PUBLIC_URL } from '../harness/world.ts';
 
 export type DeletionOrder = {
   address: DatabaseAddress;
+  work: 'deletions' | 'erasures';
   /** It kills itself in this transaction: when all is written, or when it is committed. */
   transaction: number;
   dieAt: 'before the commit' | 'after the commit';
 };
 
 /**
- * A process that does nothing but remove what was deleted, until it dies by SIGKILL at the point that its argument names.
+ * A process that does nothing but remove what was deleted, or erase persons, until it dies by SIGKILL at the point that its
+ * argument names.
  *
  * node test/deletion/deletion-process.ts <order as JSON>
  */
@@ -38,9 +41,7 @@ const db: Database = {
   },
 };
 
-await runDeletions(
-  { db, now: () => null, publicUrl: PUBLIC_URL, versions: VERSIONS, onEvents: () => {} },
-  undefined,
-  0,
-);
+const context = { db, now: () => null, publicUrl: PUBLIC_URL, versions: VERSIONS, onEvents: () => {} };
+if (order.work === 'deletions') await runDeletions(context, undefined, 0);
+else await runErasures(context, undefined, { pauseMs: 0, settleMs: 0 });
 await real.close();

@@ -44,7 +44,7 @@ describe('a deletion whose process is killed', () => {
       const shop = await openShop(world);
       await fillWithRows(world.database.address, shop, COUNTS);
       await deleteOrganization(world.db, TESTER, shop.organizationId);
-      await runAndDie({ transaction, dieAt });
+      await runAndDie({ work: 'deletions', transaction, dieAt });
       assert.equal((await shop.api.get('/v1/me')).status, 401);
       const readJob = async () => (await listDeletions(world.db, shop.organizationId, 1))[0];
       const cut = await readJob();

@@ -173,6 +173,15 @@ export const customerOperations = {
     params: pair,
     response: null,
   }),
+  eraseCustomer: operation({
+    method: 'POST',
+    path: '/customers/{customer_id}/erase',
+    who: 'owner',
+    description:
+      'Erases a person for ever. The customer is gone at once. A job then empties orders (customer, addresses and metadata; amounts and lines stay), events, stored answers and logs. No event is sent.',
+    params: customer,
+    response: null,
+  }),
   exportCustomer: operation({
     method: 'GET',
     path: '/customers/{customer_id}/export',

@@ -259,6 +259,14 @@ export type ChannelName = { id: string; name: string; currency: string; isTestMo
 /** More channels than these are not shown side by side. */
 const CHANNELS_LIMIT = 100;
 
+/** All integrations that hold data of a dealer: also those that are detached, or being deleted. */
+export async function integrationsOfDealer(db: Queryable, organizationId: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    select id from integrations
+    where organization_id = ${organizationId} or data_organization_id = ${organizationId} order by id`);
+  return rows.map(({ id }) => id);
+}
+
 /** The channels that a dealer's stock can be shown on, oldest first. */
 export async function listChannels(db: Queryable, organizationId: string): Promise<ChannelName[]> {
   return await db.query<ChannelName>(sql`

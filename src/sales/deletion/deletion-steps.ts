@@ -64,6 +64,7 @@ export const ORGANIZATION_STEPS: readonly DeletionStep[] = [
   rowsOf('organization_id', 'photos', ROW_LIMIT),
   rowsOf('organization_id', 'removed_photos', ROW_LIMIT),
   rowsOf('organization_id', 'items', LARGE_ROW_LIMIT),
+  rowsOf('organization_id', 'erasure_jobs', ROW_LIMIT),
   rowsOf('organization_id', 'customers', ROW_LIMIT),
   rowsOf('organization_id', 'locations', LARGE_ROW_LIMIT),
   rowsOf('organization_id', 'business_units', LARGE_ROW_LIMIT),

@@ -14,6 +14,7 @@ import { OrderStatus } from '../orders/order-status.tsx';
 import './customer.css';
 import { type CustomerPage as Customer, customerOrdersQuery, customerQuery, nameOf } from './customer-queries.ts';
 import { EditDialog } from './edit-dialog.tsx';
+import { EraseCustomer } from './erase-customer.tsx';
 import { addressLines, MergeDialog } from './merge-dialog.tsx';
 import { MergePicker } from './merge-picker.tsx';
 
@@ -51,6 +52,9 @@ function CustomerView({ customer }: { customer: Customer }) {
         <aside aria-label="Details of the customer">
           <Details customer={customer} />
           <Links customer={customer} />
+          <Section title="Erase for ever">
+            <EraseCustomer customer={customer} />
+          </Section>
         </aside>
       </div>
       {opened === 'edit' ? <EditDialog customer={customer} onClose={close} /> : null}

@@ -10,6 +10,7 @@ import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { readSettings } from '../../../dealers/organization-settings.ts';
 import { countConflicts, listConflicts } from '../../../sales/customer-conflicts.ts';
 import { LISTED_ORDERS_LIMIT, spendOfCustomers } from '../../../sales/customer-spend.ts';
+import { eraseCustomer } from '../../../sales/erasure/erasure-jobs.ts';
 import { exportCustomer } from '../../../sales/export-customer.ts';
 import { mergeCustomers } from '../../../sales/merge-customers.ts';
 import { previewMerge } from '../../../sales/merge-preview.ts';
@@ -123,6 +124,12 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
     announce(context, user, keptId, mergedId);
     feed.announce(user.organizationId, 'order', null);
     feed.announce(user.organizationId, 'sale', null);
+    return null;
+  },
+
+  async eraseCustomer({ context, user, actor, params }) {
+    await eraseCustomer(context.channel, actor, user.organizationId, params.customer_id);
+    announce(context, user, params.customer_id);
     return null;
   },
 

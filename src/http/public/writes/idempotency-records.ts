@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { transactionTime } from '../../../db/sql-time.ts';
 import { unnestRows } from '../../../db/unnest-rows.ts';
+import { erasedKey } from '../../../sales/erasure/erased-key.ts';
 import { countedBytes, dayOf, raiseCount } from './storage-quota.ts';
 import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';
 
@@ -65,15 +66,17 @@ export async function findRecords(
   testTime: Date | null,
 ): Promise<FoundRecords> {
   const integrationId = requests[0]?.integrationId ?? '';
+  // A key that named an erased person is stored as its digest.
+  const keyOf = new Map(requests.flatMap(({ key }) => [[key, key] as const, [erasedKey(key), key] as const]));
   const rows = await tx.query<(RecordRow | { key: null }) & { now: Date; stored_bytes: number }>(sql`
     select clock.now, coalesce(u.bytes, 0) as stored_bytes, r.key, r.fingerprint, r.status, r.body, r.request_id
     from (select ${transactionTime(testTime)} as now) as clock
     left join storage_usage u on u.integration_id = ${integrationId} and u.day = ${dayOf(sql`clock.now`)}
     left join idempotency_records r on r.integration_id = ${integrationId}
-      and r.key = any(${requests.map((request) => request.key)}::text[])
+      and r.key = any(${[...keyOf.keys()]}::text[])
       and r.created_at > clock.now - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})`);
   const records = new Map<string, RecordRow>();
-  for (const row of rows) if (row.key !== null) records.set(row.key, row);
+  for (const row of rows) if (row.key !== null) records.set(keyOf.get(row.key) ?? row.key, row);
   const [first] = rows;
   if (first === undefined) throw new Error('the lookup of idempotency records answered no row');
   return { records, storedBytes: first.stored_bytes, now: first.now };

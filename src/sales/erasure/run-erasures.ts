@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChannelContext } from '../../channel/context.ts';
+import { removeEmptied } from '../../customers/empty-customer.ts';
+import type { Queryable } from '../../db/database.ts';
+import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/job-lease.ts';
+import { sql } from '../../db/sql.ts';
+import type { ErasureJob } from './erase-orders.ts';
+import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, settleRequests } from './erasure-stages.ts';
+
+/** Between batches, so that a large erasure takes a share of the database and not all of it. */
+const PAUSE_MS = 10;
+
+export type ErasureOptions = { pauseMs?: number; settleMs?: number };
+
+type ClaimedErasure = ErasureJob & { stage: string; position: Position | null; createdAt: Date };
+type Run = {
+  context: ChannelContext;
+  job: ClaimedErasure;
+  signal: AbortSignal | undefined;
+  pauseMs: number;
+  settleMs: number;
+};
+
+/** Thrown to leave a run at any point when the service stops. */
+class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
+/**
+ * Erases persons until none is left or the signal ends it; returns how many were finished. Any number of workers may run
+ * it. A batch that was done and not recorded is done again, which changes nothing: an interrupted job is resumed by
+ * running it again.
+ */
+export async function runErasures(
+  context: ChannelContext,
+  signal?: AbortSignal,
+  { pauseMs = PAUSE_MS, settleMs = REQUESTS_SETTLE_MS }: ErasureOptions = {},
+): Promise<number> {
+  let finished = 0;
+  while (!signal?.aborted) {
+    const job = await claimErasure(context.db);
+    if (job === null) break;
+    try {
+      await runErasure({ context, job, signal, pauseMs, settleMs });
+      finished += 1;
+    } catch (error) {
+      if (error instanceof StoppedError) {
+        await releaseJob(context.db, 'erasure_jobs', job.id);
+        break;
+      }
+      await releaseFailedJob(context.db, 'erasure_jobs', job.id, error);
+      throw error;
+    }
+  }
+  return finished;
+}
+
+async function runErasure(run: Run): Promise<void> {
+  const { job } = run;
+  do {
+    const first = ERASURE_STAGES.findIndex(({ name }) => name === job.stage);
+    for (const stage of ERASURE_STAGES.slice(Math.max(first, 0))) {
+      if (stage.name === 'texts') await settleRequests(job.createdAt, run.settleMs, run.signal);
+      let position = stage.name === job.stage ? job.position : null;
+      do {
+        await pause(run);
+        const batch = await stage.run(run.context, job, position);
+        await recordProgress(run, stage.name, batch);
+        position = batch.position;
+      } while (position !== null);
+    }
+    job.stage = '';
+  } while (!(await finish(run)));
+  announce(run);
+}
+
+async function claimErasure(db: Queryable): Promise<ClaimedErasure | null> {
+  const [job] = await db.query<ClaimedErasure>(sql`
+    update erasure_jobs set status = 'running', leased_until = ${LEASE_END}
+    where id = (
+      select id from erasure_jobs
+      where ${IS_CLAIMABLE}
+      order by created_at, id limit 1 for update skip locked)
+    returning id, organization_id as "organizationId", customer_id as "customerId", is_test as "isTest", person, stage,
+      position, created_at as "createdAt"`);
+  return job ?? null;
+}
+
+async function recordProgress({ context, job }: Run, stage: string, { changed, position }: Batch): Promise<void> {
+  await context.db.query(sql`
+    update erasure_jobs set done = done + ${changed}, stage = ${stage}, error = null, leased_until = ${LEASE_END},
+      position = ${position === null ? null : JSON.stringify(position)}::jsonb
+    where id = ${job.id}`);
+}
+
+/** False if an order of the customer has come back to it meanwhile. Then nothing of the person is left but the audit row. */
+async function finish({ context, job }: Run): Promise<boolean> {
+  return await context.db.transaction(async (tx) => {
+    const left = await tx.query(sql`select 1 from orders where customer_id = ${job.customerId} limit 1`);
+    if (left.length > 0) return false;
+    await removeEmptied(tx, job.customerId);
+    await tx.query(sql`
+      update erasure_jobs set status = 'done', stage = '', position = null, person = null, leased_until = null,
+        error = null, finished_at = clock_timestamp()
+      where id = ${job.id}`);
+    return true;
+  });
+}
+
+function announce({ context, job: { organizationId, customerId } }: Run): void {
+  context.announceChange?.(organizationId, 'customer', [customerId]);
+  for (const kind of ['order', 'sale', 'event', 'delivery', 'request'] as const) {
+    context.announceChange?.(organizationId, kind, null);
+  }
+}
+
+async function pause({ signal, pauseMs }: Run): Promise<void> {
+  if (signal?.aborted) throw new StoppedError('the service stops');
+  await sleep(pauseMs);
+}

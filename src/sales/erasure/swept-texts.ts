@@ -1,0 +1,232 @@
+import type { Transaction } from '../../db/database.ts';
+import { rawSql, type Sql, sql } from '../../db/sql.ts';
+import { erasedKeyOf } from './erased-key.ts';
+import type { ErasedPerson } from './erasure-jobs.ts';
+
+/**
+ * Texts that may quote a person without being about one: what receivers answered, logged requests, notes, imported files.
+ * They are searched for the person's emails and phones. A name alone is not looked for: it may be a watch's.
+ */
+export type SweptTable = {
+  table: string;
+  /** Whose rows one walk reads, and what its owners are. */
+  owner: { column: string; of: 'integrations' | 'organization' | 'files' | 'jobs' };
+  /** Behind the owner, the order in which an index has the rows. */
+  key: readonly { column: string; type: 'text' | 'integer' | 'timestamptz' }[];
+  columns: readonly { column: string; becomes: Becomes }[];
+  /** What changes with a row besides. */
+  also?: string;
+};
+
+/** Without the contact, nothing at all, a digest, or (of a list of cells) with those cells empty that have the contact. */
+type Becomes = 'text' | 'json' | 'null' | 'digest' | 'cells';
+
+const text = (column: string) => ({ column, type: 'text' }) as const;
+const integer = (column: string) => ({ column, type: 'integer' }) as const;
+const OF_INTEGRATIONS = { column: 'integration_id', of: 'integrations' } as const;
+const OF_ORGANIZATION = { column: 'organization_id', of: 'organization' } as const;
+
+export const SWEPT_TABLES: readonly SweptTable[] = [
+  {
+    table: 'deliveries',
+    owner: OF_INTEGRATIONS,
+    key: [text('id')],
+    columns: [
+      { column: 'last_response_body', becomes: 'null' },
+      { column: 'last_error', becomes: 'text' },
+    ],
+  },
+  {
+    table: 'delivery_attempts',
+    owner: OF_INTEGRATIONS,
+    key: [text('delivery_id'), integer('dispatch')],
+    columns: [
+      { column: 'response_body', becomes: 'null' },
+      { column: 'error', becomes: 'text' },
+    ],
+  },
+  {
+    table: 'reservations',
+    owner: OF_INTEGRATIONS,
+    key: [text('id')],
+    columns: [{ column: 'reference', becomes: 'null' }],
+  },
+  {
+    table: 'idempotency_records',
+    owner: OF_INTEGRATIONS,
+    key: [text('key')],
+    columns: [
+      { column: 'key', becomes: 'digest' },
+      { column: 'body', becomes: 'text' },
+    ],
+  },
+  {
+    table: 'api_requests',
+    owner: OF_INTEGRATIONS,
+    key: [{ column: 'at', type: 'timestamptz' }, text('request_id')],
+    columns: [
+      { column: 'query', becomes: 'text' },
+      { column: 'idempotency_key', becomes: 'text' },
+      { column: 'ignored_fields', becomes: 'text' },
+    ],
+  },
+  {
+    table: 'audit_log',
+    owner: OF_ORGANIZATION,
+    key: [text('id')],
+    columns: [
+      { column: 'old_values', becomes: 'json' },
+      { column: 'new_values', becomes: 'json' },
+    ],
+  },
+  {
+    table: 'audit_log_objects',
+    owner: OF_ORGANIZATION,
+    key: [text('audit_id'), text('object_id')],
+    columns: [
+      { column: 'old_values', becomes: 'json' },
+      { column: 'new_values', becomes: 'json' },
+    ],
+  },
+  {
+    table: 'items',
+    owner: OF_ORGANIZATION,
+    key: [text('id')],
+    columns: [{ column: 'private_notes', becomes: 'text' }],
+    // A form that was filled before would write the old notes again.
+    also: 'revision = revision + 1',
+  },
+  {
+    table: 'saved_views',
+    owner: OF_ORGANIZATION,
+    key: [text('id')],
+    columns: [
+      { column: 'name', becomes: 'text' },
+      { column: 'query', becomes: 'text' },
+    ],
+  },
+  {
+    table: 'stock_jobs',
+    owner: OF_ORGANIZATION,
+    key: [text('id')],
+    columns: [
+      { column: 'title', becomes: 'text' },
+      { column: 'parameters', becomes: 'json' },
+      { column: 'error', becomes: 'text' },
+    ],
+  },
+  {
+    table: 'stock_job_errors',
+    owner: { column: 'job_id', of: 'jobs' },
+    key: [integer('number')],
+    columns: [{ column: 'message', becomes: 'text' }],
+  },
+  {
+    table: 'stock_files',
+    owner: OF_ORGANIZATION,
+    key: [text('id')],
+    columns: [
+      { column: 'name', becomes: 'text' },
+      { column: 'zip_name', becomes: 'text' },
+    ],
+  },
+  {
+    table: 'stock_file_lines',
+    owner: { column: 'file_id', of: 'files' },
+    key: [integer('number')],
+    columns: [{ column: 'cells', becomes: 'cells' }],
+  },
+];
+
+const ROWS_LIMIT = 1_000;
+const ERASED = '[erased]';
+
+/** The key of a row behind its owner. */
+export type SweptPosition = readonly unknown[];
+
+/**
+ * Takes the person's contacts out of some rows of one owner, those after a position. Returns where the next batch begins;
+ * null if no more rows are left.
+ */
+export async function sweepBatch(
+  tx: Transaction,
+  table: SweptTable,
+  ownerId: string,
+  patterns: SweptPatterns,
+  after: SweptPosition | null,
+): Promise<{ changed: number; position: SweptPosition | null }> {
+  const name = rawSql(table.table);
+  const key = rawSql(table.key.map(({ column }) => column).join(', '));
+  const owned = sql`${rawSql(table.owner.column)} = ${ownerId}`;
+  const from = after === null ? sql`true` : sql`(${key}) > (${keyValues(table, after)})`;
+  const texts = rawSql(table.key.map(({ column }) => `${column}::text`).join(', '));
+  const [last] = await tx.query<{ key: string[] }>(sql`
+    select array[${texts}] as key from ${name}
+    where ${owned} and ${from} order by ${key} limit 1 offset ${ROWS_LIMIT - 1}`);
+  const position = last?.key ?? null;
+  const until = position === null ? sql`true` : sql`(${key}) <= (${keyValues(table, position)})`;
+  const [row] = await tx.query<{ changed: number }>(sql`
+    with changed as (
+      update ${name} set ${assignments(table, patterns)}
+      where ${owned} and ${from} and ${until} and ${quotes(table, patterns)} returning 1)
+    select count(*) as changed from changed`);
+  return { changed: row?.changed ?? 0, position };
+}
+
+function keyValues({ key }: SweptTable, position: SweptPosition): Sql {
+  const values = key.map(({ type }, index) => sql`${position[index]}::${rawSql(type)}`);
+  return values.reduce((all, one) => sql`${all}, ${one}`);
+}
+
+function quotes({ columns }: SweptTable, { contacts }: SweptPatterns): Sql {
+  const found = columns.map(({ column, becomes }) =>
+    becomes === 'cells'
+      ? sql`array_to_string(${rawSql(column)}, ' ') ~* ${contacts}`
+      : sql`${rawSql(column)}::text ~* ${contacts}`,
+  );
+  return sql`(${found.reduce((all, one) => sql`${all} or ${one}`)})`;
+}
+
+function assignments({ columns, also }: SweptTable, patterns: SweptPatterns): Sql {
+  const set = columns.map(({ column, becomes }) => sql`${rawSql(column)} = ${replaced(column, becomes, patterns)}`);
+  const all = also === undefined ? set : [...set, rawSql(also)];
+  return all.reduce((before, one) => sql`${before}, ${one}`);
+}
+
+function replaced(column: string, becomes: Becomes, { contacts, words }: SweptPatterns): Sql {
+  const name = rawSql(column);
+  const without = (value: Sql) => sql`
+    regexp_replace(regexp_replace(${value}, ${contacts}, ${ERASED}, 'gi'), ${words}, ${ERASED}, 'gi')`;
+  switch (becomes) {
+    case 'null':
+      return sql`case when ${name} ~* ${contacts} then null else ${name} end`;
+    case 'digest':
+      return sql`case when ${name} ~* ${contacts} then ${erasedKeyOf(name)} else ${name} end`;
+    case 'json':
+      return sql`${without(sql`${name}::text`)}::jsonb`;
+    case 'cells':
+      return sql`array(
+        select case when cell ~* ${contacts} then '' else cell end
+        from unnest(${name}) with ordinality as cells (cell, number) order by number)`;
+    case 'text':
+      return without(name);
+  }
+}
+
+/** Regular expressions of PostgreSQL. Words are replaced only in rows that also have a contact. */
+export type SweptPatterns = { contacts: string; words: string };
+
+const NOTHING = '(?!)';
+
+/** Null if the person had neither an email nor a phone. */
+export function patternsOf({ contacts, words }: ErasedPerson): SweptPatterns | null {
+  if (contacts.length === 0) return null;
+  return { contacts: anyOf(contacts), words: words.length === 0 ? NOTHING : anyOf(words) };
+}
+
+/** Not as a part of a longer one: anna@b.ch is not a@b.ch. */
+function anyOf(texts: string[]): string {
+  const forms = texts.flatMap((one) => [one, JSON.stringify(one).slice(1, -1), encodeURIComponent(one)]);
+  const escaped = [...new Set(forms)].map((form) => form.replaceAll(/[^\p{L}\p{N}]/gu, '\\$&'));
+  return `(?<![[:alnum:]._-])(?:${escaped.join('|')})(?![[:alnum:]_-]|\\.[[:alnum:]])`;
+}
