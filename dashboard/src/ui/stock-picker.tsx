@@ -66,7 +66,7 @@ function PickerRow({ item, verb, unitsWanted, isBusy, onChoose }: StockPickerPro
   const reason = free >= unitsWanted ? null : free === 0 ? noneLeft(item) : `Only ${formatNumber(free)} free`;
   return (
     <li>
-      <Thumbnail url={item.photo_url} kind={item.kind} size={40} />
+      <Thumbnail url={item.thumbnail_url} kind={item.kind} size={40} />
       <div className="suggestion-name">
         <Text size="sm" truncate>
           {item.title}

@@ -45,7 +45,10 @@ export const StockItem = Type.Object(
     reserved_units: Type.Integer(),
     location: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()]),
     missing: Type.Array(Type.String(), { description: 'Fields that a buyer would miss.' }),
-    photo_url: Type.Union([Type.String(), Type.Null()]),
+    photo_url: Type.Union([Type.String(), Type.Null()], {
+      description: 'A square cut of the first photo, for a card.',
+    }),
+    thumbnail_url: Type.Union([Type.String(), Type.Null()], { description: 'The same, small, for a row.' }),
     channels: Type.Array(
       Type.Object({
         integration_id: Type.String(),

@@ -13,12 +13,14 @@ import {
   type PhotoFiles,
   type PhotoFormat,
   readOriginal,
+  SQUARE_NAMES,
+  type SquareName,
 } from './photo-files.ts';
 import { FORMAT_OF, renderPhoto } from './photo-variants.ts';
 import { type PictureSize, withPictureMemory } from './picture-memory.ts';
 
-/** What a photo's public address names: `pho_….webp` or `pho_…-square.webp`. */
-export type PhotoName = { photoId: string; isSquare: boolean; extension: PhotoExtension };
+/** What a photo's public address names: `pho_….webp`, `pho_…-square.webp` or `pho_…-small.webp`. */
+export type PhotoName = { photoId: string; square: SquareName | null; extension: PhotoExtension };
 
 export type PhotoGallery = {
   /** Null if there is no such photo, or none in such a format. The signal ends the wait for a connection. */
@@ -37,13 +39,13 @@ export type FoundPhoto = PhotoName &
   };
 export type OpenedPhoto = FileStat & { body: Readable | Buffer };
 
-const NAME = new RegExp(`^(pho_\\w{26})(-square)?\\.(${PHOTO_EXTENSIONS.join('|')})$`);
+const NAME = new RegExp(`^(pho_\\w{26})(?:-(${SQUARE_NAMES.join('|')}))?\\.(${PHOTO_EXTENSIONS.join('|')})$`);
 
 /** Null for everything that no photo could ever have as its name. */
 export function parsePhotoName(text: string): PhotoName | null {
   const [, photoId = '', square, extension] = NAME.exec(text) ?? [];
   if (!isId('photo', photoId)) return null;
-  return { photoId, isSquare: square !== undefined, extension: extension as PhotoExtension };
+  return { photoId, square: (square as SquareName | undefined) ?? null, extension: extension as PhotoExtension };
 }
 
 /** A visitor's browser has given up long before. */
@@ -135,8 +137,8 @@ export function createPhotoGallery(
 }
 
 /** A thumbnail is small, so it costs what decoding costs. */
-function formatsOf({ storedFormat, format, isSquare }: FoundPhoto): PhotoFormat[] {
-  return isSquare ? [storedFormat] : [storedFormat, format];
+function formatsOf({ storedFormat, format, square }: FoundPhoto): PhotoFormat[] {
+  return square === null ? [storedFormat, format] : [storedFormat];
 }
 
 /** The variant is in its file now; or it could not be kept there, and these are its bytes. */
@@ -144,5 +146,5 @@ type Made = 'kept' | Buffer;
 
 function fileOf(photo: FoundPhoto): PhotoFileName {
   const whole = photo.storedFormat === photo.format ? 'original' : 'full';
-  return `${photo.isSquare ? 'square' : whole}.${photo.extension}`;
+  return `${photo.square ?? whole}.${photo.extension}`;
 }

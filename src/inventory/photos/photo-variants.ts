@@ -8,7 +8,13 @@ import {
   PHOTO_PIXELS_LIMIT,
   PHOTO_STORED_PIXELS,
 } from '../../contract/limits.ts';
-import { FILE_BYTES_MAX, type PhotoExtension, type PhotoFormat } from './photo-files.ts';
+import {
+  FILE_BYTES_MAX,
+  type PhotoExtension,
+  type PhotoFormat,
+  SQUARE_SIDES_PX,
+  type SquareName,
+} from './photo-files.ts';
 import { type PictureSize, UPLOADS_AT_ONCE, withPictureMemory } from './picture-memory.ts';
 
 export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
@@ -16,7 +22,6 @@ export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
 /** WebP can't hold more on a side. */
 export const PHOTO_SIDE_MAX_PX = 16_383;
-export const SQUARE_SIDE_PX = 480;
 
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
 
@@ -82,11 +87,15 @@ async function encodeUpload(bytes: Buffer, format: PhotoFormat, size: PictureSiz
   return { bytes: data, format, width: info.width, height: info.height };
 }
 
-/** Another format of a stored picture, or its square thumbnail. */
-export async function renderPhoto(source: Buffer, wanted: { format: PhotoFormat; isSquare: boolean }): Promise<Buffer> {
+/** Another format of a stored picture, or one of its square thumbnails. */
+export async function renderPhoto(
+  source: Buffer,
+  wanted: { format: PhotoFormat; square: SquareName | null },
+): Promise<Buffer> {
   const picture = sharp(source, { limitInputPixels: STORED_PIXELS_MAX });
-  if (wanted.isSquare) {
-    picture.resize(SQUARE_SIDE_PX, SQUARE_SIDE_PX, { fit: 'cover', position: sharp.strategy.attention });
+  if (wanted.square !== null) {
+    const side = SQUARE_SIDES_PX[wanted.square];
+    picture.resize(side, side, { fit: 'cover', position: sharp.strategy.attention });
   }
   return await encode(picture, wanted.format).timeout({ seconds: PICTURE_SECONDS_MAX }).toBuffer();
 }

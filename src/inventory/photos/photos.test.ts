@@ -11,6 +11,7 @@ import { sql } from '../../db/sql.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../ids/new-id.ts';
 import { deleteItem } from '../../sales/delete-item.ts';
+import { SQUARE_SIDES_PX } from './photo-files.ts';
 import { sweepPhotos } from './photo-sweep.ts';
 import { PHOTO_BYTES_MAX } from './photo-variants.ts';
 import {
@@ -326,6 +327,16 @@ describe('photos', () => {
     assert.equal(await sweepPhotos(world.db, world.photoFiles, Date.now() + DAY_MS + 1_000), 1);
     const left = await storedIds(world);
     assert.ok(left.includes(kept) && !left.includes(orphan));
+  });
+
+  it('have square thumbnails: one for websites and cards, a small one for rows', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const photoId = await add(id, await picture('jpeg', 900, 600));
+    for (const [square, side] of Object.entries(SQUARE_SIDES_PX)) {
+      const { status, bytes } = await load(world, `${PUBLIC_URL}/photos/${photoId}-${square}.webp`);
+      assert.equal(status, 200, square);
+      assert.partialDeepStrictEqual(await sharp(bytes).metadata(), { format: 'webp', width: side, height: side });
+    }
   });
 
   it('are made once for all who ask at the same time, and kept', async () => {

@@ -44,7 +44,7 @@ function SaleForm({ item, onBack, onClose }: SaleFormProps) {
     >
       <Stack>
         <Group wrap="nowrap">
-          <Thumbnail url={item.photo_url} kind={item.kind} size={56} />
+          <Thumbnail url={item.thumbnail_url} kind={item.kind} size={56} />
           <div className="suggestion-name">
             <Text fw={600}>{item.title}</Text>
             <Text size="xs" c="dimmed">

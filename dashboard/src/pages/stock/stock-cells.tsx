@@ -1,8 +1,8 @@
 import { Group, Text, Tooltip } from '@mantine/core';
 import { STOCK_STATUS_LABELS } from '../../../../src/contract/dashboard/stock.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
-import { Icon } from '../../ui/icons.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
+import { Thumbnail } from '../../ui/thumbnail.tsx';
 import type { StockItem } from './stock-queries.ts';
 
 const TONES: Record<StockItem['status'], Tone> = { in_stock: 'good', reserved: 'warn', sold: 'off' };
@@ -10,7 +10,7 @@ const TONES: Record<StockItem['status'], Tone> = { in_stock: 'good', reserved: '
 export function ItemCell({ item }: { item: StockItem }) {
   return (
     <Group gap="xs" wrap="nowrap">
-      <Thumbnail item={item} />
+      <Thumbnail kind={item.kind} url={item.thumbnail_url} />
       <div className="item-name">
         <Text size="sm" fw={600} truncate className="row-name">
           {item.title}
@@ -21,18 +21,6 @@ export function ItemCell({ item }: { item: StockItem }) {
       </div>
     </Group>
   );
-}
-
-/** A watch is recognised by its photo; one without has a drawing of its kind, so that rows stay aligned. */
-function Thumbnail({ item }: { item: StockItem }) {
-  if (item.photo_url === null) {
-    return (
-      <span className="thumbnail" data-empty="true">
-        <Icon name={item.kind === 'part' ? 'part' : 'watch'} />
-      </span>
-    );
-  }
-  return <img className="thumbnail" src={item.photo_url} alt="" loading="lazy" width={32} height={32} />;
 }
 
 export function StatusCell({ item }: { item: StockItem }) {

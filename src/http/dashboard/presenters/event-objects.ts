@@ -7,7 +7,7 @@ import { findStock } from '../../../inventory/lists/find-stock.ts';
 import { summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import { findOrders, numbersOfOrders } from '../../../sales/orders/find-orders.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
-import { photoUrl } from './order-presenters.ts';
+import { photoUrl } from './photo-urls.ts';
 
 type Shown = Static<typeof EventObject>;
 
@@ -29,7 +29,7 @@ export async function objectsOf(
     if (id === null) return null;
     const item = items.get(id);
     if (item !== undefined) {
-      return { id, name: item.title, detail: item.stockNumber, photo_url: photoUrl(item.photoId, publicUrl) };
+      return { id, name: item.title, detail: item.stockNumber, photo_url: photoUrl(publicUrl, item.photoId, 'small') };
     }
     const order = orders.get(id);
     const name = order === undefined ? nameOf(channels, id) : `Order ${order.channelOrderId}`;

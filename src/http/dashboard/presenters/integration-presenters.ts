@@ -12,6 +12,7 @@ import type { DealerIntegration } from '../../../dealers/integrations/integratio
 import type { DeletedTestData } from '../../../sales/test-data.ts';
 import type { DeliveryDetail } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import type { EndpointStatus, SecretState } from '../../../webhooks/endpoints/endpoint-status.ts';
+import { photoUrl } from './photo-urls.ts';
 
 type Operations = typeof integrationOperations;
 
@@ -101,7 +102,7 @@ export function presentPreview(
       kind: item.kind,
       title: item.title,
       stock_number: item.stockNumber,
-      thumbnail_url: item.photoId === null ? null : `${publicUrl}/photos/${item.photoId}-square.webp`,
+      thumbnail_url: photoUrl(publicUrl, item.photoId, 'small'),
       before: presentShown(item.before),
       after: presentShown(item.after),
     })),
@@ -111,10 +112,10 @@ export function presentPreview(
   };
 }
 
-function presentShown({ price, photoUrl }: ShownItem) {
+function presentShown({ price, photoUrl: url }: ShownItem) {
   return {
     price: price === null ? null : { amount: price.amount, currency: price.currency },
-    photo_url: photoUrl,
+    photo_url: url,
   };
 }
 

@@ -6,6 +6,7 @@ import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
 import type { ListedOrder } from '../../../sales/orders/dealer/list-orders.ts';
 import type { OrderDetails } from '../../../sales/orders/dealer/order-details.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
+import { photoUrl } from './photo-urls.ts';
 
 /** Orders, items and customers as the pages of orders and sales show them. Every public field is named here. */
 
@@ -20,12 +21,8 @@ export function presentItem(item: ItemSummary | undefined, publicUrl: string): S
     price_amount: item.priceAmount,
     available_units: item.units - item.reservedUnits,
     status: item.status,
-    photo_url: photoUrl(item.photoId, publicUrl),
+    photo_url: photoUrl(publicUrl, item.photoId, 'small'),
   };
-}
-
-export function photoUrl(photoId: string | null, publicUrl: string): string | null {
-  return photoId === null ? null : `${publicUrl}/photos/${photoId}-square.webp`;
 }
 
 export function presentCustomer(customer: CustomerName): Static<typeof CustomerGlance> {

@@ -15,7 +15,8 @@ import { countSales, type ListedSale, listSales, type SaleFilter, totalSales } f
 import { changeSale, sellUnits, voidSale } from '../../../sales/sell.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
 import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
-import { fullName, modesOf, photoUrl, presentCustomer, timesOf } from '../presenters/order-presenters.ts';
+import { fullName, modesOf, presentCustomer, timesOf } from '../presenters/order-presenters.ts';
+import { photoUrl } from '../presenters/photo-urls.ts';
 import { withWireFields } from '../wire-fields.ts';
 
 const FIELDS = { itemId: 'item_id', customerId: 'customer_id' };
@@ -150,7 +151,7 @@ function presentSale(row: ListedSale, { items, customers, channels, publicUrl }:
     item_id: row.itemId,
     title: row.title,
     stock_number: row.stockNumber,
-    photo_url: photoUrl(items.get(row.itemId ?? '')?.photoId ?? null, publicUrl),
+    photo_url: photoUrl(publicUrl, items.get(row.itemId ?? '')?.photoId ?? null, 'small'),
     units: row.units,
     status: row.status,
     is_test: row.isTest,

@@ -1,6 +1,7 @@
 import type { searchOperations } from '../../../contract/dashboard/search.ts';
 import type { Handlers } from '../call.ts';
 import { findAnything } from '../finders.ts';
+import { photoUrl } from '../presenters/photo-urls.ts';
 
 export const searchHandlers: Handlers<typeof searchOperations> = {
   async search({ context, user, query }) {
@@ -11,7 +12,7 @@ export const searchHandlers: Handlers<typeof searchOperations> = {
         id,
         title,
         detail,
-        photo_url: photoId === null ? null : `${context.publicUrl}/photos/${photoId}-square.webp`,
+        photo_url: photoUrl(context.publicUrl, photoId, 'small'),
       })),
     };
   },

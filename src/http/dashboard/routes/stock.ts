@@ -22,6 +22,7 @@ import { setPublished } from '../../../inventory/publications.ts';
 import type { Handlers, SignedIn } from '../call.ts';
 import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
 import { seesCost } from '../presenters/cost-access.ts';
+import { photoUrl } from '../presenters/photo-urls.ts';
 
 type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };
 
@@ -130,7 +131,8 @@ function presentRow(row: StockRow, shown: { currency: string; publicUrl: string;
     reserved_units: row.reservedUnits,
     location: row.locationId === null ? null : { id: row.locationId, name: row.locationName ?? '' },
     missing: row.missing,
-    photo_url: row.photoId === null ? null : `${shown.publicUrl}/photos/${row.photoId}-square.webp`,
+    photo_url: photoUrl(shown.publicUrl, row.photoId, 'square'),
+    thumbnail_url: photoUrl(shown.publicUrl, row.photoId, 'small'),
     channels: row.channels.map(({ integrationId, isOn, status, price }) => ({
       integration_id: integrationId,
       is_on: isOn,
