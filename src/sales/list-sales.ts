@@ -1,6 +1,6 @@
 import type { Queryable } from '../db/database.ts';
 import { FOUND_LIMIT, searchQueryOf } from '../db/search-words.ts';
-import { plannedAnew, rawSql, sql } from '../db/sql.ts';
+import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import {
   countListed,
   type Found,
@@ -9,6 +9,7 @@ import {
   type ListedPosition,
   type ListedTable,
   listedRows,
+  readListed,
   readsDescending,
 } from './listed-rows.ts';
 
@@ -59,9 +60,10 @@ export async function listSales(db: Queryable, page: SalePage): Promise<ListedSa
   const filter = await listedFilter(db, page);
   const request = { ...filter, isDescending: page.isDescending, start: page.start, limit: page.limit };
   const direction = rawSql(readsDescending(request) ? 'desc' : 'asc');
-  const rows = await db.query<ListedSale>(
-    plannedAnew(sql`
-      with page as materialized (${listedRows(SALES, request)})
+  const read = async (ids: Sql) =>
+    await db.query<ListedSale>(
+      plannedAnew(sql`
+      with page as materialized (${ids})
       select s.id, s.item_id as "itemId", s.title, s.stock_number as "stockNumber", s.units, s.status,
         s.is_test as "isTest", s.amount, s.currency, s.channel, s.order_id as "orderId",
         o.channel_order_id as "channelOrderId", coalesce(o.customer_id, s.customer_id) as "customerId",
@@ -71,7 +73,8 @@ export async function listSales(db: Queryable, page: SalePage): Promise<ListedSa
       join sales s on s.id = p.id
       left join orders o on o.integration_id = s.channel and o.id = s.order_id
       order by s.created_at ${direction}, s.id ${direction}`),
-  );
+    );
+  const rows = await readListed(SALES, request, read);
   return page.start?.isBackwards ? rows.reverse() : rows;
 }
 

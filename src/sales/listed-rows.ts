@@ -35,6 +35,41 @@ export type ListedPage = ListedFilter & {
 
 /** Counting stops here: beyond it a list says "1,000+". */
 export const LISTED_COUNT_LIMIT = 1_000;
+/** Of a common word fewer are counted: the list says "100+". */
+const COMMON_COUNT_LIMIT = 100;
+
+/** A common word is looked for in so many rows of the list, before the index is asked for all that have it. */
+const WALK_LIMIT = 500;
+
+/**
+ * Reads a page of rows by their ids. A common word fills it from the first rows of the list; the index of words would gather
+ * every match and sort them.
+ */
+export async function readListed<Row>(
+  of: ListedTable,
+  page: ListedPage,
+  read: (ids: Sql) => Promise<Row[]>,
+): Promise<Row[]> {
+  if (page.found !== null && 'query' in page.found) {
+    const rows = await read(walkedRows(of, page, page.found.query));
+    if (rows.length === page.limit) return rows;
+  }
+  return await read(listedRows(of, page));
+}
+
+/** Those that have the words among the first rows of the list. Row by row, so that the walk ends when the page is full. */
+function walkedRows(of: ListedTable, page: ListedPage, query: string): Sql {
+  const direction = rawSql(readsDescending(page) ? 'desc' : 'asc');
+  return sql`
+    select walked.id, walked.channel, walked.created_at
+    from (${listedRows(of, { ...page, found: null, limit: WALK_LIMIT })}) walked
+    cross join lateral (
+      select from ${rawSql(of.table)} r
+      where r.${channelOf(of)} = walked.channel and r.id = walked.id
+        and case when r.search_words @@ ${query}::tsquery then true else false end
+      limit 1) matching
+    order by walked.created_at ${direction}, walked.id ${direction} limit ${page.limit}`;
+}
 
 /** Rows with `id`, `channel` and `created_at`, in the direction in which they are read. */
 export function listedRows(of: ListedTable, page: ListedPage): Sql {
@@ -70,20 +105,35 @@ export async function countListed(
   of: ListedTable,
   filter: ListedFilter,
 ): Promise<{ value: number; isCapped: boolean }> {
-  const limit = LISTED_COUNT_LIMIT + 1;
   const { found } = filter;
+  if (found !== null && 'query' in found && (await isCommon(db, of, filter, found.query))) {
+    return { value: COMMON_COUNT_LIMIT, isCapped: true };
+  }
+  const limit = LISTED_COUNT_LIMIT + 1;
   const rows =
     found !== null && 'ids' in found
       ? sql`select from ${rawSql(of.table)} r where ${withIds(of, filter, found.ids)} limit ${limit}`
       : sql`
         select from (${groupsOf(of, filter)}) groups
-        cross join lateral (select from ${rawSql(of.table)} r where ${inGroup(of, filter)} limit ${limit}) rows
+        cross join lateral (
+          select from ${rawSql(of.table)} r where ${inGroup(of, filter)}
+          -- In the order of the index: without it, the server expects to find enough rows anywhere in the table.
+          order by r.created_at desc, r.id desc limit ${limit}) rows
         limit ${limit}`;
   const [row] = await db.query<{ count: number }>(
     plannedAnew(sql`select count(*)::integer as count from (${rows}) counted`),
   );
   const count = row?.count ?? 0;
   return { value: Math.min(count, LISTED_COUNT_LIMIT), isCapped: count > LISTED_COUNT_LIMIT };
+}
+
+/** Whether the first rows of the list have the words often: then counting them further would read most of the table. */
+async function isCommon(db: Queryable, of: ListedTable, filter: ListedFilter, query: string): Promise<boolean> {
+  const page = { ...filter, isDescending: true, start: null, limit: COMMON_COUNT_LIMIT + 1 };
+  const [row] = await db.query<{ count: number }>(
+    plannedAnew(sql`select count(*)::integer as count from (${walkedRows(of, page, query)}) counted`),
+  );
+  return (row?.count ?? 0) > COMMON_COUNT_LIMIT;
 }
 
 function channelOf({ channelColumn }: ListedTable): Sql {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { createDocumentReader } from '../../src/channel/reads/read-documents.ts';
 import type { Queryable } from '../../src/db/database.ts';
 import { listOrders } from '../../src/sales/orders/read-orders.ts';
 import { listReservations } from '../../src/sales/reservations/read-reservations.ts';
 import { listEvents } from '../../src/webhooks/event-log.ts';
+import { explain } from '../harness/database/explain.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 
@@ -136,35 +137,14 @@ async function assertFewPages(world: World, read: (db: Queryable) => Promise<unk
     const session = await world.db.connect();
     try {
       await session.query(`set plan_cache_mode = ${mode}`);
-      await read({ query: (statement) => explained(session, statement.text, statement.values, mode) });
+      await read({
+        query: (statement) =>
+          explain(session, statement, ({ pages, plan, text }) => {
+            assert.ok(pages <= PAGES_LIMIT, `${mode} reads ${pages} pages: ${JSON.stringify(plan, null, 1)}\n${text}`);
+          }),
+      });
     } finally {
       await session.end();
     }
   }
-}
-
-async function explained<Row>(
-  session: pg.Client,
-  text: string,
-  values: readonly unknown[],
-  mode: string,
-): Promise<Row[]> {
-  const literals = values.map(literal).join(', ');
-  await session.query(`prepare explained as ${text}`);
-  const { rows } = await session.query(
-    `explain (analyze, buffers, timing off, format json) execute explained${literals === '' ? '' : `(${literals})`}`,
-  );
-  await session.query('deallocate explained');
-  const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
-  const pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-  assert.ok(pages <= PAGES_LIMIT, `${mode} reads ${pages} pages: ${JSON.stringify(plan, null, 1)}\n${text}`);
-  const result = await session.query(text, [...values]);
-  return result.rows as Row[];
-}
-
-function literal(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return `array[${value.map(literal).join(', ')}]`;
-  if (value instanceof Date) return pg.escapeLiteral(value.toISOString());
-  return typeof value === 'number' ? String(value) : pg.escapeLiteral(String(value));
 }

@@ -99,23 +99,21 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
     return from?.isBackwards ? rows.reverse() : rows;
   };
   const all = sql`
-    select ${PAGE_COLUMNS} from items i where ${candidates} and ${isMatched(matched)}
-    order by ${order} limit ${page.limit}`;
+    select i.id from items i where ${candidates} and ${isMatched(matched)} order by ${order} limit ${page.limit}`;
   if (matched === null || 'ids' in matched) return await read(all);
   // A common word fills a page from the first rows of the list; the index would gather every match and sort them.
   const rows = await read(sql`
-    select ${PAGE_COLUMNS} from (
-      select ${PAGE_COLUMNS}, i.search_words from items i
+    select i.id from (
+      select i.id, ${column.value}, i.search_words from items i
       where ${candidates} order by ${order} limit ${WALK_LIMIT}) i
     where ${isMatched(matched)} order by ${order} limit ${page.limit}`);
   return rows.length < page.limit ? await read(all) : rows;
 }
 
-const PAGE_COLUMNS = sql`
-  i.id, i.kind, i.stock_number, i.title, i.attributes, i.stock_status, i.is_hidden, i.price_amount, i.cost_amount,
-  i.units, i.reserved_units, i.location_id, i.missing, i.created_at`;
-
-/** The rows of a page with their promotion, photo, location and channels. */
+/**
+ * The rows of a page, found by their ids, with their promotion, photo, location and channels. Ids alone are found in an index:
+ * what is passed over on the way costs no look into the table.
+ */
 function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null): Sql {
   return sql`
     with page as materialized (${page})
@@ -137,7 +135,8 @@ function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null
           on d.integration_id = p.integration_id and d.api_version = n.api_version and d.item_id = p.item_id
         where p.item_id = i.id), '[]'::json) as channels,
       ${column.value}::text as "sortValue"
-    from page i
+    from page
+    join items i on i.id = page.id
     cross join (select ${transactionTime(now)} as now) clock
     left join locations l on l.id = i.location_id
     order by ${column.value} ${direction}, i.id ${direction}`;
@@ -149,6 +148,8 @@ function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null
  */
 export async function countStock(db: Queryable, filter: StockFilter): Promise<{ value: number; isCapped: boolean }> {
   const matched = await matchesOf(db, filter);
+  // That more than so many match is known already.
+  if (matched !== null && 'query' in matched && isSearchAlone(filter)) return { value: RARE_LIMIT, isCapped: true };
   const limit = matched === null && isOfOneIndex(filter) ? COUNT_LIMIT : RARE_LIMIT;
   const order = isOfOneIndex(filter) && !hasPrice(filter) ? sql`order by i.created_at, i.id` : sql``;
   const statement = sql`
@@ -167,7 +168,20 @@ function isOfOneIndex(filter: StockFilter): boolean {
   return !isScattered && parts.filter((isSet) => isSet).length <= 1;
 }
 
-function hasPrice({ priceFrom, priceTo }: StockFilter): boolean {
+function isSearchAlone({
+  status,
+  isHidden,
+  integrationId,
+  isOnNoChannel,
+  needsWork,
+  brand,
+  ...rest
+}: StockFilter): boolean {
+  const others = [status, isHidden, integrationId, isOnNoChannel, needsWork, brand, rest.locationId];
+  return others.every((value) => value === undefined) && !hasPrice(rest);
+}
+
+function hasPrice({ priceFrom, priceTo }: Pick<StockFilter, 'priceFrom' | 'priceTo'>): boolean {
   return priceFrom !== undefined || priceTo !== undefined;
 }
 

@@ -12,7 +12,7 @@ import { IN_DUE_INDEX } from '../delivery-queue/due.ts';
  * | filter | walked |
  * |---|---|
  * | ids, events, objects | those rows alone |
- * | failed, dead letters, held; an answer that is not 2xx | the index deliveries_undelivered |
+ * | failed, dead letters, held; an answer that is not 2xx | the index deliveries_not_delivered |
  * | event types | the index events_by_type, then the delivery of each event |
  * | pending, few of them | the index deliveries_due |
  * | everything else | the primary key |
@@ -98,10 +98,30 @@ export async function countDealerDeliveries(
   filter: DeliveryFilter,
   limit = DELIVERY_COUNT_LIMIT,
 ): Promise<{ value: number; isCapped: boolean }> {
-  const found = await foundRows(db, filter, { from: null, limit: limit + 1 });
+  const page = { from: null, limit: limit + 1 };
+  const found = isTypesAlone(filter) ? sentEvents(filter, page) : await foundRows(db, filter, page);
   const [row] = await byIndex<{ count: number }>(db, sql`select count(*) as count from (${found}) counted`);
   const count = row?.count ?? 0;
   return { value: Math.min(count, limit), isCapped: count > limit };
+}
+
+function isTypesAlone({ types, statuses, objectIds, eventIds, deliveryIds, response }: DeliveryFilter): boolean {
+  return types !== null && [statuses, objectIds, eventIds, deliveryIds, response].every((value) => value === null);
+}
+
+/** An event that is sent has one delivery: to count them, nobody has to look for it. */
+function sentEvents({ integrationIds, types, from, to }: DeliveryFilter, { limit }: IdPage): Sql {
+  const since = from === null ? sql`` : sql`and e.created_at >= ${from}`;
+  const until = to === null ? sql`` : sql`and e.created_at < ${to}`;
+  return sql`
+    select e.id from unnest(${[...integrationIds]}::text[]) as own (integration_id)
+    cross join unnest(${[...(types ?? [])]}::text[]) as wanted (type)
+    cross join lateral (
+      select e.id from events e
+      where (e.integration_id || ' ' || e.type) collate "C" = own.integration_id || ' ' || wanted.type
+        and not e.is_suppressed and e.has_delivery ${since} ${until}
+      order by e.created_at desc, e.id desc limit ${limit}) e
+    limit ${limit}`;
 }
 
 /** Rows with `integration_id` and `id`: a page of what matches. */
@@ -133,9 +153,11 @@ async function walk(db: Database, filter: DeliveryFilter, page: IdPage, directio
   if (statuses?.every((status) => UNDELIVERED.some((one) => one === status)) === true) {
     return sql`
       select d.integration_id, d.id from ${own} cross join unnest(${[...statuses]}::text[]) as wanted (status)
+      cross join unnest(${answerClasses(filter)}::text[]) as answered (class)
       cross join lateral (
         select d.integration_id, d.id from deliveries d
-        where (d.integration_id || ' ' || d.status) collate "C" = own.integration_id || ' ' || wanted.status
+        where (d.integration_id || ' ' || d.status || ' ' || coalesce(d.last_response_code / 100, 0)::text) collate "C"
+            = own.integration_id || ' ' || wanted.status || ' ' || answered.class
           and d.status in ('failed', 'dead_letter', 'held') ${conditions} ${ofEvent(filter)}
         order by d.id ${direction} limit ${page.limit}) d`;
   }
@@ -157,6 +179,17 @@ function possibleStatuses({ statuses, response }: DeliveryFilter): readonly Deli
   const isSuccess = response !== null && response !== 'none' && response.to >= 200 && response.from < 300;
   if (response === null || isSuccess) return statuses;
   return (statuses ?? DELIVERY_STATUSES).filter((status) => UNDELIVERED.some((one) => one === status));
+}
+
+/** The first digits of the answers that are wanted; 0 is no answer. */
+function answerClasses({ response }: DeliveryFilter): string[] {
+  const all = Array.from({ length: 10 }, (_, digit) => digit);
+  const isWanted = (digit: number) => {
+    if (response === null) return true;
+    if (response === 'none') return digit === 0;
+    return digit >= Math.floor(response.from / 100) && digit <= Math.floor(response.to / 100);
+  };
+  return all.filter(isWanted).map(String);
 }
 
 function conditionsOf({ statuses, response, from, to }: DeliveryFilter): Sql {

@@ -14,7 +14,12 @@ import type { Database } from '../../../db/database.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import { assignCustomer } from '../../../sales/assign-customer.ts';
-import { countDealerOrders, listDealerOrders, type OrderFilter } from '../../../sales/orders/dealer/list-orders.ts';
+import {
+  countDealerOrders,
+  findOrderIds,
+  listDealerOrders,
+  type OrderFilter,
+} from '../../../sales/orders/dealer/list-orders.ts';
 import { readDealerOrder } from '../../../sales/orders/dealer/order-details.ts';
 import { suggestItems } from '../../../sales/orders/dealer/suggestions.ts';
 import { draftBuyer } from '../../../sales/orders/order-draft.ts';
@@ -40,7 +45,8 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
     const sort = ORDER_SORTS.find((one) => one === (query.sort ?? '-created'));
     if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
     const request = pageRequestOf(query, sort);
-    const filter = filterOf(context, user, query);
+    const asked = filterOf(context, user, query);
+    const filter = { ...asked, found: await findOrderIds(context.db, asked) };
     const page = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
     const [found, count] = await Promise.all([
       readingPage(request, () => listDealerOrders(context.db, page)),

@@ -1,7 +1,7 @@
 import type { OrderStatus } from '../../../contract/order-states.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { FOUND_LIMIT, searchQueryOf } from '../../../db/search-words.ts';
-import { plannedAnew, rawSql, sql } from '../../../db/sql.ts';
+import { plannedAnew, rawSql, type Sql, sql } from '../../../db/sql.ts';
 import { findStockIds } from '../../../inventory/lists/stock-list.ts';
 import {
   countListed,
@@ -9,7 +9,7 @@ import {
   type ListedFilter,
   type ListedPosition,
   type ListedTable,
-  listedRows,
+  readListed,
   readsDescending,
 } from '../../listed-rows.ts';
 
@@ -29,6 +29,8 @@ export type OrderFilter = {
   hasConflict: boolean;
   /** Only this customer's. */
   customerId: string | null;
+  /** What the search and the last two find, if it is known already: a list and its count need it both. */
+  found?: Found | null;
 };
 
 export type OrderPage = OrderFilter & {
@@ -69,8 +71,10 @@ export async function listDealerOrders(db: Queryable, page: OrderPage): Promise<
   const filter = await listedFilter(db, page);
   const request = { ...filter, isDescending: page.isDescending, start: page.start, limit: page.limit };
   const direction = rawSql(readsDescending(request) ? 'desc' : 'asc');
-  const statement = sql`
-    with page as materialized (${listedRows(ORDERS, request)})
+  const read = async (ids: Sql) =>
+    await db.query<ListedOrder>(
+      plannedAnew(sql`
+    with page as materialized (${ids})
     select o.id, o.integration_id as "integrationId", o.channel_order_id as "channelOrderId", o.status,
       o.is_test as "isTest", o.has_customer_conflict as "hasCustomerConflict", o.customer_id as "customerId",
       report.order -> 'customer' as buyer, report.order ->> 'currency' as currency,
@@ -86,8 +90,9 @@ export async function listDealerOrders(db: Queryable, page: OrderPage): Promise<
           'itemId', coalesce(line -> 'match' ->> 'id', line ->> 'listing_id', line ->> 'part_id')) order by number)
           filter (where number <= ${SHOWN_LINES}) as first
       from jsonb_array_elements(report.order -> 'lines') with ordinality as reported (line, number)) lines
-    order by o.created_at ${direction}, o.id ${direction}`;
-  const rows = await db.query<ListedOrder>(plannedAnew(statement));
+    order by o.created_at ${direction}, o.id ${direction}`),
+    );
+  const rows = await readListed(ORDERS, request, read);
   return page.start?.isBackwards ? rows.reverse() : rows;
 }
 
@@ -101,12 +106,12 @@ export async function countDealerOrders(
 
 async function listedFilter(db: Queryable, filter: OrderFilter): Promise<ListedFilter> {
   const { organizationId, integrationId, statuses, isTest, from, to } = filter;
-  const found = await foundBy(db, filter);
+  const found = filter.found === undefined ? await findOrderIds(db, filter) : filter.found;
   return { organizationId, channel: integrationId, statuses, isTest, from, to, found };
 }
 
 /** What the search finds, and among it those in conflict or of one customer; null if nothing narrows the list. */
-async function foundBy(db: Queryable, filter: OrderFilter): Promise<Found | null> {
+export async function findOrderIds(db: Queryable, filter: OrderFilter): Promise<Found | null> {
   const { organizationId, search, hasConflict, customerId } = filter;
   const found = search.trim() === '' ? null : await searched(db, organizationId, search.trim());
   if (!hasConflict && customerId === null) return found;
