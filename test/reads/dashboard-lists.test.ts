@@ -25,7 +25,14 @@ import {
   listDealerEvents,
 } from '../../src/webhooks/dealer/list-events.ts';
 import { explainRead } from '../harness/database/explain.ts';
-import { fillEvents, fillOrders, fillRequests, fillStock, itemIdOf, RARE_LOCATION } from '../harness/database/many-rows.ts';
+import {
+  fillEvents,
+  fillOrders,
+  fillRequests,
+  fillStock,
+  itemIdOf,
+  RARE_LOCATION,
+} from '../harness/database/many-rows.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 
