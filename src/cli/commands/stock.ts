@@ -98,7 +98,7 @@ async function importFile(shell: Shell, path: string, options: ImportOptions): P
     };
     const job = await waitForEnd(shell, context, organizationId, jobId);
     if (options.errors !== undefined) {
-      await writeLines(options.errors, jobErrorLines(db, organizationId, job, { seesCost: true }));
+      await writeLines(options.errors, jobErrorLines(db, { organizationId, seesCost: true }, job));
     }
     return answerOf(job, isCheck, ignoredOf(file.header, mapping));
   });

@@ -28,12 +28,19 @@ export type ImportFile = {
   createdAt: Date;
 };
 
+/**
+ * Who asks for a file. A file has what its columns say, whatever they are mapped to, so whoever does not see cost prices
+ * finds only files that they uploaded themselves. A job reads the file that it was started with.
+ */
+export type FileReader = { organizationId: string; userId?: string; seesCost: boolean };
+
 /** Reads a file into lines that jobs work on. What is no table is refused, and nothing of it stays. */
 export async function storeImportFile(
   db: Database,
   organizationId: string,
-  { name, kind, bytes }: { name: string; kind: StockKind; bytes: Uint8Array },
+  file: { name: string; kind: StockKind; bytes: Uint8Array; uploadedBy?: string },
 ): Promise<string> {
+  const { name, kind, bytes, uploadedBy = null } = file;
   const id = newId('stockFile');
   let stored = 0;
   try {
@@ -43,9 +50,9 @@ export async function storeImportFile(
         if (rowCount === 0)
           throw new DomainError('invalid_input', 'The file has headings, but no lines below.', 'file');
         await db.query(sql`
-          insert into stock_files (id, organization_id, name, item_kind, header, line_count)
+          insert into stock_files (id, organization_id, name, item_kind, header, line_count, uploaded_by)
           values (${id}, ${organizationId}, ${storable(name).slice(0, NAME_LENGTH_LIMIT)}, ${kind}, ${header}::text[],
-            ${rowCount})`);
+            ${rowCount}, ${uploadedBy})`);
       },
       async (rows) => {
         await storeLines(db, organizationId, id, rows, stored);
@@ -97,11 +104,22 @@ async function removeOldest(db: Queryable, organizationId: string): Promise<void
       order by f.created_at desc, f.id desc offset ${IMPORT_FILES_LIMIT})`);
 }
 
-export async function findImportFile(db: Queryable, organizationId: string, fileId: string): Promise<ImportFile> {
+/** The file if this person may read it. One that they may not read is like none at all. */
+export async function findReadableFile(db: Queryable, reader: FileReader, fileId: string): Promise<ImportFile> {
+  return await findImportFile(db, reader.organizationId, fileId, reader);
+}
+
+export async function findImportFile(
+  db: Queryable,
+  organizationId: string,
+  fileId: string,
+  { seesCost, userId = '' }: Pick<FileReader, 'seesCost' | 'userId'> = { seesCost: true },
+): Promise<ImportFile> {
   const [row] = await db.query<ImportFile>(sql`
     select id, organization_id as "organizationId", name, item_kind as kind, header, line_count as "lineCount",
       zip_name as "zipName", zip_bytes as "zipBytes", created_at as "createdAt"
-    from stock_files where id = ${fileId} and organization_id = ${organizationId} and is_complete`);
+    from stock_files where id = ${fileId} and organization_id = ${organizationId} and is_complete
+      and (${seesCost} or uploaded_by = ${userId})`);
   if (row === undefined) {
     const message = `There is no such file. Files are kept for ${IMPORT_FILE_KEPT_DAYS} days: upload it again.`;
     throw new DomainError('not_found', message, 'file');

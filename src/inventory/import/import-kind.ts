@@ -30,13 +30,14 @@ export const importKind: StockJobKind<LinesWork | PhotosWork> = {
 
   // First all lines, then their photos: a slow server of photos must not keep prices from being changed.
   async nextBatch(context, job) {
-    const isAtPhotos = job.position.startsWith(PHOTOS);
-    if (!isAtPhotos) {
-      const lines = await nextLines(context, job, Number(job.position), BATCH_LINES);
-      if (lines !== null || !parametersOf(job).hasPhotos) return lines;
+    if (job.position.startsWith(PHOTOS)) {
+      const photos = await nextPhotos(context, job, Number(job.position.slice(PHOTOS.length)));
+      return photos === null ? null : { work: photos.work, position: PHOTOS + photos.position, isNextRemote: true };
     }
-    const photos = await nextPhotos(context, job, isAtPhotos ? Number(job.position.slice(PHOTOS.length)) : 0);
-    return photos === null ? null : { work: photos.work, position: PHOTOS + photos.position };
+    const lines = await nextLines(context, job, Number(job.position), BATCH_LINES);
+    if (lines !== null || !parametersOf(job).hasPhotos) return lines;
+    // An empty batch, after which the photos wait for a slot of their own.
+    return { work: { lineCount: 0, photos: [], errors: [] }, position: `${PHOTOS}0`, isNextRemote: true };
   },
 
   applyBatch: (tx, context, job, work) =>

@@ -6,16 +6,21 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import sharp from 'sharp';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { importText } from '../../../test/harness/jobs/stock-files.ts';
-import { runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
+import { jobContext, runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
 import { makeZip } from '../../../test/harness/jobs/zip.ts';
+import { until } from '../../../test/harness/locks.ts';
 import { watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
 import { sql } from '../../db/sql.ts';
+import { newId } from '../../ids/new-id.ts';
+import { STOCK_JOB_KINDS_RUN } from '../../service/stock-job-kinds.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import { exportStock } from '../csv/stock-export.ts';
 import { createItem } from '../items/items.ts';
 import { findJob, listJobErrors, undoJob } from '../jobs/job-queue.ts';
+import { startStockJobWorker } from '../jobs/stock-job-worker.ts';
+import { addStoredPhotos, PHOTO_SOURCES_LIMIT } from '../photos/photo-rows.ts';
 import { storeImportFile } from './import-files.ts';
 import { startImport } from './start-import.ts';
 import { storeZip } from './store-zip.ts';
@@ -146,6 +151,74 @@ W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | 
     await refuses(makeZip([{ name: 'notes.txt', bytes: Buffer.from('x') }]), /no photos/);
     const left = await world.db.query(sql`select number from stock_file_pieces where file_id = ${fileId}`);
     assert.deepEqual(left, []);
+  });
+
+  it('that hang delay nobody else: the jobs of other dealers run while two dealers wait for their servers', async (t) => {
+    const waiting = Promise.withResolvers<void>();
+    let requests = 0;
+    const hanging = createServer(() => {
+      requests += 1;
+      // More than one dealer has at once.
+      if (requests > 4) waiting.resolve();
+    });
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+    const address = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
+    // Each waits until its own time limit, four at once: together they take as long as a line may.
+    const photos = Array.from({ length: 30 }, (_, index) => `${address}/${index}.jpg`).join(' | ');
+    const start = async ({ organizationId }: Dealer, text: string) => {
+      const bytes = Buffer.from(text);
+      const fileId = await storeImportFile(world.db, organizationId, { name: 'stock.csv', kind: 'listing', bytes });
+      const request = { organizationId, fileId, mapping: HEADER.split(','), isCheck: false, seesCost: true };
+      return await startImport(world.db, TESTER, request);
+    };
+    const slow = [await world.dealer(), await world.dealer()];
+    for (const one of slow) await start(one, `${HEADER}\nW-1,New,Omega,Seamaster,Good,${photos}\n`);
+    const worker = startStockJobWorker(jobContext(world), STOCK_JOB_KINDS_RUN, () => {});
+    t.after(async () => {
+      hanging.closeAllConnections();
+      hanging.close();
+      await worker.stop();
+    });
+    await waiting.promise;
+    const jobId = await start(dealer, `${HEADER}\nW-1,New,Omega,Seamaster,Good,\n`);
+    const isDone = async () => (await findJob(world.db, dealer.organizationId, jobId)).status === 'done';
+    await until(isDone, 'a job waits for servers of other dealers');
+    for (const { organizationId } of slow) {
+      const rows = await world.db.query(sql`
+        select status, is_remote as "isRemote" from stock_jobs where organization_id = ${organizationId}`);
+      assert.deepEqual(rows, [{ status: 'running', isRemote: true }]);
+    }
+  });
+
+  it('leave no trace of where they came from if the item has too many already', async () => {
+    const { organizationId } = dealer;
+    const itemId = await createItem(world.channel, TESTER, organizationId, watch());
+    const stored = (count: number, from = 0) =>
+      Array.from({ length: count }, (_, index) => ({
+        id: newId('photo'),
+        itemId,
+        width: 1,
+        height: 1,
+        format: 'jpeg' as const,
+        source: `${from + index}`,
+      }));
+    const add = (photos: ReturnType<typeof stored>) =>
+      world.db.transaction((tx) => addStoredPhotos(tx, world.channel, organizationId, photos));
+    const countSources = async () => {
+      const rows = await world.db.query(sql`select from photo_sources where item_id = ${itemId}`);
+      return rows.length;
+    };
+    const { added } = await add(stored(PHOTOS_PER_ITEM_LIMIT + 20));
+    assert.equal(added.length, PHOTOS_PER_ITEM_LIMIT);
+    assert.equal(await countSources(), PHOTOS_PER_ITEM_LIMIT);
+    // Photos that were removed by hand stay known, but not without end.
+    for (let from = 1_000; (await countSources()) < PHOTO_SOURCES_LIMIT; from += PHOTOS_PER_ITEM_LIMIT) {
+      await world.db.query(sql`delete from photos where item_id = ${itemId}`);
+      await add(stored(PHOTOS_PER_ITEM_LIMIT, from));
+    }
+    await world.db.query(sql`delete from photos where item_id = ${itemId}`);
+    await add(stored(PHOTOS_PER_ITEM_LIMIT, 9_000));
+    assert.equal(await countSources(), PHOTO_SOURCES_LIMIT);
   });
 
   it('store no more files than an item can have photos', async () => {

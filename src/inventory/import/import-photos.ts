@@ -149,7 +149,8 @@ export async function addPhotos(
   job: RunningJob,
   { lineCount, photos, errors }: PhotosWork,
 ): Promise<BatchOutcome> {
-  const { added, touched } = await addStoredPhotos(tx, context, job.organizationId, photos);
+  const { added, touched } =
+    photos.length === 0 ? { added: [], touched: [] } : await addStoredPhotos(tx, context, job.organizationId, photos);
   const byItem = Map.groupBy(added, ({ itemId }) => itemId);
   const changed = [...byItem].map(
     ([id, all]): AuditedObject => ({ id, old: {}, new: { photosAdded: all.map((photo) => photo.id) } }),

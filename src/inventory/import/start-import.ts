@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { currencyOf } from '../../dealers/organization-settings.ts';
 import { startJob } from '../jobs/job-queue.ts';
 import { assertMapping, type ColumnMapping, columnsOf } from './column-mapping.ts';
-import { findImportFile, rememberMapping } from './import-files.ts';
+import { findReadableFile, rememberMapping } from './import-files.ts';
 import type { ImportParameters } from './import-lines.ts';
 
 export type ImportRequest = {
@@ -12,14 +12,16 @@ export type ImportRequest = {
   mapping: ColumnMapping;
   /** A check says of every line what would become of it, and changes nothing. */
   isCheck: boolean;
-  /** Whether whoever asks may set cost prices. */
+  /** Who asks, if it is a person. */
+  userId?: string;
+  /** Whether whoever asks may see and set cost prices. */
   seesCost: boolean;
 };
 
 /** Asks for the import of an uploaded file, or for its check. The columns are remembered for the next file with the same headings. */
 export async function startImport(db: Database, actor: Actor, request: ImportRequest): Promise<string> {
   const { organizationId, mapping, isCheck, seesCost } = request;
-  const file = await findImportFile(db, organizationId, request.fileId);
+  const file = await findReadableFile(db, request, request.fileId);
   const currency = (await currencyOf(db, organizationId)) ?? 'USD';
   assertMapping(file, mapping, columnsOf(file, currency, seesCost));
   await rememberMapping(db, file, mapping);

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/database.ts';
 import { CSV_START, writeCsv } from '../csv/csv-file.ts';
 import { type ColumnMapping, costHeadings } from '../import/column-mapping.ts';
-import { findImportFile, type ImportFile, readCellsOfLines } from '../import/import-files.ts';
+import { type FileReader, findReadableFile, type ImportFile, readCellsOfLines } from '../import/import-files.ts';
 import { type JobErrorRow, type JobRow, listJobErrors } from './job-queue.ts';
 
 const BATCH_ROWS = 500;
@@ -9,15 +9,11 @@ const HEADER = ['line', 'stock_number', 'column', 'error'];
 
 /**
  * The errors of a job as a CSV file, read in batches while it is sent. Those of an import stand behind the line that they
- * are about, while the file is kept: whoever puts the lines right can import this file.
+ * are about, while the file is kept and for those who may read it: whoever puts the lines right can import this file.
  */
-export async function* jobErrorLines(
-  db: Queryable,
-  organizationId: string,
-  job: JobRow,
-  { seesCost }: { seesCost: boolean },
-): AsyncGenerator<string> {
-  const file = await fileOf(db, organizationId, job);
+export async function* jobErrorLines(db: Queryable, reader: FileReader, job: JobRow): AsyncGenerator<string> {
+  const { organizationId, seesCost } = reader;
+  const file = await fileOf(db, reader, job);
   const hidden = seesCost || file === null ? [] : costHeadings(file, job.parameters.mapping as ColumnMapping);
   yield CSV_START + writeCsv([file === null ? HEADER : [...file.header, 'line', 'error']]);
   for (let after = 0; ; ) {
@@ -36,9 +32,9 @@ export function readableErrors(rows: JobErrorRow[], seesCost: boolean): JobError
   return rows.map((row) => (row.field === 'cost' ? { ...row, message: 'The cost price is wrong.' } : row));
 }
 
-async function fileOf(db: Queryable, organizationId: string, { parameters }: JobRow): Promise<ImportFile | null> {
+async function fileOf(db: Queryable, reader: FileReader, { parameters }: JobRow): Promise<ImportFile | null> {
   if (typeof parameters.fileId !== 'string') return null;
-  return await findImportFile(db, organizationId, parameters.fileId).catch(() => null);
+  return await findReadableFile(db, reader, parameters.fileId).catch(() => null);
 }
 
 /** Each line once, with all that is wrong with it. Errors of one line follow each other. */

@@ -51,6 +51,8 @@ export type JobBatch<Work> = {
   work: Work;
   /** Where the batch after this one begins. */
   position: string;
+  /** The batch after this one waits for servers of others, so it runs in a slot for those (stock-job-worker.ts). */
+  isNextRemote?: boolean;
 };
 
 /** What one batch did. */

@@ -6,7 +6,15 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
-import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind, StockJobKinds } from './job-kind.ts';
+import type {
+  BatchOutcome,
+  JobBatch,
+  JobError,
+  RunningJob,
+  StockJobContext,
+  StockJobKind,
+  StockJobKinds,
+} from './job-kind.ts';
 
 /**
  * A worker renews it while it works on a batch, as on photos that are downloaded. When a worker dies, its job rests for so
@@ -30,6 +38,8 @@ export type RunOptions = {
   pauseMs?: number;
   /** Runs this job alone, as the command line does. */
   jobId?: string;
+  /** Runs only batches that wait for servers of others, or only the rest; all of them by default. */
+  isRemote?: boolean;
   onFault?: (error: unknown) => void;
 };
 
@@ -42,7 +52,7 @@ export async function runStockJobs(
   const { signal, pauseMs = PAUSE_MS, onFault = () => {} } = options;
   let batches = 0;
   while (!signal?.aborted) {
-    const claim = await claimJob(context.db, Object.keys(kinds), options.jobId ?? null);
+    const claim = await claimJob(context.db, Object.keys(kinds), options);
     if (claim === null) break;
     batches += 1;
     const renewal = setInterval(() => renewLease(context.db, claim), RENEW_EVERY_MS);
@@ -73,7 +83,11 @@ type Claim = { job: RunningJob; fence: number };
  * Of each dealer the oldest unfinished job, of these the one whose dealer has waited longest since a batch: a dealer with a
  * thousand jobs gets as many batches as one with a single job. Each claim is for one batch.
  */
-async function claimJob(db: Queryable, kinds: string[], jobId: string | null): Promise<Claim | null> {
+async function claimJob(
+  db: Queryable,
+  kinds: string[],
+  { jobId = null, isRemote = null }: { jobId?: string | null; isRemote?: boolean | null },
+): Promise<Claim | null> {
   const [row] = await db.query<RunningJob & { fence: number }>(sql`
     update stock_jobs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, clock_timestamp()),
       leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}), last_batch_at = clock_timestamp()
@@ -81,6 +95,7 @@ async function claimJob(db: Queryable, kinds: string[], jobId: string | null): P
       select j.id from stock_jobs j
       where j.status in ('queued', 'running') and (j.leased_until is null or j.leased_until < clock_timestamp())
         and j.kind = any(${kinds}::text[]) and (${jobId}::text is null or j.id = ${jobId})
+        and (${isRemote}::boolean is null or j.is_remote = ${isRemote})
         and not exists (select from stock_jobs e
           where e.organization_id = j.organization_id and e.status in ('queued', 'running')
             and (e.created_at, e.id) < (j.created_at, j.id))
@@ -120,7 +135,7 @@ async function runBatch(context: StockJobContext, kind: StockJobKind, { job, fen
     const outcome = await kind.applyBatch(tx, context, job, batch.work);
     const auditId = await recordChanges(tx, context, kind, job, outcome);
     await recordErrors(tx, job, outcome.errors);
-    await recordProgress(tx, { job, fence }, batch.position, outcome, auditId);
+    await recordProgress(tx, { job, fence }, batch, outcome, auditId);
     return { outcome, touched: outcome.touched };
   });
   const { changed, removedPhotoIds = [] } = outcome;
@@ -198,13 +213,13 @@ async function recordErrors(tx: Transaction, job: RunningJob, errors: JobError[]
 async function recordProgress(
   tx: Transaction,
   { job, fence }: Claim,
-  position: string,
+  { position, isNextRemote = false }: Pick<JobBatch<unknown>, 'position' | 'isNextRemote'>,
   { done, counts }: BatchOutcome,
   auditId: string | null,
 ): Promise<void> {
   const rows = await tx.query(sql`
     update stock_jobs set position = ${position}, done = done + ${done}, audit_id = ${auditId}, attempts = 0, error = null,
-      leased_until = null,
+      leased_until = null, is_remote = ${isNextRemote},
       counts = counts || (
         select coalesce(jsonb_object_agg(added.key, coalesce((counts ->> added.key)::integer, 0) + added.value::integer), '{}')
         from jsonb_each_text(${JSON.stringify(counts)}::jsonb) added)

@@ -6,8 +6,13 @@ import { runStockJobs } from './run-stock-jobs.ts';
 
 const TICK_MS = 500;
 const PRUNE_MS = 60 * 60_000;
-/** Batches at once in one process. More than one, as a batch that downloads photos waits for somebody else's server. */
+/** Batches at once in one process, each of another dealer. */
 const BATCHES_AT_ONCE = 2;
+/**
+ * Batches that download photos wait for servers of others, so they have slots of their own: dealers whose servers hang delay
+ * each other's photos, and nobody's changes. Each holds up to 100 MB of photos.
+ */
+const REMOTE_BATCHES_AT_ONCE = 4;
 
 /** Runs the jobs on stock. Any number of nodes may run one. */
 export function startStockJobWorker(
@@ -18,10 +23,13 @@ export function startStockJobWorker(
   const stopping = new AbortController();
   const { signal } = stopping;
   const repeating = { signal, onFault };
+  const slots = (length: number, isRemote: boolean) =>
+    Array.from({ length }, () =>
+      repeat(repeating, () => runStockJobs(context, kinds, { signal, onFault, isRemote }), TICK_MS),
+    );
   const running = Promise.all([
-    ...Array.from({ length: BATCHES_AT_ONCE }, () =>
-      repeat(repeating, () => runStockJobs(context, kinds, { signal, onFault }), TICK_MS),
-    ),
+    ...slots(BATCHES_AT_ONCE, false),
+    ...slots(REMOTE_BATCHES_AT_ONCE, true),
     repeat(repeating, () => pruneAll(context, signal), PRUNE_MS),
   ]);
   return {

@@ -31,7 +31,7 @@ const PHOTO_COLUMNS = {
 
 /**
  * Adds stored photos behind those that their items have, in the caller's transaction. What would be too many for an item, or
- * came from a source that the item has had, is left out. Answers those that were added.
+ * came from a source that the item has had, is left out, and leaves no row. Answers those that were added.
  */
 export async function addStoredPhotos(
   tx: Transaction,
@@ -42,21 +42,38 @@ export async function addStoredPhotos(
   const wanted = [...new Set(photos.map((photo) => photo.itemId))];
   const itemIds = (await lockItems(tx, organizationId, wanted)).map((item) => item.id);
   const added = await tx.query<{ id: string; itemId: string }>(sql`
-    with new_source as (
-      insert into photo_sources (item_id, organization_id, source, photo_id)
-      select item_id, ${organizationId}, source, id from ${unnestRows('rows', photos, PHOTO_COLUMNS)}
-      where item_id = any(${itemIds}::text[])
-      on conflict (item_id, source) do nothing returning photo_id),
-    placed as (
-      select id, item_id, width, height, format, row_number() over (partition by item_id order by number)
-        + (select count(*) from photos p where p.item_id = rows.item_id) as position
+    with fresh as (
+      select distinct on (item_id, source) id, item_id, width, height, format, source, number
       from ${unnestRows('rows', photos, PHOTO_COLUMNS, 'number')}
-      where id in (select photo_id from new_source))
+      where item_id = any(${itemIds}::text[]) and not exists (
+        select from photo_sources s where s.item_id = rows.item_id and s.source = rows.source)
+      order by item_id, source, number),
+    placed as (
+      select id, item_id, width, height, format, source, row_number() over (partition by item_id order by number)
+        + (select count(*) from photos p where p.item_id = fresh.item_id) as position
+      from fresh),
+    taken as (
+      select id, item_id, width, height, format, source, position from placed
+      where position <= ${PHOTOS_PER_ITEM_LIMIT}),
+    new_source as (
+      insert into photo_sources (item_id, organization_id, source, photo_id)
+      select item_id, ${organizationId}, source, id from taken)
     insert into photos (id, item_id, organization_id, position, width, height, format)
-    select id, item_id, ${organizationId}, position, width, height, format from placed
-    where position <= ${PHOTOS_PER_ITEM_LIMIT}
+    select id, item_id, ${organizationId}, position, width, height, format from taken
     returning id, item_id as "itemId"`);
+  await forgetOldestSources(tx, itemIds);
   return { added, touched: await projectPhotos(tx, context, itemIds) };
+}
+
+/** Of one item, photos that were removed since included. The oldest are forgotten, and would be taken once more. */
+export const PHOTO_SOURCES_LIMIT = 500;
+
+async function forgetOldestSources(tx: Transaction, itemIds: string[]): Promise<void> {
+  await tx.query(sql`
+    delete from photo_sources s using (
+      select item_id, source, row_number() over (partition by item_id order by photo_id desc) as number
+      from photo_sources where item_id = any(${itemIds}::text[])) counted
+    where counted.number > ${PHOTO_SOURCES_LIMIT} and s.item_id = counted.item_id and s.source = counted.source`);
 }
 
 /** Takes photos away, as by hand: those behind them move up, and their files are kept so that they can be put back. */

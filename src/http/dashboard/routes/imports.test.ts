@@ -110,7 +110,7 @@ describe('imports and exports of the dashboard', () => {
     const { job_id: jobId } = (await owner.call('POST', `/imports/${body.file_id}/run`, { mapping })).body;
     await runJobs(world);
     assert.match((await owner.call('GET', `/jobs/${jobId}/errors.csv`)).text, /C-3,,777\.00,888\.00,/);
-    for (const path of [`/jobs/${jobId}/errors.csv`, `/jobs/${jobId}`, `/imports/${body.file_id}`]) {
+    for (const path of [`/jobs/${jobId}/errors.csv`, `/jobs/${jobId}`]) {
       const shown = await staff.call('GET', path);
       assert.equal(shown.status, 200);
       assert.doesNotMatch(shown.text, /777|888/, path);
@@ -125,6 +125,34 @@ describe('imports and exports of the dashboard', () => {
     assert.partialDeepStrictEqual(errors, [
       { item_id: id, field: 'costAmount', message: 'Only owners may set the cost price.' },
     ]);
+  });
+
+  it('belong to who uploaded them: staff who see no cost prices can’t import an owner’s file', async () => {
+    const { organizationId } = owner;
+    await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'C-5' }));
+    // Nothing says that the last column is a cost price.
+    const { body } = await upload(owner, 'stock_number,Netto\nC-5,666.00\nC-6,666.00\n');
+    const mapping = ['stock_number', 'private_notes'];
+    const run = `/imports/${body.file_id}/run`;
+    for (const [method, path] of [
+      ['GET', `/imports/${body.file_id}`],
+      ['POST', run],
+      ['POST', `/imports/${body.file_id}/check`],
+      ['POST', `/imports/${body.file_id}/photos`],
+    ] as const) {
+      const refused = await staff.call(method, path, method === 'GET' ? undefined : { mapping });
+      assert.equal(refused.status, 404, path);
+      assert.equal(refused.body.error.field, 'file');
+    }
+    const started = await owner.call('POST', run, { mapping: ['stock_number', ''] });
+    await runJobs(world);
+    const errors = await staff.call('GET', `/jobs/${started.body.job_id}/errors.csv`);
+    assert.match(errors.text, /C-6/);
+    assert.doesNotMatch(errors.text, /666/);
+    const open = (isOpen: boolean) => owner.call('PUT', '/business/cost-access', { staff_sees_cost: isOpen });
+    assert.equal((await open(true)).status, 200);
+    assert.equal((await staff.call('GET', `/imports/${body.file_id}`)).status, 200);
+    await open(false);
   });
 
   it('export what a filter matches', async () => {

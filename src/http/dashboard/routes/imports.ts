@@ -6,7 +6,7 @@ import { CSV_BYTES_LIMIT } from '../../../inventory/csv/csv-file.ts';
 import { exportStock } from '../../../inventory/csv/stock-export.ts';
 import { columnsOf, costHeadings, suggestMapping } from '../../../inventory/import/column-mapping.ts';
 import {
-  findImportFile,
+  findReadableFile,
   IMPORT_FILE_KEPT_DAYS,
   type ImportFile,
   readImportLines,
@@ -39,16 +39,16 @@ export const importHandlers: Handlers<typeof importOperations> = {
     const { kind, name = 'stock.csv' } = query;
     const id = await withUpload(
       { request, user },
-      (bytes) => storeImportFile(context.db, user.organizationId, { name, kind, bytes }),
+      (bytes) => storeImportFile(context.db, user.organizationId, { name, kind, bytes, uploadedBy: user.userId }),
       CSV_UPLOAD,
     );
     return { file_id: id };
   },
 
   async getImport({ context, user, params }) {
-    const file = await findImportFile(context.db, user.organizationId, params.file_id);
-    const currency = (await currencyOf(context.db, user.organizationId)) ?? 'USD';
     const mayCost = await seesCost(context.db, user);
+    const file = await findReadableFile(context.db, { ...user, seesCost: mayCost }, params.file_id);
+    const currency = (await currencyOf(context.db, user.organizationId)) ?? 'USD';
     const hidden = mayCost ? [] : costHeadings(file, (await recallMapping(context.db, file)) ?? []);
     const lines = await readImportLines(context.db, file.id, { after: 0, limit: SAMPLE_LINES });
     return {
@@ -68,7 +68,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
   },
 
   async uploadImportPhotos({ context, user, params, query, request }) {
-    await findImportFile(context.db, user.organizationId, params.file_id);
+    await findReadableFile(context.db, { ...user, seesCost: await seesCost(context.db, user) }, params.file_id);
     const { name = 'photos.zip' } = query;
     const store = () => storeZip(context.db, user.organizationId, params.file_id, name, request.raw);
     return { photo_count: await asUpload({ request, user }, store, ZIP_UPLOAD) };
@@ -100,6 +100,7 @@ async function start(call: StartCall, isCheck: boolean): Promise<{ job_id: strin
     fileId: params.file_id,
     mapping: body.mapping,
     isCheck,
+    userId: user.userId,
     seesCost: await seesCost(context.db, user),
   });
   announceJob(call, jobId);

@@ -78,8 +78,8 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
 
   async exportJobErrors({ context, user, params, reply }) {
     const job = await findJob(context.db, user.organizationId, params.job_id);
-    const options = { seesCost: await seesCost(context.db, user) };
-    const lines = jobErrorLines(context.db, user.organizationId, job, options);
+    const reader = { ...user, seesCost: await seesCost(context.db, user) };
+    const lines = jobErrorLines(context.db, reader, job);
     return await reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="errors.csv"')
