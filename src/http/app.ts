@@ -9,7 +9,7 @@ import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
 import { followClient } from './connection/client-signal.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
-import { endStreams } from './dashboard/routes/live.ts';
+import { createLiveStreams } from './dashboard/live-streams.ts';
 import { createSessions } from './dashboard/sessions.ts';
 import { servePages } from './dashboard/static/page-routes.ts';
 import { createWebhookTools } from './dashboard/webhook-tools.ts';
@@ -144,11 +144,12 @@ async function serveDashboardApi(
   dashboard: DashboardOptions,
 ): Promise<void> {
   const webhooks = createWebhookTools(options.secretKeys, dashboard.isPrivateWebhookAllowed);
-  const context = { ...options, dashboard, webhooks, sessions: createSessions(options.db, options) };
+  const sessions = createSessions(options.db, options);
+  const streams = createLiveStreams(sessions.findLive);
   app.addHook('onClose', () => webhooks.sender.close());
-  await app.register(dashboardRoutes, { ...context, prefix: '/api/dashboard' });
+  await app.register(dashboardRoutes, { ...options, dashboard, webhooks, sessions, streams, prefix: '/api/dashboard' });
   app.addHook('preClose', (done) => {
-    endStreams(dashboard.feed);
+    streams.endAll();
     done();
   });
 }

@@ -3,16 +3,19 @@ import { LIVE_STREAM_TYPE } from '../../contract/dashboard/live.ts';
 import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
+import { limitBodies } from '../connection/body-limits.ts';
 import { clientAddress } from '../connection/client-address.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
-import { DashboardError, handleDashboardError } from './dashboard-error.ts';
+import { DashboardError, handleDashboardError, overloaded } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
 import { createFileLimits, createOperationLimits, type OperationLimits } from './limits/operation-limits.ts';
 import { assertStorable } from './limits/storable-texts.ts';
 import { originCheck } from './origin-check.ts';
+
+const COUNTED_BODY_BYTES = 8 * 1024;
 
 /** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
 export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {
@@ -31,6 +34,15 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   });
   /** Who asks, known before the body is read. */
   const callers = new WeakMap<FastifyRequest, Caller>();
+  // Nothing else limits how often a person asks, so small bodies count, too. Uploads count theirs themselves.
+  limitBodies(app, {
+    keyOf(request) {
+      const caller = callers.get(request);
+      return caller === undefined || request.routeOptions.config.isUpload === true ? null : dealerKey(caller);
+    },
+    countedFromBytes: COUNTED_BODY_BYTES,
+    refusal: () => overloaded('Too much is being sent by your team at once. Try again in a moment.'),
+  });
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const shape = (request.routeOptions.schema?.body ?? {}) as Shape;
     const caller = callers.get(request);
@@ -85,10 +97,12 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
 
 /** A file takes long to come or go, so it has slots of its own. Live streams and uploads count theirs themselves. */
 function limitsByOperation(poolSize: number): (operation: DashboardOperation) => OperationLimits {
-  const runLimited = createOperationLimits(poolSize);
+  const runLimited = createOperationLimits(poolSize, 'signed in');
+  const runPublic = createOperationLimits(poolSize, 'public');
   const sendLimited = createFileLimits();
-  return ({ isUpload, response }) => {
+  return ({ isUpload, response, who }) => {
     if (isUpload || response === LIVE_STREAM_TYPE) return (_key, _reply, task) => task();
+    if (who === 'public') return runPublic;
     return typeof response === 'string' ? sendLimited : runLimited;
   };
 }

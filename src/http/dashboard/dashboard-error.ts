@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import type { DashboardErrorCode, DashboardErrorEnvelope, EdgeErrorCode } from '../../contract/dashboard/errors.ts';
 import { EDGE_ERROR_STATUS } from '../../contract/dashboard/errors.ts';
 import { DOMAIN_ERROR_STATUS, DomainError } from '../../contract/domain-error.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { OVERLOADED_RETRY_SECONDS } from '../../contract/limits.ts';
 
 /** What the edge of the dashboard's API refuses. An operation itself throws a DomainError. */
 export class DashboardError extends Error {
@@ -21,6 +23,13 @@ export class DashboardError extends Error {
     this.field = details.field;
     this.headers = details.headers ?? {};
   }
+}
+
+const OVERLOADED = 'Too much is going on at once. Try again in a moment.';
+
+/** No slot came free in time, or too many wait for one already. */
+export function overloaded(message = OVERLOADED): DashboardError {
+  return new DashboardError('unavailable', message, { headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) } });
 }
 
 type Refusal = {
@@ -44,6 +53,7 @@ export function handleDashboardError(thrown: unknown, request: FastifyRequest, r
 function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof DashboardError) return { ...own(thrown), status: EDGE_ERROR_STATUS[thrown.code] };
   if (thrown instanceof DomainError) return { ...own(thrown), status: DOMAIN_ERROR_STATUS[thrown.code] };
+  if (thrown instanceof SemaphoreError) return { ...own(overloaded()), status: EDGE_ERROR_STATUS.unavailable };
   // The checks that both APIs share: of a body's bytes, and of its schema.
   if (thrown instanceof ApiError && thrown.status < 500) {
     return { status: 400, code: 'invalid_request', message: thrown.message, field: thrown.param };

@@ -8,6 +8,7 @@ import { OPERATIONS, type Operation, type OperationId } from '../../contract/ope
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
+import { limitBodies } from '../connection/body-limits.ts';
 import type { ClientFaults } from '../connection/client-faults.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import type { FastPath } from '../fast-path.ts';
@@ -17,12 +18,11 @@ import { UnknownNames } from '../json/unknown-names.ts';
 import type { Logs } from '../logging/request-log.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
-import { limitBodies } from './bodies/body-limits.ts';
 import { nameIgnoredFields } from './bodies/ignored-fields.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
 import { createCachedReads, handedOver } from './reads/cached-reads.ts';
 import { createReadCache } from './reads/read-cache.ts';
-import { createReadLimits } from './reads/read-limits.ts';
+import { createReadLimits, overloaded } from './reads/read-limits.ts';
 import { upsertCustomer, upsertCustomers } from './routes/customers.ts';
 import { listEvents } from './routes/events.ts';
 import { getHealth } from './routes/health.ts';
@@ -38,6 +38,9 @@ import { extendReservation, releaseReservation } from './routes/reservations/cha
 import { createReservation } from './routes/reservations/create-reservation.ts';
 import { getReservation, listReservations } from './routes/reservations/reservations.ts';
 import { createWriteExecutor } from './writes/execute-writes.ts';
+
+/** Smaller bodies are not counted: 600 requests a minute of them are bounded by the rate limit. */
+const COUNTED_BODY_BYTES = 128 * 1024;
 
 /** Every operation has its handler here; the compiler sees to it that none is missing. */
 const handlers: {
@@ -102,7 +105,11 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   options.fastPath.open(createCachedReads({ admit, readCache: context.readCache, ...options }));
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
-  limitBodies(app);
+  limitBodies(app, {
+    keyOf: (request) => request.integrationId,
+    countedFromBytes: COUNTED_BODY_BYTES,
+    refusal: overloaded,
+  });
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     context.rawBodies.set(request, body);

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { holdLock } from '../../../../test/harness/database/locks.ts';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+
+/** Enough to fill what one dealer may send at once, of the largest bodies. */
+const BODIES = 34;
 
 describe('operations of the dashboard', () => {
   let world: World;
@@ -33,5 +37,27 @@ describe('operations of the dashboard', () => {
       [...statuses].every((status) => status === 200 || status === 503),
       [...statuses].join(),
     );
+  });
+
+  it('of one dealer send so many bytes at once; one more waits, is refused, and others are not concerned', async (t) => {
+    const attacker = await signedIn(world);
+    const neighbour = await signedIn(world);
+    const refused = Promise.withResolvers<string>();
+    for (let index = 0; index < BODIES; index++) {
+      // Announces a body of 1 MB and sends only its beginning.
+      const socket = connect(world.port, '127.0.0.1');
+      t.after(() => socket.destroy());
+      socket.once('data', (chunk: Buffer) => refused.resolve(chunk.toString()));
+      socket.write(
+        `POST /api/dashboard/views HTTP/1.1\r\nHost: x\r\nOrigin: ${world.channel.publicUrl}\r\n` +
+          `Cookie: ${attacker.cookie()}\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"list":`,
+      );
+    }
+    const answer = await refused.promise;
+    assert.match(answer, /^HTTP\/1\.1 503 /);
+    assert.match(answer, /"code":"unavailable"/);
+    assert.match(answer, /retry-after: 1/i);
+    const large = { list: 'jobs', name: 'x', query: '', is_shared: false, padding: 'x'.repeat(900_000) };
+    assert.equal((await neighbour.call('POST', '/views', large)).status, 200);
   });
 });

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DashboardClient, signedIn } from '../../../../test/harness/http/dashboard-client.ts';
+import { TESTER } from '../../../../test/harness/actor.ts';
+import { type DashboardClient, dashboardClient, signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { STREAMS_PER_DEALER_LIMIT, STREAMS_PER_PERSON_LIMIT } from '../../../contract/dashboard/limits.ts';
+import { removeMember } from '../../../dealers/users/team.ts';
 import { createChangeFeed } from '../../../live/change-feed.ts';
 
 /** One open stream: what it has said so far, and a wait for more. */
@@ -105,6 +108,62 @@ describe('the live stream', () => {
     await own.app.close();
     await stream.ends();
     assert.equal((await fetch(`${world.origin}/api/dashboard/stream`)).status, 401);
+  });
+
+  it('ends within seconds when its session is revoked, its person is removed or has another role', async (t) => {
+    const owner = await signedIn(world);
+    const { organizationId } = owner;
+    const staff = () => signedIn(world, { organizationId, role: 'staff' });
+    const elsewhere = dashboardClient(world);
+    await elsewhere.signIn(owner.email);
+    const [removed, promoted, byOperator, signedOut] = await Promise.all([staff(), staff(), staff(), staff()]);
+    const endings: [string, DashboardClient, () => Promise<unknown>][] = [
+      ['revoked', elsewhere, () => owner.call('DELETE', '/account/sessions')],
+      ['removed', removed, () => owner.call('DELETE', `/team/${removed.userId}`)],
+      ['another role', promoted, () => owner.call('PATCH', `/team/${promoted.userId}`, { role: 'owner' })],
+      ['signed out', signedOut, () => signedOut.call('DELETE', '/session')],
+      // Nothing is announced: the next look at all sessions finds it.
+      [
+        'removed on the command line',
+        byOperator,
+        () => removeMember(world.db, TESTER, { organizationId, userId: byOperator.userId }),
+      ],
+    ];
+    const kept = await openStream(world, owner);
+    t.after(() => kept.close());
+    for (const [why, client, end] of endings) {
+      const stream = await openStream(world, client);
+      t.after(() => stream.close());
+      await end();
+      await stream.ends().catch((error: unknown) => assert.fail(`${why}: ${error}`));
+    }
+    world.channel.announceChange?.(organizationId, 'item', ['lst_kept']);
+    await kept.says(/lst_kept/);
+  });
+
+  it('is open so many times for one person, and for one dealer, at most', async (t) => {
+    const owner = await signedIn(world);
+    const { organizationId } = owner;
+    const stopping = new AbortController();
+    t.after(() => stopping.abort());
+    // A response that nothing refers to is closed when memory is collected.
+    const responses: Response[] = [];
+    const open = async (client: DashboardClient) => {
+      const headers = { cookie: client.cookie() };
+      const response = await fetch(`${world.origin}/api/dashboard/stream`, { headers, signal: stopping.signal });
+      responses.push(response);
+      return response.status;
+    };
+    const openMany = async (client: DashboardClient, count: number) =>
+      await Promise.all(Array.from({ length: count }, () => open(client)));
+    const statuses = await openMany(owner, STREAMS_PER_PERSON_LIMIT + 5);
+    assert.equal(statuses.filter((status) => status === 200).length, STREAMS_PER_PERSON_LIMIT);
+    assert.equal(statuses.filter((status) => status === 429).length, 5);
+    for (let left = STREAMS_PER_DEALER_LIMIT - STREAMS_PER_PERSON_LIMIT; left > 0; left -= STREAMS_PER_PERSON_LIMIT) {
+      await openMany(await signedIn(world, { organizationId }), Math.min(left, STREAMS_PER_PERSON_LIMIT));
+    }
+    assert.equal(await open(await signedIn(world, { organizationId })), 429);
+    assert.equal(await open(await signedIn(world)), 200, 'another dealer');
   });
 
   it('ends for a client that does not read, instead of keeping in memory what it misses', async (t) => {

@@ -8,6 +8,7 @@ import {
 } from '../../../concurrency/keyed-semaphore.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_MS } from '../../../contract/limits.ts';
+import { waitForSlot } from '../../connection/wait-for-slot.ts';
 
 /**
  * What the reads of one integration may take of the process, so that the others have theirs: database connections, and
@@ -73,25 +74,13 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
   };
 }
 
-/** Waits for units of a semaphore until the deadline, then refuses. A client that has gone no longer waits. */
-export async function waitUnlessOverloaded(
-  semaphore: KeyedSemaphore,
-  integrationId: string,
-  reply: FastifyReply,
-  units: AcquireOptions,
-): Promise<Release> {
-  const gone = new AbortController();
-  const onClose = () => gone.abort();
-  reply.raw.once('close', onClose);
-  try {
-    return await semaphore.acquire(integrationId, { ...units, signal: gone.signal });
-  } catch (error) {
+/** Waits for units of a semaphore until the deadline, then refuses. */
+async function waitUnlessOverloaded(...wait: Parameters<typeof waitForSlot>): Promise<Release> {
+  return await waitForSlot(...wait).catch((error: unknown) => {
     throw error instanceof SemaphoreError ? overloaded(error) : error;
-  } finally {
-    reply.raw.off('close', onClose);
-  }
+  });
 }
 
-function overloaded(cause: SemaphoreError): ApiError {
+export function overloaded(cause: SemaphoreError): ApiError {
   return new ApiError('overloaded', { headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) }, cause });
 }

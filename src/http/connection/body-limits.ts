@@ -1,0 +1,53 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import { READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
+import { waitForSlot } from './wait-for-slot.ts';
+
+const BYTES_LIMIT = 256 * 1_048_576;
+/** Of one integration, or of one dealer in the dashboard. */
+const BYTES_LIMIT_PER_KEY = 32 * 1_048_576;
+const WAITING_LIMIT = 2_000;
+const WAITING_LIMIT_PER_KEY = 100;
+
+export type BodyLimitOptions = {
+  /** Whose share of the memory a body takes; null for one that is not counted. */
+  keyOf(request: FastifyRequest): string | null;
+  /** Smaller bodies are not counted. */
+  countedFromBytes: number;
+  /** What is answered when the bytes don't come in time. */
+  refusal(error: SemaphoreError): Error;
+};
+
+/**
+ * Bounds the bytes of bodies in memory, for each key and for all: sixty bulks of 10 MB at a time, which the rate limit
+ * allows one integration, would be 600 MB. A body is not read before it has its units; it keeps them until it is answered. One
+ * that waits too long is refused.
+ */
+export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, refusal }: BodyLimitOptions): void {
+  const bytesHeld = createKeyedSemaphore({
+    total: BYTES_LIMIT,
+    perKey: BYTES_LIMIT_PER_KEY,
+    waitingTotal: WAITING_LIMIT,
+    waitingPerKey: WAITING_LIMIT_PER_KEY,
+  });
+  app.addHook('preParsing', async (request: FastifyRequest, reply: FastifyReply, payload) => {
+    const weight = expectedBytes(request);
+    if (weight <= countedFromBytes) return payload;
+    const key = keyOf(request);
+    if (key === null) return payload;
+    const deadlineMs = performance.now() + READ_WAIT_LIMIT_MS;
+    const release = await waitForSlot(bytesHeld, key, reply, { weight, deadlineMs }).catch((error: unknown) => {
+      throw error instanceof SemaphoreError ? refusal(error) : error;
+    });
+    reply.raw.once('close', release);
+    return payload;
+  });
+}
+
+/** What the client announces, or as much as it may send. A body that is too long is refused before it is read. */
+function expectedBytes({ headers, routeOptions }: FastifyRequest): number {
+  const limit = routeOptions.bodyLimit ?? 0;
+  if (headers['transfer-encoding'] !== undefined) return limit;
+  const announced = Number(headers['content-length'] ?? 0);
+  return announced > limit ? 0 : announced;
+}
