@@ -22,6 +22,8 @@ const statuses = {
   promotion_overlaps: 409,
   already_voided: 409,
   already_running: 409,
+  /** A dealer, a person or an item has as many of something as are allowed (contract/dashboard/limits.ts). */
+  limit_reached: 409,
   /** A dealer has as many unfinished jobs as are allowed. */
   too_many_jobs: 409,
   too_many_secrets: 409,

@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { VIEWS_LIMIT } from '../contract/dashboard/views.ts';
+import { VIEWS_LIMIT } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import {
   type Database,
@@ -14,6 +14,7 @@ import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { newId } from '../ids/new-id.ts';
 import { checkedName } from './input-rules.ts';
+import { assertBelowLimit } from './row-limit.ts';
 
 /** A view of a list that somebody saved. Others of the team see it only if it is shared. */
 export type SavedView = {
@@ -31,6 +32,9 @@ export type SavedView = {
 /** Who asks for views: a person of an organization. Owners may also change what others shared. */
 export type Viewer = { organizationId: string; userId: string; isOwner: boolean };
 
+/** Those of a large team that shares many. */
+const LISTED_VIEWS_LIMIT = 500;
+
 /** What the viewer sees of one list: their own views and the shared ones, by name. */
 export async function listViews(db: Queryable, viewer: Viewer, list: string): Promise<SavedView[]> {
   return await db.query<SavedView>(sql`
@@ -38,7 +42,7 @@ export async function listViews(db: Queryable, viewer: Viewer, list: string): Pr
     from saved_views v left join users u on u.id = v.user_id
     where v.organization_id = ${viewer.organizationId} and v.list = ${list}
       and (v.is_shared or v.user_id = ${viewer.userId})
-    order by lower(v.name), v.id limit ${VIEWS_LIMIT * 10}`);
+    order by lower(v.name), v.id limit ${LISTED_VIEWS_LIMIT}`);
 }
 
 export type NewView = { list: string; name: string; query: string; isShared: boolean };
@@ -53,15 +57,13 @@ export async function createView(
   const id = newId('view');
   const name = checkedName(view.name);
   await inTransaction(db, async (tx) => {
-    // Locks the person, so that two requests together can't pass the limit.
-    await tx.query(sql`select id from users where id = ${userId} for no key update`);
-    const [row] = await tx.query<{ count: number }>(sql`
-      select count(*)::integer as count from saved_views
-      where organization_id = ${organizationId} and list = ${view.list} and user_id = ${userId}`);
-    if ((row?.count ?? 0) >= VIEWS_LIMIT) {
-      const message = `You have ${VIEWS_LIMIT} views of this list. Delete one before you save another.`;
-      throw new DomainError('invalid_input', message, 'name');
-    }
+    await assertBelowLimit(tx, {
+      name: `views ${userId}`,
+      rows: sql`select from saved_views where user_id = ${userId}`,
+      limit: VIEWS_LIMIT,
+      message: `You have saved ${VIEWS_LIMIT} views. Delete one before you save another.`,
+      field: 'name',
+    });
     await orNameTaken(
       tx.query(sql`
         insert into saved_views (id, organization_id, user_id, list, name, query, is_shared, created_at, updated_at)

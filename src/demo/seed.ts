@@ -3,7 +3,8 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { createIntegration } from '../dealers/integrations/integrations.ts';
 import { createOrganization, listOrganizations } from '../dealers/organizations.ts';
-import { createUser } from '../dealers/users/users.ts';
+import { hashedPassword } from '../dealers/users/password-hashing.ts';
+import { insertUser } from '../dealers/users/users.ts';
 import { randomBase62 } from '../ids/new-id.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { DEMO } from './demo-actor.ts';
@@ -29,10 +30,12 @@ export async function seedDemo(context: ChannelContext, options: SeedOptions): P
   const written = writeDrawings(options.photoFiles, photos);
   // Its failure is met below, where it is waited for.
   written.catch(() => {});
+  const password = `demo-${randomBase62(12)}`;
+  const passwordHash = await hashedPassword('demo', password);
   return await context.db.transaction(async (tx) => {
     await tx.query(sql`select pg_advisory_xact_lock(${DEMO_LOCK})`);
     if ((await listOrganizations(tx, { limit: 1 })).length > 0) return null;
-    const { made, organizationId } = await makeDealer(tx, options.liveKey);
+    const { made, organizationId } = await makeDealer(tx, options.liveKey, { password, passwordHash });
     const dealer = { organizationId, liveId: made.live.integration_id, testId: made.test.integration_id };
     await stockDemo(context, tx, dealer, photos);
     await written;
@@ -45,10 +48,10 @@ export async function seedDemo(context: ChannelContext, options: SeedOptions): P
 async function makeDealer(
   tx: Transaction,
   liveKey: string | null,
+  { password, passwordHash }: { password: string; passwordHash: string },
 ): Promise<{ made: DemoFile; organizationId: string }> {
   const { id: organizationId } = await createOrganization(tx, DEMO, { name: 'Aurum & Escapement', hasPlan: true });
-  const password = `demo-${randomBase62(12)}`;
-  const user = await createUser(tx, DEMO, { organizationId, name: 'Dana Demo', email: DEMO_EMAIL, password });
+  const user = await insertUser(tx, DEMO, { organizationId, name: 'Dana Demo', email: DEMO_EMAIL }, passwordHash);
   const owner = { organizationId, userId: user.id };
   const live = await createIntegration(tx, DEMO, {
     ...owner,

@@ -1,16 +1,15 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { BUSINESS_UNITS_LIMIT, LOCATIONS_LIMIT } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
+import { assertBelowLimit } from '../dealers/row-limit.ts';
 import { newId } from '../ids/new-id.ts';
 import { changeItems } from './change-items.ts';
-
-/** A dealer has as many as people can choose from. */
-const LOCATIONS_LIMIT = 1_000;
 
 /** Business units and the locations in them are where stock lies. */
 export async function createBusinessUnit(
@@ -22,6 +21,12 @@ export async function createBusinessUnit(
   const id = newId('businessUnit');
   const stored = checkedName(name);
   await inTransaction(db, async (tx) => {
+    await assertBelowLimit(tx, {
+      name: `business_units ${organizationId}`,
+      rows: sql`select from business_units where organization_id = ${organizationId}`,
+      limit: BUSINESS_UNITS_LIMIT,
+      message: `You have ${BUSINESS_UNITS_LIMIT} business units. Delete one before you add another.`,
+    });
     const rows = await tx.query(sql`
       insert into business_units (id, organization_id, name)
       select ${id}, id, ${stored} from organizations where id = ${organizationId} returning id`);
@@ -46,6 +51,12 @@ export async function createLocation(
   const id = newId('location');
   const stored = checkedName(name);
   await inTransaction(db, async (tx) => {
+    await assertBelowLimit(tx, {
+      name: `locations ${organizationId}`,
+      rows: sql`select from locations where organization_id = ${organizationId}`,
+      limit: LOCATIONS_LIMIT,
+      message: `You have ${LOCATIONS_LIMIT} locations. Delete one before you add another.`,
+    });
     const rows = await tx.query(sql`
       insert into locations (id, organization_id, business_unit_id, name)
       select ${id}, ${organizationId}, id, ${stored} from business_units
@@ -201,7 +212,7 @@ export async function listBusinessUnits(db: Queryable, organizationId: string): 
       select json_agg(json_build_object('id', l.id, 'name', l.name,
         'items', (select count(*) from items i where i.location_id = l.id)) order by l.name, l.id)
       from locations l where l.business_unit_id = u.id), '[]'::json) as locations
-    from business_units u where u.organization_id = ${organizationId} order by u.name, u.id limit ${LOCATIONS_LIMIT}`);
+    from business_units u where u.organization_id = ${organizationId} order by u.name, u.id limit ${BUSINESS_UNITS_LIMIT}`);
 }
 
 export type LocationEntry = { id: string; name: string; businessUnitId: string; businessUnit: string };

@@ -1,10 +1,12 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { PROMOTIONS_PER_ITEM_LIMIT } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
+import { isAtLimit } from '../dealers/row-limit.ts';
 import { newId } from '../ids/new-id.ts';
 import { changeItem, type LockedItem } from './change-items.ts';
 import { AMOUNT_MAX } from './items/item-input.ts';
@@ -31,6 +33,12 @@ export async function startPromotion(
       throw new DomainError('invalid_input', 'An item without a price cannot have a promotion.', 'priceAmount');
     }
     await assertPromotion(tx, item, id, input);
+    // The item's row is the lock of its promotions.
+    const rows = sql`select from promotions where item_id = ${itemId}`;
+    if (await isAtLimit(tx, { rows, limit: PROMOTIONS_PER_ITEM_LIMIT })) {
+      const message = `An item has at most ${PROMOTIONS_PER_ITEM_LIMIT} promotions. End an old one first.`;
+      throw new DomainError('limit_reached', message);
+    }
     await tx.query(sql`
       insert into promotions (id, item_id, organization_id, price_amount, starts_at, ends_at)
       values (${id}, ${itemId}, ${organizationId}, ${input.priceAmount}, ${input.startsAt}, ${input.endsAt})`);

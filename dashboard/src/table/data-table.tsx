@@ -14,6 +14,7 @@ import { Pager } from './pager.tsx';
 import { PhoneRows } from './phone-rows.tsx';
 import { useRowKeys } from './row-keys.ts';
 import type { RowsProps } from './rows.ts';
+import type { ListName } from './saved-views.tsx';
 import { type Selection, useSelection } from './selection.ts';
 import { useStableRows } from './stable-rows.ts';
 import { type Filter, Toolbar } from './toolbar.tsx';
@@ -30,7 +31,7 @@ export type ListPage<Row> = {
 
 export type DataTableProps<Row> = {
   /** Names the table to screen readers, its stored columns and its saved views. */
-  name: string;
+  name: ListName;
   columns: readonly Column<Row>[];
   filters?: readonly Filter[];
   state: ListState & ListStateSetters;

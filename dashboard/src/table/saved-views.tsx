@@ -2,17 +2,20 @@ import { Button, Group, Menu, Modal, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { VIEW_NAME_LENGTH_LIMIT } from '../../../src/contract/dashboard/views.ts';
+import { VIEW_NAME_LENGTH_LIMIT, type ViewList } from '../../../src/contract/dashboard/views.ts';
 import type { Output } from '../api/client.ts';
 import { read, useOperation } from '../api/queries.ts';
 import { Icon } from '../ui/icons.tsx';
 import { toastUndo } from '../ui/undo-toast.tsx';
 import { canonicalQuery, type ListState, type ListStateSetters, viewQueryOf } from './list-state.ts';
 
+/** What a list is called on its page. The service knows it by the same word (VIEW_LISTS of the contract). */
+export type ListName = Capitalize<ViewList>;
+
 type View = Output<'GET /views'>['data'][number];
 type ViewsMenuProps = {
   /** The name of the list. */
-  list: string;
+  list: ListName;
   state: ListState & ListStateSetters;
   /** The columns that somebody chose. */
   columns: readonly string[];
@@ -21,7 +24,7 @@ type ViewsMenuProps = {
 
 /** The saved views of a list: opens them, saves what is shown, renames, shares and deletes. */
 export function ViewsMenu({ list: name, state, columns, isStacked = false }: ViewsMenuProps) {
-  const list = name.toLowerCase().replaceAll(/[^a-z]+/g, '_');
+  const list = name.toLowerCase() as ViewList;
   const { data } = useQuery({ ...read('GET /views', { query: { list } }, ['view']), throwOnError: false });
   const [dialog, setDialog] = useState<'save' | 'rename' | null>(null);
   const views = data?.data ?? [];
@@ -113,7 +116,7 @@ function ViewItems({ title, views, state }: { title: string; views: View[]; stat
 }
 
 type SaveDialogProps = {
-  list: string;
+  list: ViewList;
   query: string;
   state: ListState & ListStateSetters;
   onClose: () => void;

@@ -9,7 +9,7 @@ import type { Column } from './columns.ts';
 import { FilterSheet } from './filter-sheet.tsx';
 import { type Filter, FilterFields } from './filters.tsx';
 import { isFiltered, type ListState, type ListStateSetters } from './list-state.ts';
-import { ViewsMenu } from './saved-views.tsx';
+import { type ListName, ViewsMenu } from './saved-views.tsx';
 import type { Selection } from './selection.ts';
 
 export type { Filter } from './filters.tsx';
@@ -17,7 +17,7 @@ export type { Filter } from './filters.tsx';
 const TYPING_PAUSE_MS = 250;
 
 export type ToolbarProps<Row> = {
-  name: string;
+  name: ListName;
   columns: readonly Column<Row>[];
   filters?: readonly Filter[];
   state: ListState & ListStateSetters;

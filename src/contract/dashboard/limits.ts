@@ -9,3 +9,26 @@ export const IMPORT_FILE_LIMIT_MB = 20;
 export const IMPORT_LINES_LIMIT = 20_000;
 /** Of a zip with photos beside it. */
 export const IMPORT_ZIP_LIMIT_MB = 200;
+
+/** What one dealer can have at the same time. One more is refused with `limit_reached`. */
+export const TEAM_MEMBERS_LIMIT = 500;
+export const OPEN_INVITATIONS_LIMIT = 100;
+export const BUSINESS_UNITS_LIMIT = 200;
+export const LOCATIONS_LIMIT = 1_000;
+/** An operator can make more by the command line. */
+export const INTEGRATIONS_LIMIT = 100;
+/** Jobs on stock that wait or run; one more is refused with `too_many_jobs`. */
+export const UNFINISHED_JOBS_LIMIT = 20;
+/** Of one item, those that have ended included. */
+export const PROMOTIONS_PER_ITEM_LIMIT = 200;
+/** Of one person, over all lists. */
+export const VIEWS_LIMIT = 100;
+/** Of one person. Whoever signs in once more ends the session that was used least lately. */
+export const SESSIONS_LIMIT = 50;
+
+/** Open pages, each of which has a live stream; of one process. */
+export const STREAMS_PER_PERSON_LIMIT = 40;
+export const STREAMS_PER_DEALER_LIMIT = 200;
+
+/** New dealers that sign up from one address within 15 minutes. */
+export const SIGN_UPS_PER_ADDRESS_LIMIT = 30;

@@ -2,13 +2,27 @@ import Type from 'typebox';
 import { EXPECTED_ANNOTATION } from '../openapi-schemas.ts';
 import { operation } from './operation.ts';
 
-/** How many views of one list a person can have. */
-export const VIEWS_LIMIT = 50;
+/** The lists of the dashboard that have views. */
+export const VIEW_LISTS = [
+  'watches',
+  'parts',
+  'orders',
+  'sales',
+  'customers',
+  'deliveries',
+  'events',
+  'requests',
+  'jobs',
+  'audit',
+] as const;
+export type ViewList = (typeof VIEW_LISTS)[number];
+
 export const VIEW_NAME_LENGTH_LIMIT = 80;
 const VIEW_QUERY_LENGTH_LIMIT = 2_000;
 
-const List = Type.String({
-  pattern: '^[a-z_]{1,40}$',
+const List = Type.Unsafe<ViewList>({
+  type: 'string',
+  enum: VIEW_LISTS,
   [EXPECTED_ANNOTATION]: 'the name of a list, such as watches',
   description: 'The list it belongs to, such as `watches`.',
 });

@@ -2,6 +2,7 @@ import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { lockClocks } from '../../channel/clock.ts';
 import { enqueueJob } from '../../channel/jobs/job-queue.ts';
+import { INTEGRATIONS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
@@ -18,6 +19,7 @@ import {
 import { assertOrganization, type ListPage } from '../organizations.ts';
 import { lockRatesShared } from '../rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from '../rates/missing-rates.ts';
+import { assertBelowLimit } from '../row-limit.ts';
 import { hashApiKey, hintOf, newApiKey, refuseTakenKey } from './api-keys.ts';
 import { changeSetting, type IntegrationSummary, lockIntegration, SUMMARY } from './change-setting.ts';
 
@@ -45,6 +47,7 @@ export async function createIntegration(
     await lockRatesShared(tx);
     await assertOrganization(tx, input.organizationId);
     if (input.userId !== null) await assertUserOf(tx, input.organizationId, input.userId);
+    if (actor.kind === 'person') await assertFewIntegrations(tx, input.organizationId);
     await tx
       .query(sql`
         insert into integrations
@@ -64,6 +67,15 @@ export async function createIntegration(
     });
   });
   return { id, apiKey };
+}
+
+async function assertFewIntegrations(tx: Transaction, organizationId: string): Promise<void> {
+  await assertBelowLimit(tx, {
+    name: `integrations ${organizationId}`,
+    rows: sql`select from integrations where organization_id = ${organizationId} and deleted_at is null`,
+    limit: INTEGRATIONS_LIMIT,
+    message: `You have ${INTEGRATIONS_LIMIT} integrations. Delete one, or ask the operator of this service for more.`,
+  });
 }
 
 export async function listIntegrations(db: Queryable, page: ListPage): Promise<IntegrationSummary[]> {

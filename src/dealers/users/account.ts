@@ -1,10 +1,11 @@
-import { hashPassword } from 'better-auth/crypto';
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
+import { SESSIONS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { checkedName, checkedPassword } from '../input-rules.ts';
+import { checkedName } from '../input-rules.ts';
+import { hashedPassword } from './password-hashing.ts';
 
 /** What a person does with their own account. */
 export async function updateAccount(
@@ -35,7 +36,7 @@ export async function changePassword(
   actor: Actor,
   input: { organizationId: string; userId: string; keptSessionId: string; password: string },
 ): Promise<void> {
-  const password = await hashPassword(checkedPassword(input.password));
+  const password = await hashedPassword(input.userId, input.password);
   await db.transaction(async (tx) => {
     await tx.query(sql`
       update accounts set password = ${password}, updated_at = now()
@@ -57,14 +58,19 @@ export type SessionRow = {
   lastSeenAt: Date;
 };
 
-const SESSIONS_LIMIT = 200;
-
 export async function listSessions(db: Queryable, userId: string): Promise<SessionRow[]> {
   return await db.query<SessionRow>(sql`
     select id, nullif(ip_address, '') as "ipAddress", user_agent as "userAgent", created_at as "createdAt",
       updated_at as "lastSeenAt"
     from sessions where user_id = ${userId} and expires_at > now()
     order by updated_at desc, id limit ${SESSIONS_LIMIT}`);
+}
+
+/** After a sign-in: ends the sessions beyond the limit, those that were used least lately first. */
+export async function endOldestSessions(db: Queryable, userId: string): Promise<void> {
+  await db.query(sql`
+    delete from sessions where id in (
+      select id from sessions where user_id = ${userId} order by updated_at desc, id desc offset ${SESSIONS_LIMIT})`);
 }
 
 export async function endSession(db: Queryable, userId: string, sessionId: string): Promise<void> {

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import { hashPassword } from 'better-auth/crypto';
 import type { Actor, Role } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
+import { OPEN_INVITATIONS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, randomBase62 } from '../../ids/new-id.ts';
-import { checkedEmail, checkedPassword } from '../input-rules.ts';
-import { createUser } from './users.ts';
+import { checkedEmail } from '../input-rules.ts';
+import { assertBelowLimit } from '../row-limit.ts';
+import { hashedPassword } from './password-hashing.ts';
+import { insertUser } from './users.ts';
 
 /** One-time links: an invitation to a dealer's team, or the way to a new password. People pass the links on. */
 const TOKEN_LENGTH = 43;
@@ -42,6 +44,13 @@ export async function inviteMember(
     await tx.query(sql`
       delete from sign_in_links
       where organization_id = ${input.organizationId} and kind = 'invitation' and email = ${email}`);
+    await assertBelowLimit(tx, {
+      name: `invitations ${input.organizationId}`,
+      rows: sql`select from sign_in_links
+        where organization_id = ${input.organizationId} and kind = 'invitation' and expires_at > now()`,
+      limit: OPEN_INVITATIONS_LIMIT,
+      message: `${OPEN_INVITATIONS_LIMIT} invitations are open. Withdraw one before you invite somebody else.`,
+    });
     const hours = INVITATION_DAYS * 24;
     const link = await insertLink(tx, { ...input, email, kind: 'invitation', userId: null, hours });
     await recordAudit(tx, actor, {
@@ -99,7 +108,7 @@ export type OpenInvitation = { id: string; email: string; role: Role; expiresAt:
 export async function listInvitations(db: Queryable, organizationId: string): Promise<OpenInvitation[]> {
   return await db.query<OpenInvitation>(sql`
     select id, email, role, expires_at as "expiresAt" from sign_in_links
-    where organization_id = ${organizationId} and kind = 'invitation' and expires_at > now() order by id limit 500`);
+    where organization_id = ${organizationId} and kind = 'invitation' and expires_at > now() order by id limit ${OPEN_INVITATIONS_LIMIT}`);
 }
 
 export async function findLink(db: Queryable, token: string): Promise<FoundLink> {
@@ -115,15 +124,16 @@ export async function findLink(db: Queryable, token: string): Promise<FoundLink>
 /** Makes the invited user; the link is spent in the same transaction, so two clicks make one user. */
 export async function acceptInvitation(
   db: Database,
-  input: { token: string; name: string; password: string; address: string | null },
+  input: { token: string; name: string; password: string; address: string },
 ): Promise<{ email: string }> {
+  const passwordHash = await hashForLink(db, input);
   return await db.transaction(async (tx) => {
     const link = await spendLink(tx, input.token, 'invitation');
     const { organizationId, email } = link;
     const role = link.role ?? 'staff';
     const id = newId('user');
     const actor: Actor = { kind: 'person', userId: id, role, address: input.address };
-    await createUser(tx, actor, { id, organizationId, email, name: input.name, password: input.password, role });
+    await insertUser(tx, actor, { id, organizationId, email, name: input.name, role }, passwordHash);
     return { email };
   });
 }
@@ -131,9 +141,9 @@ export async function acceptInvitation(
 /** Sets the password and ends all sessions, so that nobody stays signed in with the old one. */
 export async function resetPassword(
   db: Database,
-  input: { token: string; password: string; address: string | null },
+  input: { token: string; password: string; address: string },
 ): Promise<{ email: string }> {
-  const password = await hashPassword(checkedPassword(input.password));
+  const password = await hashForLink(db, input);
   return await db.transaction(async (tx) => {
     const link = await spendLink(tx, input.token, 'reset');
     const { email, organizationId } = link;
@@ -151,6 +161,15 @@ export async function resetPassword(
     });
     return { email };
   });
+}
+
+/** Nobody without a link makes the service hash a password. Whether the link is still there is decided when it is spent. */
+async function hashForLink(
+  db: Database,
+  { token, password, address }: { token: string; password: string; address: string },
+): Promise<string> {
+  await findLink(db, token);
+  return await hashedPassword(address, password);
 }
 
 async function insertLink(

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { SIGN_UPS_PER_ADDRESS_LIMIT } from '../../contract/dashboard/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { networkOf } from './client-network.ts';
 
 /**
  * Limits guessing of passwords, for each account and for each address, in rows that all nodes share. An attempt counts
@@ -17,19 +19,30 @@ export type AttemptSubject = { email: string; address: string };
 export type AttemptRefusal = number | null;
 
 export async function countAttempt(db: Queryable, subject: AttemptSubject): Promise<AttemptRefusal> {
-  const account = accountHash(subject.email);
-  const address = addressHash(subject.address);
-  const rows = await db.query<{ isAccount: boolean; attempts: number; waitSeconds: number }>(sql`
+  return await count(db, [
+    { hash: accountHash(subject.email), limit: ATTEMPTS_PER_ACCOUNT },
+    { hash: addressHash(subject.address), limit: ATTEMPTS_PER_ADDRESS },
+  ]);
+}
+
+/** Counts a new dealer that signs up. Nothing gives it back: each makes rows that stay. */
+export async function countSignUp(db: Queryable, address: string): Promise<AttemptRefusal> {
+  return await count(db, [{ hash: digest(`sign-up ${networkOf(address)}`), limit: SIGN_UPS_PER_ADDRESS_LIMIT }]);
+}
+
+async function count(db: Queryable, subjects: { hash: Buffer; limit: number }[]): Promise<AttemptRefusal> {
+  const hashes = subjects.map(({ hash }) => hash);
+  const rows = await db.query<{ hash: Buffer; attempts: number; waitSeconds: number }>(sql`
     insert into sign_in_attempts as a (subject_hash, attempts, window_ends_at)
     select hash, 1, now() + make_interval(mins => ${WINDOW_MINUTES}::integer)
-    from unnest(${[account, address]}::bytea[]) hash order by hash
+    from unnest(${hashes}::bytea[]) hash order by hash
     on conflict (subject_hash) do update set
       attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
       window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
-    returning subject_hash = ${account}::bytea as "isAccount", attempts,
-      ceil(extract(epoch from window_ends_at - now()))::integer as "waitSeconds"`);
+    returning subject_hash as hash, attempts, ceil(extract(epoch from window_ends_at - now()))::integer as "waitSeconds"`);
+  const limitOf = (found: Buffer) => subjects.find(({ hash }) => hash.equals(found))?.limit ?? 0;
   const waits = rows
-    .filter(({ isAccount, attempts }) => attempts > (isAccount ? ATTEMPTS_PER_ACCOUNT : ATTEMPTS_PER_ADDRESS))
+    .filter(({ hash, attempts }) => attempts > limitOf(hash))
     .map(({ waitSeconds }) => Math.max(1, waitSeconds));
   return waits.length === 0 ? null : Math.max(...waits);
 }
@@ -58,9 +71,13 @@ export async function pruneAttempts(db: Queryable): Promise<number> {
 }
 
 function accountHash(email: string): Buffer {
-  return createHash('sha256').update(`account ${email.trim().toLowerCase()}`).digest();
+  return digest(`account ${email.trim().toLowerCase()}`);
 }
 
 function addressHash(address: string): Buffer {
-  return createHash('sha256').update(`address ${address}`).digest();
+  return digest(`address ${networkOf(address)}`);
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

@@ -3,7 +3,8 @@ import type { Database } from '../../db/database.ts';
 import { newId } from '../../ids/new-id.ts';
 import { checkedTimeZone } from '../input-rules.ts';
 import { createOrganization } from '../organizations.ts';
-import { createUser } from './users.ts';
+import { hashedPassword } from './password-hashing.ts';
+import { insertUser } from './users.ts';
 
 export type SignUpInput = {
   organizationName: string;
@@ -12,13 +13,14 @@ export type SignUpInput = {
   password: string;
   timeZone?: string | undefined;
   /** Of the request. */
-  address: string | null;
+  address: string;
 };
 
 /** A new dealer with its first owner, both or neither. The owner is who made both. */
 export async function signUp(db: Database, input: SignUpInput): Promise<{ organizationId: string; userId: string }> {
-  const { organizationName, name, email, password } = input;
+  const { organizationName, name, email } = input;
   const timeZone = knownTimeZone(input.timeZone);
+  const passwordHash = await hashedPassword(input.address, input.password);
   const id = newId('user');
   const actor: Actor = { kind: 'person', userId: id, role: 'owner', address: input.address };
   return await db.transaction(async (tx) => {
@@ -27,7 +29,7 @@ export async function signUp(db: Database, input: SignUpInput): Promise<{ organi
       hasPlan: true,
       timeZone,
     });
-    const user = await createUser(tx, actor, { id, organizationId, name, email, password, role: 'owner' });
+    const user = await insertUser(tx, actor, { id, organizationId, name, email, role: 'owner' }, passwordHash);
     return { organizationId, userId: user.id };
   });
 }

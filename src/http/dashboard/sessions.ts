@@ -1,17 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { endOldestSessions } from '../../dealers/users/account.ts';
+import { withPasswordSlot } from '../../dealers/users/password-hashing.ts';
 import { ADDRESS_HEADER, createSignIn } from '../../dealers/users/sign-in.ts';
-import { countAttempt, forgiveAttempt } from '../../dealers/users/sign-in-attempts.ts';
+import {
+  type AttemptRefusal,
+  countAttempt,
+  countSignUp,
+  forgiveAttempt,
+} from '../../dealers/users/sign-in-attempts.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
+import type { FindLiveSessions } from './live-streams.ts';
 
 /** Sessions of the dealer's people: the sign-in library's, in a cookie that no script can read. */
 export type Sessions = {
   /** Null without a cookie, or with one whose session has ended. Prolongs a session that is used. */
   find(request: FastifyRequest, reply: FastifyReply, address: string): Promise<SignedIn | null>;
+  /** Those of the sessions that have not ended, with what their people may do now. */
+  findLive: FindLiveSessions;
   /** Counts the attempt, checks the password and sets the cookie. */
   signIn(input: Attempt, request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>;
+  /** Counts a new dealer from this address, before anything is done for it. */
+  assertSignUp(address: string): Promise<void>;
   /** Checks a password without starting a session; counts the attempt, too. */
   verify(input: Attempt): Promise<boolean>;
   signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
@@ -23,17 +35,6 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
   const { publicUrl, secretKeys } = options;
   const auth = createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl });
 
-  async function assertAttempt(attempt: Attempt): Promise<void> {
-    const waitSeconds = await countAttempt(db, attempt);
-    if (waitSeconds === null) return;
-    const minutes = Math.ceil(waitSeconds / 60);
-    throw new DashboardError(
-      'too_many_attempts',
-      `Too many attempts. Wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, or ask an owner for a reset link.`,
-      { headers: { 'Retry-After': String(waitSeconds) } },
-    );
-  }
-
   return {
     async find(request, reply, address) {
       const headers = headersOf(request, address);
@@ -43,15 +44,20 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       return response === null ? null : await signedIn(db, response.session.token);
     },
 
+    findLive: async (sessionIds) =>
+      await db.query(sql`
+        select s.id as "sessionId", u.role, u.organization_id as "organizationId"
+        from sessions s join users u on u.id = s.user_id join organizations o on o.id = u.organization_id
+        where s.id = any(${sessionIds}::text[]) and s.expires_at > now() and o.archived_at is null`),
+
     async signIn(attempt, request, reply) {
-      await assertAttempt(attempt);
+      refuseFrequent(await countAttempt(db, attempt), 'or ask an owner for a reset link');
       const { email, password, address } = attempt;
-      const answer = await auth.api
-        .signInEmail({ body: { email, password }, headers: headersOf(request, address), returnHeaders: true })
-        .catch((error: unknown) => {
-          if (isWrongPassword(error)) throw new DashboardError('wrong_credentials', 'Email or password is wrong.');
-          throw error;
-        });
+      const input = { body: { email, password }, headers: headersOf(request, address), returnHeaders: true } as const;
+      const answer = await withPasswordSlot(address, () => auth.api.signInEmail(input)).catch((error: unknown) => {
+        if (isWrongPassword(error)) throw new DashboardError('wrong_credentials', 'Email or password is wrong.');
+        throw error;
+      });
       await forgiveAttempt(db, attempt);
       const user = await signedIn(db, answer.response.token);
       if (user === null) {
@@ -60,18 +66,25 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
           'This account belongs to no dealer. Ask the operator of this service.',
         );
       }
+      await endOldestSessions(db, user.userId);
       passCookies(answer.headers, reply);
       return user;
     },
 
+    async assertSignUp(address) {
+      refuseFrequent(await countSignUp(db, address), 'then try again');
+    },
+
     async verify(attempt) {
-      await assertAttempt(attempt);
+      refuseFrequent(await countAttempt(db, attempt), 'or ask an owner for a reset link');
       const context = await auth.$context;
       const [row] = await db.query<{ hash: string }>(sql`
         select a.password as hash from users u join accounts a on a.user_id = u.id
         where u.email = ${attempt.email} and a.provider_id = 'credential' and a.password is not null`);
+      const { address, password } = attempt;
       const isRight =
-        row !== undefined && (await context.password.verify({ hash: row.hash, password: attempt.password }));
+        row !== undefined &&
+        (await withPasswordSlot(address, () => context.password.verify({ hash: row.hash, password })));
       if (isRight) await forgiveAttempt(db, attempt);
       return isRight;
     },
@@ -81,6 +94,16 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       passCookies(headers, reply);
     },
   };
+}
+
+function refuseFrequent(waitSeconds: AttemptRefusal, otherwise: string): void {
+  if (waitSeconds === null) return;
+  const minutes = Math.ceil(waitSeconds / 60);
+  throw new DashboardError(
+    'too_many_attempts',
+    `Too many attempts. Wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, ${otherwise}.`,
+    { headers: { 'Retry-After': String(waitSeconds) } },
+  );
 }
 
 /** Role and dealer are read afresh each time, so that a change of either holds from the next request on. */

@@ -1,14 +1,20 @@
 import type { Actor } from '../../audit/actor.ts';
 import type { StockJobKindName, StockJobStatus } from '../../contract/dashboard/jobs.ts';
-import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
+import { UNDO_LIMIT_DAYS, UNFINISHED_JOBS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { COUNT_LIMIT } from '../../contract/dashboard/list.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { type Database, type Queryable, sqlState, type Transaction, UNIQUE_VIOLATION } from '../../db/database.ts';
+import {
+  type Database,
+  inTransaction,
+  type Queryable,
+  sqlState,
+  type Transaction,
+  UNIQUE_VIOLATION,
+} from '../../db/database.ts';
 import { rawSql, type Sql, sql } from '../../db/sql.ts';
+import { isAtLimit, lockCount } from '../../dealers/row-limit.ts';
 import { newId } from '../../ids/new-id.ts';
 
-/** A dealer's unfinished jobs; more are refused until some are done. */
-export const UNFINISHED_JOBS_LIMIT = 20;
 /** Longer than a job can be undone. */
 export const JOB_KEPT_DAYS = 90;
 const PRUNE_LIMIT = 100;
@@ -52,17 +58,20 @@ export type JobRow = {
 /** Asks for a job; a worker begins it within a second. Returns its id. */
 export async function startJob(db: Database | Transaction, actor: Actor, job: NewJob): Promise<string> {
   const id = newId('job');
-  const rows = await db.query(sql`
-    insert into stock_jobs (id, organization_id, kind, title, actor, parameters, is_undoable, total, undoes)
-    select ${id}, ${job.organizationId}, ${job.kind}, ${job.title}, ${JSON.stringify(actor)}::jsonb,
-      ${JSON.stringify(job.parameters)}::jsonb, ${job.isUndoable}, ${job.total ?? null}::integer, ${job.undoes ?? null}
-    where (select count(*) from stock_jobs
-      where organization_id = ${job.organizationId} and status in ('queued', 'running')) < ${UNFINISHED_JOBS_LIMIT}
-    returning id`);
-  if (rows.length === 0) {
-    const message = `${UNFINISHED_JOBS_LIMIT} jobs are waiting or running already. Wait for some of them, or cancel them.`;
-    throw new DomainError('too_many_jobs', message);
-  }
+  const { organizationId, kind, title, isUndoable, total = null, undoes = null } = job;
+  const unfinished = sql`
+    select from stock_jobs where organization_id = ${organizationId} and status in ('queued', 'running')`;
+  await inTransaction(db, async (tx) => {
+    await lockCount(tx, `stock_jobs ${organizationId}`);
+    if (await isAtLimit(tx, { rows: unfinished, limit: UNFINISHED_JOBS_LIMIT })) {
+      const message = `${UNFINISHED_JOBS_LIMIT} jobs are waiting or running already. Wait for some of them, or cancel them.`;
+      throw new DomainError('too_many_jobs', message);
+    }
+    await tx.query(sql`
+      insert into stock_jobs (id, organization_id, kind, title, actor, parameters, is_undoable, total, undoes)
+      values (${id}, ${organizationId}, ${kind}, ${title}, ${JSON.stringify(actor)}::jsonb,
+        ${JSON.stringify(job.parameters)}::jsonb, ${isUndoable}, ${total}::integer, ${undoes})`);
+  });
   return id;
 }
 

@@ -7,6 +7,7 @@ import { assertRefused } from '../../../test/harness/refusal.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import type { StockJobKindName } from '../../contract/dashboard/jobs.ts';
+import { UNFINISHED_JOBS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { sql } from '../../db/sql.ts';
 import { editItems } from '../items/edit-items.ts';
@@ -21,7 +22,6 @@ import {
   listJobs,
   pruneJobs,
   startJob,
-  UNFINISHED_JOBS_LIMIT,
   undoJob,
 } from './job-queue.ts';
 import { undoKind } from './undo-job.ts';

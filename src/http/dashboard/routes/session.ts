@@ -28,8 +28,9 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
     return await presentSession(context, user);
   },
 
-  async signOut({ context, request, reply }) {
+  async signOut({ context, user, request, reply }) {
     await context.sessions.signOut(request, reply);
+    announceAccount(context, user);
     return null;
   },
 
@@ -39,6 +40,7 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
       throw new DashboardError('sign_up_off', 'Nobody can sign up here. Ask the operator of this service.');
     }
     const { organization_name: organizationName, name, email, password, time_zone: timeZone } = body;
+    await context.sessions.assertSignUp(address);
     await signUp(context.db, { organizationName, name, email, password, timeZone, address });
     return await startSession(call, { email, password });
   },
@@ -65,7 +67,7 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
 
   async updateAccount({ context, user, actor, body }) {
     await updateAccount(context.db, actor, user, { name: body.name, showTestData: body.show_test_data });
-    context.dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
+    announceAccount(context, user);
     const { name = user.name, show_test_data: showsTestData = user.showsTestData } = body;
     return await presentSession(context, { ...user, name: name.trim(), showsTestData });
   },
@@ -81,6 +83,7 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
       keptSessionId: user.sessionId,
       password: body.new_password,
     });
+    announceAccount(context, user);
     return null;
   },
 
@@ -100,14 +103,21 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
 
   async revokeSession({ context, user, params }) {
     await endSession(context.db, user.userId, params.session_id);
+    announceAccount(context, user);
     return null;
   },
 
   async revokeOtherSessions({ context, user }) {
     await endOtherSessions(context.db, user.userId, user.sessionId);
+    announceAccount(context, user);
     return null;
   },
 };
+
+/** Open pages read anew, and streams of sessions that have ended are closed. */
+function announceAccount({ dashboard }: DashboardContext, { organizationId, userId }: SignedIn): void {
+  dashboard.feed.announce(organizationId, 'account', [userId]);
+}
 
 async function startSession(
   { context, request, reply, address }: Pick<Call, 'context' | 'request' | 'reply' | 'address'>,

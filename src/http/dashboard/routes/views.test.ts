@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
-import { VIEWS_LIMIT } from '../../../contract/dashboard/views.ts';
+import { VIEWS_LIMIT } from '../../../contract/dashboard/limits.ts';
 import { sql } from '../../../db/sql.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
@@ -80,11 +80,21 @@ describe('saved views', () => {
       assert.equal(answer.status, 400, JSON.stringify(name));
       assert.equal(answer.body.error.field, 'name', JSON.stringify(name));
     }
-    assert.equal((await save(staff, { name: 'x', list: 'No such' })).body.error.field, 'list');
+    for (const list of ['no_such', 'No such', '']) {
+      const answer = await save(staff, { name: 'x', list });
+      assert.equal(answer.status, 400, list);
+      assert.equal(answer.body.error.field, 'list');
+      assert.equal((await staff.call('GET', `/views?list=${list}`)).status, 400, list);
+    }
     assert.equal((await save(staff, { name: 'x', query: 'a\nb' })).body.error.field, 'query');
-    for (let index = 1; index < VIEWS_LIMIT; index++) await save(staff, { list: 'audit', name: `View ${index}` });
+    await world.db.query(sql`
+      insert into saved_views (id, organization_id, user_id, list, name, query, is_shared, created_at, updated_at)
+      select 'view_' || n, ${staff.organizationId}, ${staff.userId}, (array['jobs', 'events', 'requests'])[1 + n % 3],
+        'View ' || n, '', false, now(), now()
+      from generate_series(1, ${VIEWS_LIMIT}) n`);
     const full = await save(staff, { list: 'audit', name: 'One more' });
-    assert.equal(full.status, 400);
+    assert.equal(full.status, 409);
+    assert.equal(full.body.error.code, 'limit_reached');
     assert.match(full.body.error.message, /Delete one/);
   });
 
