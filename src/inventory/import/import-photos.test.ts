@@ -8,7 +8,7 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { importText } from '../../../test/harness/jobs/stock-files.ts';
 import { jobContext, runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
 import { makeZip } from '../../../test/harness/jobs/zip.ts';
-import { until } from '../../../test/harness/locks.ts';
+import { until } from '../../../test/harness/database/locks.ts';
 import { watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
