@@ -4,7 +4,8 @@ import { formatCount } from '../format.ts';
 type ListTabsProps = {
   label: string;
   tabs: readonly { id: string; label: string }[];
-  current: string;
+  /** Null while the filters show what no tab does. */
+  current: string | null;
   counts: Record<string, { value: number; is_capped: boolean }>;
   onOpen: (id: string) => void;
 };

@@ -14,6 +14,7 @@ import { pathOfId } from '../../paths.ts';
 import { useOwnerOnlyReason, useSession } from '../../shell/session.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import { optionsOf } from '../../table/filter-choices.ts';
 import { type ListState, type ListStateSetters, listQueryOf, useListState } from '../../table/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -108,9 +109,6 @@ function nextDay(day: string): string {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-
-const optionsOf = (labels: Readonly<Record<string, string>>) =>
-  Object.entries(labels).map(([value, label]) => ({ value, label }));
 
 function ExportButton({ filters }: { filters: Record<string, string> }) {
   const reason = useOwnerOnlyReason();

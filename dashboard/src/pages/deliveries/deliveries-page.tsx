@@ -7,11 +7,16 @@ import {
   type DeliveryStatusName,
   RESPONSE_LABELS,
 } from '../../../../src/contract/dashboard/delivery-labels.ts';
-import { PERIODS } from '../../../../src/contract/dashboard/order-labels.ts';
-import { EVENT_TYPES } from '../../../../src/contract/event-types.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import {
+  EVENT_TYPE_FILTER,
+  integrationFilter,
+  optionsOf,
+  periodFilter,
+  withOptions,
+} from '../../table/filter-choices.ts';
 import { listQueryOf, matchQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ListTabs } from '../../ui/list-tabs.tsx';
@@ -106,20 +111,13 @@ function NoDeliveries({ choices }: { choices: DeliveryChoices | undefined }) {
   );
 }
 
-const optionsOf = (labels: Readonly<Record<string, string>>) =>
-  Object.entries(labels).map(([value, label]) => ({ value, label }));
-
 function filtersOf(names: Map<string, string>) {
-  return [
-    { name: 'type', label: 'Event', options: Object.keys(EVENT_TYPES).map((type) => ({ value: type, label: type })) },
+  return withOptions([
+    EVENT_TYPE_FILTER,
     { name: 'code', label: 'Answer', options: optionsOf(RESPONSE_LABELS) },
-    { name: 'integration_id', label: 'Integration', options: [...names].map(([value, label]) => ({ value, label })) },
-    {
-      name: 'period',
-      label: 'Time',
-      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
-    },
-  ].filter(({ options }) => options.length > 0);
+    integrationFilter('Integration', names),
+    periodFilter('Time'),
+  ]);
 }
 
 function columnsOf(names: Map<string, string>): Column<DeliveryRow>[] {

@@ -3,11 +3,16 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { EVENT_OUTCOME_LABELS } from '../../../../src/contract/dashboard/delivery-labels.ts';
-import { PERIODS } from '../../../../src/contract/dashboard/order-labels.ts';
-import { EVENT_TYPES } from '../../../../src/contract/event-types.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import {
+  EVENT_TYPE_FILTER,
+  integrationFilter,
+  optionsOf,
+  periodFilter,
+  withOptions,
+} from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -53,20 +58,12 @@ export function EventsPage() {
 }
 
 function filtersOf(names: Map<string, string>) {
-  return [
-    { name: 'type', label: 'Event', options: Object.keys(EVENT_TYPES).map((type) => ({ value: type, label: type })) },
-    {
-      name: 'outcome',
-      label: 'Outcome',
-      options: Object.entries(EVENT_OUTCOME_LABELS).map(([value, label]) => ({ value, label })),
-    },
-    { name: 'integration_id', label: 'Integration', options: [...names].map(([value, label]) => ({ value, label })) },
-    {
-      name: 'period',
-      label: 'Time',
-      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
-    },
-  ].filter(({ options }) => options.length > 0);
+  return withOptions([
+    EVENT_TYPE_FILTER,
+    { name: 'outcome', label: 'Outcome', options: optionsOf(EVENT_OUTCOME_LABELS) },
+    integrationFilter('Integration', names),
+    periodFilter('Time'),
+  ]);
 }
 
 function columnsOf(names: Map<string, string>): Column<EventRow>[] {

@@ -5,6 +5,7 @@ import { STOCK_JOB_KINDS, STOCK_JOB_STATUSES } from '../../../../src/contract/da
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import { optionsOf } from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -13,8 +14,6 @@ import { countsText } from './job-counts.ts';
 import { JobActions, JobProgress, JobStatus } from './job-parts.tsx';
 import { type Job, jobsQuery } from './jobs-queries.ts';
 
-const optionsOf = (labels: Readonly<Record<string, string>>) =>
-  Object.entries(labels).map(([value, label]) => ({ value, label }));
 const FILTERS = [
   { name: 'kind', label: 'Kind', options: optionsOf(STOCK_JOB_KINDS) },
   { name: 'status', label: 'Status', options: optionsOf(STOCK_JOB_STATUSES) },

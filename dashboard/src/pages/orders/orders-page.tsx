@@ -1,16 +1,12 @@
 import { Code, Group, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import {
-  ORDER_TABS,
-  type OrderTab,
-  PERIODS,
-  TEST_DATA_LABELS,
-} from '../../../../src/contract/dashboard/order-labels.ts';
+import { ORDER_TABS, type OrderTab } from '../../../../src/contract/dashboard/order-labels.ts';
 import { formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import { integrationFilter, periodFilter, TEST_DATA_FILTER, withOptions } from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ListTabs } from '../../ui/list-tabs.tsx';
@@ -90,18 +86,10 @@ const EXAMPLE = `curl ${window.location.origin}/api/v1/orders \\
   -d '{"channel_order_id": "SO-1001"}'`;
 
 function filtersOf(channels: Map<string, string>, customerId: string) {
-  return [
-    { name: 'integration_id', label: 'Channel', options: [...channels].map(([value, label]) => ({ value, label })) },
-    {
-      name: 'period',
-      label: 'Received',
-      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
-    },
-    {
-      name: 'test',
-      label: 'Test data',
-      options: Object.entries(TEST_DATA_LABELS).map(([value, label]) => ({ value, label })),
-    },
+  return withOptions([
+    integrationFilter('Channel', channels),
+    periodFilter('Received'),
+    TEST_DATA_FILTER,
     { name: 'conflict', label: 'Buyer', options: [{ value: 'yes', label: 'Buyer unclear' }] },
     // A customer's own page leads here with it.
     {
@@ -109,7 +97,7 @@ function filtersOf(channels: Map<string, string>, customerId: string) {
       label: 'Customer',
       options: customerId === '' ? [] : [{ value: customerId, label: 'One customer' }],
     },
-  ].filter(({ options }) => options.length > 0);
+  ]);
 }
 
 function columnsOf(channels: Map<string, string>): Column<OrderRow>[] {

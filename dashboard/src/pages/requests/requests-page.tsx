@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import { integrationFilter, withOptions } from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -30,16 +31,12 @@ export function RequestsPage() {
   const columns = useMemo(() => columnsOf(names), [names]);
   const filters = useMemo(
     () =>
-      [
+      withOptions([
         { name: 'status', label: 'Status', options: STATUSES },
         { name: 'method', label: 'Method', options: METHODS },
         { name: 'route', label: 'Route', options: (choices?.routes ?? []).map((value) => ({ value, label: value })) },
-        {
-          name: 'integration_id',
-          label: 'Integration',
-          options: [...names].map(([value, label]) => ({ value, label })),
-        },
-      ].filter(({ options }) => options.length > 0),
+        integrationFilter('Integration', names),
+      ]),
     [choices, names],
   );
   return (

@@ -2,11 +2,12 @@ import { ActionIcon, Anchor, Button, Group, Menu, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { PERIODS, type SaleTab, TEST_DATA_LABELS } from '../../../../src/contract/dashboard/order-labels.ts';
+import type { SaleTab } from '../../../../src/contract/dashboard/order-labels.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
+import { periodFilter, TEST_DATA_FILTER } from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -102,16 +103,8 @@ function filtersOf(channels: { channel: string; name: string }[]) {
       label: 'Channel',
       options: channels.map(({ channel, name }) => ({ value: channel, label: name })),
     },
-    {
-      name: 'period',
-      label: 'Sold',
-      options: Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
-    },
-    {
-      name: 'test',
-      label: 'Test data',
-      options: Object.entries(TEST_DATA_LABELS).map(([value, label]) => ({ value, label })),
-    },
+    periodFilter('Sold'),
+    TEST_DATA_FILTER,
   ];
 }
 

@@ -1,14 +1,14 @@
-import { Button, Group, Tabs, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { exponentOf } from '../../../../src/contract/currencies.ts';
 import { apiUrl, type Input } from '../../api/client.ts';
-import { formatCount } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import type { Filter } from '../../table/filters.tsx';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { ListTabs } from '../../ui/list-tabs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { BulkActions } from './bulk-actions.tsx';
@@ -79,15 +79,13 @@ function StockPage({ kind }: { kind: Kind }) {
   );
   return (
     <Page title={words.title} action={actions}>
-      <Tabs value={tab?.id ?? null} onChange={openTab} mb="sm">
-        <Tabs.List className="scrolling-tabs">
-          {TABS.map(({ id, label }) => (
-            <Tabs.Tab key={id} value={id} rightSection={<TabCount count={choices.tabs[id]} />}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-      </Tabs>
+      <ListTabs
+        label={`${words.title} by status`}
+        tabs={TABS}
+        current={tab?.id ?? null}
+        counts={choices.tabs}
+        onOpen={openTab}
+      />
       <DataTable
         name={words.title}
         columns={columns}
@@ -122,15 +120,6 @@ function StockPage({ kind }: { kind: Kind }) {
         }
       />
     </Page>
-  );
-}
-
-function TabCount({ count }: { count: { value: number; is_capped: boolean } | undefined }) {
-  if (count === undefined || count.value === 0) return null;
-  return (
-    <Text component="span" size="xs" c="dimmed">
-      {formatCount(count)}
-    </Text>
   );
 }
 
