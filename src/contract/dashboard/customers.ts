@@ -1,14 +1,12 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { STRING_LENGTH_LIMIT } from '../limits.ts';
 import { Address } from '../resources/common.ts';
 import { AddressInput, identityFields, optionalText } from '../resources/customer.ts';
 import { listOf, listQuery } from './list.ts';
 import { operation } from './operation.ts';
 import { Count, CustomerGlance, TestData } from './orders.ts';
+import { nullable } from './schema-parts.ts';
 import { Money } from './stock.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 const Time = Type.String({ format: 'date-time' });
 const OptionalText = nullable(Type.String());

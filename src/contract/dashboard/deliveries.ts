@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { EVENT_TYPES } from '../event-types.ts';
 import { EXPECTED_ANNOTATION } from '../openapi-schemas.ts';
 import {
@@ -11,11 +11,7 @@ import { STOP_REASON_LABELS } from './integrations.ts';
 import { listOf, listQuery } from './list.ts';
 import { operation } from './operation.ts';
 import { Count, timeFilters } from './orders.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-const oneOf = <const Value extends string>(values: readonly Value[], description = '') =>
-  Type.Unsafe<Value>({ type: 'string', enum: [...values], description });
+import { nullable, oneOf } from './schema-parts.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const OptionalText = nullable(Type.String());

@@ -1,15 +1,11 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { AUDIT_ACTION_LABELS, type AuditAction } from '../audit-actions.ts';
 import { DeliveryStatus, EventObject, EventTypeName, UnsentReasonName } from './deliveries.ts';
 import { EVENT_OUTCOME_LABELS, type EventOutcome } from './delivery-labels.ts';
 import { listOf, listQuery } from './list.ts';
 import { operation } from './operation.ts';
 import { timeFilters } from './orders.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-const oneOf = <const Value extends string>(values: readonly Value[]) =>
-  Type.Unsafe<Value>({ type: 'string', enum: [...values] });
+import { nullable, oneOf } from './schema-parts.ts';
 
 const Time = Type.String({ format: 'date-time' });
 

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import {
   AMOUNT_LIMIT,
   DESCRIPTION_LENGTH_LIMIT,
@@ -13,10 +13,8 @@ import {
 import { OneOf } from '../resources/common.ts';
 import { AuditId } from './audit.ts';
 import { operation } from './operation.ts';
+import { nullable } from './schema-parts.ts';
 import { Kind, StockStatus } from './stock.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 const Id = Type.String({ maxLength: 50 });
 const Time = Type.String({ format: 'date-time' });

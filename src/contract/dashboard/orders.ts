@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { AUDIT_ACTION_LABELS, type AuditAction } from '../audit-actions.ts';
 import { STRING_LENGTH_LIMIT, UNITS_LIMIT } from '../limits.ts';
 import { OneOf } from '../resources/common.ts';
@@ -16,12 +16,8 @@ import {
   UNMATCHED_REASON_LABELS,
   type UnmatchedReason,
 } from './order-labels.ts';
+import { nullable, oneOf } from './schema-parts.ts';
 import { Kind, StockStatus } from './stock.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-const oneOf = <const Value extends string>(values: readonly Value[], description = '') =>
-  Type.Unsafe<Value>({ type: 'string', enum: [...values], description });
 
 const Id = Type.String({ maxLength: 50 });
 const Time = Type.String({ format: 'date-time' });

@@ -1,12 +1,8 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUTE, REQUEST_LOG_DAYS } from '../limits.ts';
 import { listOf, listQuery } from './list.ts';
 import { operation } from './operation.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema, description = '') =>
-  Type.Union([schema, Type.Null()], { description });
-const oneOf = <const Value extends string>(values: readonly Value[], description = '') =>
-  Type.Unsafe<Value>({ type: 'string', enum: [...values], description });
+import { nullable, oneOf } from './schema-parts.ts';
 
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
 export const LOGGED_METHODS = ['GET', 'POST', 'HEAD'] as const;

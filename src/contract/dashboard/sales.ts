@@ -1,15 +1,11 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { AMOUNT_LIMIT, UNITS_LIMIT } from '../limits.ts';
 import { listOf, listQuery } from './list.ts';
 import { operation } from './operation.ts';
 import { SALE_TABS, type SaleTab } from './order-labels.ts';
 import { Count, CustomerGlance, TestData, timeFilters } from './orders.ts';
+import { nullable, oneOf } from './schema-parts.ts';
 import { Money } from './stock.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-const oneOf = <const Value extends string>(values: readonly Value[], description = '') =>
-  Type.Unsafe<Value>({ type: 'string', enum: [...values], description });
 
 const Id = Type.String({ maxLength: 50 });
 const Time = Type.String({ format: 'date-time' });
