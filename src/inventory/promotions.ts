@@ -106,19 +106,9 @@ export async function endPromotion(
 }
 
 /**
- * A price that is not above every promotion that runs or is planned is refused: whether the promotion or the price is to
- * give way is for the dealer to decide. The item's row is locked.
+ * A price that is not above every promotion that runs or is planned is refused: the dealer decides whether to change the
+ * promotion or the price.
  */
-export async function assertAbovePromotions(
-  tx: Transaction,
-  context: ChannelContext,
-  itemId: string,
-  priceAmount: number,
-): Promise<void> {
-  const highest = (await highestPromotions(tx, context, [itemId])).get(itemId);
-  if (highest !== undefined && highest >= priceAmount) throw belowPromotion();
-}
-
 export function belowPromotion(): DomainError {
   const message = 'A promotion that runs or is planned costs as much or more. Change or end it first.';
   return new DomainError('invalid_input', message, 'priceAmount');

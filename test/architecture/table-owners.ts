@@ -178,7 +178,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'What orders hold can’t be released by hand.',
   },
   {
-    file: 'inventory/items/edit-items.ts',
+    file: 'inventory/items/edit-rules.ts',
     reads: ['integrations'],
     reason: 'The channels that a job publishes items on must be the dealer’s.',
   },

@@ -11,9 +11,9 @@ import { unnestRows } from '../../db/unnest-rows.ts';
 import { listChannels } from '../../dealers/integrations/integrations.ts';
 import { expireReservations, lockItems } from '../change-items.ts';
 import { summarizeItems } from '../lists/stock-summary.ts';
-import { belowPromotion, highestPromotions } from '../promotions.ts';
 import { switchOff, switchOn } from '../publications.ts';
-import { assertChanges, assertUnitsOwned, type ItemChanges } from './item-input.ts';
+import { assertEdit, channelsOf, type EditFacts, readEditFacts } from './edit-rules.ts';
+import { assertChanges, type ItemChanges } from './item-input.ts';
 import { readStockValues, type StockValues } from './stock-values.ts';
 
 /** What a job can change of an item. The stock number is what files know it by, so it stays. */
@@ -60,7 +60,7 @@ export async function editItems(
   const integrationIds = new Set([...(await integrationsOf(tx, ids)), ...differing.flatMap(channelsOf)]);
   const clocks = clocksOfAll ?? (await lockClocks(tx, [...integrationIds].sort()));
   // Under the clocks, so that a channel stays the dealer's and a location is not deleted meanwhile.
-  const facts = await readFacts(tx, context, organizationId, differing);
+  const facts = await readEditFacts(tx, context, organizationId, differing);
   const results = drafts.map((draft) => check(draft, facts));
   const changed = results.filter(isChanged);
   await writeItems(tx, context, changed);
@@ -86,7 +86,7 @@ export async function previewEdits(
   decide: Decide,
 ): Promise<EditResult[]> {
   const drafts = items.map((item) => draftOf(item, decide));
-  const facts = await readFacts(db, context, organizationId, drafts);
+  const facts = await readEditFacts(db, context, organizationId, drafts);
   return drafts.map((draft) => check(draft, facts));
 }
 
@@ -124,64 +124,17 @@ function differences(item: StockValues, { attributes = {}, channels = {}, ...fie
   }
 }
 
-function channelsOf({ new: values }: EditResult): string[] {
-  return Object.keys((values.channels as Record<string, boolean> | undefined) ?? {});
-}
-
-/** What the checks need to know of other tables. */
-type Facts = { locations: Set<string>; channels: Set<string>; promotions: Map<string, number> };
-
-async function readFacts(
-  db: Queryable,
-  context: ChannelContext,
-  organizationId: string,
-  drafts: EditResult[],
-): Promise<Facts> {
-  const locationIds = drafts.map(({ new: values }) => values.locationId).filter((id) => typeof id === 'string');
-  const channelIds = drafts.flatMap(channelsOf);
-  const priced = drafts.filter(({ new: values }) => typeof values.priceAmount === 'number');
-  const rows = await db.query<{ id: string }>(sql`
-    select id from locations where organization_id = ${organizationId} and id = any(${locationIds}::text[])
-    union all
-    select id from integrations where organization_id = ${organizationId} and id = any(${channelIds}::text[])`);
-  const found = new Set(rows.map((row) => row.id));
-  return {
-    locations: found,
-    channels: found,
-    promotions: await highestPromotions(
-      db,
-      context,
-      priced.map(({ item }) => item.id),
-    ),
-  };
-}
-
 /** The rules of `editItem`, for one of many. */
-function check(draft: EditResult, facts: Facts): EditResult {
+function check(draft: EditResult, facts: EditFacts): EditResult {
   if (draft.changes === null || draft.error !== null || Object.keys(draft.new).length === 0) return draft;
   try {
-    assertAllowed(draft, facts);
+    const { isHidden: _, channels: __, ...fields } = draft.new;
+    assertChanges(draft.item.kind, fields as ItemChanges);
+    assertEdit(draft, facts);
     return draft;
   } catch (error) {
     if (error instanceof DomainError) return { ...draft, error, old: {}, new: {} };
     throw error;
-  }
-}
-
-function assertAllowed(draft: EditResult, facts: Facts): void {
-  const { item, new: values } = draft;
-  const { isHidden: _, channels: __, ...fields } = values;
-  assertChanges(item.kind, fields as ItemChanges);
-  if (typeof values.units === 'number') assertUnitsOwned(values.units + item.reservedUnits);
-  if (typeof values.locationId === 'string' && !facts.locations.has(values.locationId)) {
-    throw new DomainError('not_found', 'There is no such location.', 'locationId');
-  }
-  if (channelsOf(draft).some((id) => !facts.channels.has(id))) {
-    throw new DomainError('not_found', 'There is no such integration.', 'channels');
-  }
-  const highest = facts.promotions.get(item.id);
-  if (typeof values.priceAmount === 'number' && highest !== undefined && highest >= values.priceAmount) {
-    throw belowPromotion();
   }
 }
 

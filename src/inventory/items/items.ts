@@ -8,8 +8,8 @@ import { sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
 import { type BulkAudit, changeItem, changeItems, type LockedItem, missingItems } from '../change-items.ts';
-import { assertAbovePromotions } from '../promotions.ts';
-import { assertChanges, assertNewItem, assertUnitsOwned, type ItemChanges, type NewItem } from './item-input.ts';
+import { assertEdit, readEditFacts } from './edit-rules.ts';
+import { assertChanges, assertNewItem, type ItemChanges, type NewItem } from './item-input.ts';
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
@@ -75,14 +75,11 @@ export async function editItem(
       assertChanges(item.kind, changes);
       const { revision, ...old } = await readEditable(tx, item);
       assertBasis({ revision, units: old.units }, changes, basis);
-      await assertLocation(tx, organizationId, changes.locationId ?? null);
-      if (typeof changes.priceAmount === 'number') {
-        await assertAbovePromotions(tx, context, itemId, changes.priceAmount);
-      }
+      const edit = { item, new: changes };
+      assertEdit(edit, await readEditFacts(tx, context, organizationId, [edit]));
       const has = (field: keyof ItemChanges) => changes[field] !== undefined;
       // What orders hold stays held: the dealer counts what is free to sell.
       const units = changes.units === undefined ? item.units : changes.units + item.reservedUnits;
-      assertUnitsOwned(units);
       await tx.query(sql`
         update items set
           stock_number = coalesce(${changes.stockNumber ?? null}, stock_number),
