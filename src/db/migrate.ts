@@ -31,8 +31,10 @@ export async function migrate(db: Database, onProgress: (message: string) => voi
     const done = await appliedChecksums(client);
     assertSameHistory(compare(files, done));
     const pending = files.filter((file) => !done.has(file.version));
+    // A new database gets all of them, which is one thing to whoever waits for it.
+    if (done.size === 0) onProgress('Making the tables …');
     for (const file of pending) {
-      onProgress(`Migrating the database: ${file.name} …`);
+      if (done.size > 0) onProgress(`Migrating the database: ${file.name} …`);
       await apply(client, file);
     }
     return pending.map((file) => file.name);

@@ -67,7 +67,7 @@ describe('starting after a crash', () => {
   });
 
   it('starts after a kill in the middle of the first start', async () => {
-    for (const moment of ['Creating the database', 'Migrating the database: 0001']) {
+    for (const moment of ['Creating the database', 'Making the tables']) {
       const dataDir = await temporaryFolder();
       const first = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: KEY } });
       await first.says(moment);

@@ -42,7 +42,7 @@ describe('an external PostgreSQL', () => {
     for (const node of nodes) {
       assert.equal(await statusOf(`${node.origin}/api/v1/me`, { authorization: `Bearer ${KEY}` }), 200);
     }
-    assert.equal(nodes.filter((node) => node.out().includes('Migrating the database: 0001')).length, 1);
+    assert.equal(nodes.filter((node) => node.out().includes('Making the tables')).length, 1);
     const db = openDatabase({ address: { url: urlOf(name) }, poolSize: 1, onIdleError: () => {} });
     assert.equal((await db.query(sql`select id from organizations`)).length, 1);
     await db.close();

@@ -38,7 +38,7 @@ describe('starting the service', () => {
 
   it('shows its progress, where to go, and a curl that works', () => {
     assert.match(firstOutput, /Creating the database/);
-    assert.match(firstOutput, /Migrating the database: 0001_dealers\.sql/);
+    assert.match(firstOutput, /Making the tables …/);
     assert.match(firstOutput, /API {8}http:\/\/localhost:\d+\/api\/v1\n/);
     assert.match(firstOutput, /Docs {7}http:\/\/localhost:\d+\/docs\/api\n/);
     assert.match(firstOutput, /curl -i http:\/\/localhost:\d+\/api\/v1\/me -H 'Authorization: Bearer svc_\w{32}'/);

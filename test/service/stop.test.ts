@@ -132,7 +132,7 @@ describe('stopping the service', () => {
   });
 
   it('leaves nothing running when it is interrupted in the middle of its first start', async () => {
-    for (const moment of ['Creating the database', 'Migrating the database: 0001']) {
+    for (const moment of ['Creating the database', 'Making the tables']) {
       const dataDir = await temporaryFolder();
       const service = await startService({ env: { DATA_DIR: dataDir } });
       await service.says(moment);

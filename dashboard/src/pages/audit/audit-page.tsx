@@ -128,10 +128,22 @@ function ExportButton({ filters }: { filters: Record<string, string> }) {
 }
 
 const COLUMNS: Column<AuditEntry>[] = [
-  { id: 'at', header: 'When', width: 130, cell: (entry) => <Time at={entry.at} /> },
-  { id: 'actor', header: 'Who', width: 160, cell: (entry) => <ActorCell entry={entry} /> },
-  { id: 'action', header: 'What', width: 200, cell: (entry) => AUDIT_ACTION_LABELS[entry.action] },
-  { id: 'object', header: 'Of', cell: (entry) => <ObjectCell entry={entry} /> },
+  { id: 'at', header: 'When', width: 130, cell: (entry) => <Time at={entry.at} />, phone: 'line' },
+  { id: 'actor', header: 'Who', width: 160, cell: (entry) => <ActorCell entry={entry} />, phone: 'side' },
+  {
+    id: 'action',
+    header: 'What',
+    width: 200,
+    cell: (entry) => AUDIT_ACTION_LABELS[entry.action],
+    phone: 'title',
+    phoneCell: (entry) => (
+      <>
+        <strong>{AUDIT_ACTION_LABELS[entry.action]}</strong>
+        <ObjectCell entry={entry} />
+      </>
+    ),
+  },
+  { id: 'object', header: 'Of', cell: (entry) => <ObjectCell entry={entry} />, phone: 'none' },
   { id: 'changes', header: 'Old and new', cell: (entry) => <ChangesCell entry={entry} /> },
 ];
 

@@ -159,7 +159,7 @@ function columnsOf(names: Map<string, string>): Column<DeliveryRow>[] {
       phone: 'none',
       cell: ({ next_attempt_at: at }) => (at === null ? <Nothing /> : <Time at={at} />),
     },
-    { id: 'created', header: 'Created', width: 120, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', header: 'Created', width: 120, phone: 'side', cell: ({ created_at: at }) => <Time at={at} /> },
     { id: 'id', header: 'Id', isHidden: true, cell: ({ id }) => <CopyId id={id} /> },
   ];
 }

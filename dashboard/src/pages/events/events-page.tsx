@@ -72,7 +72,7 @@ function columnsOf(names: Map<string, string>): Column<EventRow>[] {
     { id: 'outcome', header: 'Outcome', cell: (event) => <EventOutcome event={event} /> },
     { id: 'object', header: 'Object', cell: ({ object }) => <ObjectCell object={object} /> },
     { id: 'integration', header: 'Integration', cell: ({ integration_id: id }) => names.get(id) ?? <Nothing /> },
-    { id: 'created', header: 'Created', width: 130, cell: ({ created_at: at }) => <Time at={at} /> },
+    { id: 'created', header: 'Created', width: 130, phone: 'side', cell: ({ created_at: at }) => <Time at={at} /> },
     { id: 'id', header: 'Id', isHidden: true, cell: ({ id }) => <CopyId id={id} /> },
   ];
 }
