@@ -56,6 +56,15 @@ export const saleOperations = {
     query: listQuery(filters),
     response: listOf(SaleRow),
   }),
+  exportSales: operation({
+    method: 'GET',
+    path: '/sales/export.csv',
+    who: 'staff',
+    description:
+      'Sales as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+    query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
+    response: 'text/csv',
+  }),
   getSaleChoices: operation({
     method: 'GET',
     path: '/sales/choices',

@@ -2,6 +2,7 @@ import { Code, Group, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { ORDER_TABS, type OrderTab } from '../../../../src/contract/dashboard/order-labels.ts';
+import { apiUrl, type Input } from '../../api/client.ts';
 import { formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
@@ -9,6 +10,7 @@ import { DataTable } from '../../table/data-table.tsx';
 import { integrationFilter, periodFilter, TEST_DATA_FILTER, withOptions } from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { ExportButton } from '../../ui/export-button.tsx';
 import { ListTabs } from '../../ui/list-tabs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -39,9 +41,11 @@ export function OrdersPage() {
   const names = useMemo(() => new Map(choices?.channels.map((one) => [one.integration_id, one.name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);
   const { customer_id: customerId = '' } = state.filters;
+  const exported = { ...state.filters, ...(state.q === '' ? {} : { q: state.q }), tab };
+  const exportUrl = apiUrl('GET /orders/export.csv', { query: exported as Input<'GET /orders/export.csv'>['query'] });
   const filters = useMemo(() => filtersOf(names, customerId), [names, customerId]);
   return (
-    <Page title="Orders">
+    <Page title="Orders" action={<ExportButton href={exportUrl} />}>
       <ListTabs
         label="Orders by status"
         tabs={TABS}

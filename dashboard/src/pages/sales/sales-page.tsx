@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { SaleTab } from '../../../../src/contract/dashboard/order-labels.ts';
+import { apiUrl, type Input } from '../../api/client.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
@@ -10,6 +11,7 @@ import { DataTable } from '../../table/data-table.tsx';
 import { periodFilter, TEST_DATA_FILTER } from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { ExportButton } from '../../ui/export-button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ListTabs } from '../../ui/list-tabs.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -45,8 +47,17 @@ export function SalesPage() {
   const filters = useMemo(() => filtersOf(channels ?? []), [channels]);
   const close = () => setOpened(null);
   const record = <Button onClick={() => setOpened('record')}>Record a sale</Button>;
+  const exported = { ...state.filters, ...(state.q === '' ? {} : { q: state.q }), tab };
+  const actions = (
+    <Group gap="xs" wrap="nowrap">
+      <ExportButton
+        href={apiUrl('GET /sales/export.csv', { query: exported as Input<'GET /sales/export.csv'>['query'] })}
+      />
+      {record}
+    </Group>
+  );
   return (
-    <Page title="Sales" action={record}>
+    <Page title="Sales" action={actions}>
       <ListTabs
         label="Sales by status"
         tabs={TABS}

@@ -8,6 +8,7 @@ import { paths } from '../../paths.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import type { Filter } from '../../table/filters.tsx';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { ExportButton } from '../../ui/export-button.tsx';
 import { ListTabs } from '../../ui/list-tabs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -65,15 +66,9 @@ function StockPage({ kind }: { kind: Kind }) {
   const exported = { ...state.filters, ...(state.q === '' ? {} : { q: state.q }), kind };
   const actions = (
     <Group gap="xs" wrap="nowrap">
-      <Button
-        variant="default"
-        component="a"
+      <ExportButton
         href={apiUrl('GET /stock/export.csv', { query: exported as Input<'GET /stock/export.csv'>['query'] })}
-        download
-        visibleFrom="sm"
-      >
-        Export CSV
-      </Button>
+      />
       {create}
     </Group>
   );

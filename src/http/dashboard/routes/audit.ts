@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import { type AuditFilter, type AuditRow, countAudit, listAudit, listAuditObjects } from '../../../audit/read-audit.ts';
 import type { Values } from '../../../audit/record-audit.ts';
@@ -6,9 +5,9 @@ import { AUDIT_ACTION_LABELS, AUDIT_ACTOR_LABELS, AUDIT_OBJECT_KIND_LABELS } fro
 import type { AuditEntry, auditOperations } from '../../../contract/dashboard/audit.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import type { Queryable } from '../../../db/database.ts';
-import { CSV_START, writeCsv } from '../../../inventory/csv/csv-file.ts';
 import { undoChange } from '../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../call.ts';
+import { sendCsv } from '../lists/csv-export.ts';
 import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
 import { seesCost } from '../presenters/cost-access.ts';
 import { namesOfObjects } from '../presenters/object-names.ts';
@@ -16,8 +15,6 @@ import { namesOfObjects } from '../presenters/object-names.ts';
 /** The log has one order. */
 const SORT = '-at';
 const OBJECTS_LIMIT = 100;
-const EXPORT_BATCH_ROWS = 1_000;
-const EXPORT_ROWS_LIMIT = 100_000;
 
 export const auditHandlers: Handlers<typeof auditOperations> = {
   async listAudit({ context, user, query }) {
@@ -69,10 +66,11 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
 
   async exportAudit({ context, user, query, reply }) {
     const filter = filterOf(user, query);
-    return await reply
-      .type('text/csv; charset=utf-8')
-      .header('content-disposition', 'attachment; filename="audit.csv"')
-      .send(Readable.from(exportLines(context.db, user, filter)));
+    return await sendCsv(reply, 'audit.csv', {
+      header: EXPORT_HEADER,
+      read: (start, limit) => listAudit(context.db, { ...filter, start, limit }),
+      cellsOf: async (rows) => (await presentRows(context.db, user, rows)).map(exportCells),
+    });
   },
 };
 
@@ -170,19 +168,6 @@ const EXPORT_HEADER = [
   'new',
   'audit id',
 ];
-
-/** Read in batches while it is sent, so that no log is too long for the memory. */
-async function* exportLines(db: Queryable, user: SignedIn, filter: AuditFilter): AsyncGenerator<string> {
-  yield CSV_START + writeCsv([EXPORT_HEADER]);
-  let start: Parameters<typeof listAudit>[1]['start'] = null;
-  for (let sent = 0; sent < EXPORT_ROWS_LIMIT; sent += EXPORT_BATCH_ROWS) {
-    const rows: AuditRow[] = await listAudit(db, { ...filter, start, limit: EXPORT_BATCH_ROWS });
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield writeCsv((await presentRows(db, user, rows)).map(exportCells));
-    start = { position: { value: last.position, id: last.id }, isBackwards: false };
-  }
-}
 
 function exportCells(entry: Entry): string[] {
   const { actor, object, changes, personal_fields: personal } = entry;

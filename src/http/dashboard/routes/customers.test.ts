@@ -174,4 +174,32 @@ describe('the customers in the dashboard', () => {
     assert.equal((await shop.post('/v1/customers', request)).body.id, kept);
     assert.equal((await read(`/orders/${order.id}`)).customer.id, kept);
   });
+
+  it('stand in the audit log by their name, and by their id when they are erased', async () => {
+    const id = await customer({ email: 'audited@example.ch', first_name: 'Ada', last_name: 'Ruf' });
+    const { updated_at } = await read(`/customers/${id}`);
+    await staff.call('PATCH', `/customers/${id}`, { updated_at, company: 'Ruf Watches' });
+    const named = async () => (await owner.call('GET', `/audit?object_id=${id}`)).body.data.at(-1).object;
+    assert.deepEqual(await named(), { kind: 'customer', id, name: 'Ada Ruf' });
+    assert.equal((await owner.call('POST', `/customers/${id}/erase`)).status, 204);
+    assert.deepEqual(await named(), { kind: 'customer', id, name: null });
+  });
+
+  it('are chosen among by words of the name, by email, phone and external id', async () => {
+    const id = await customer({
+      external_id: 'pick-1',
+      email: 'pick@me.example',
+      phone: '+41227317788',
+      last_name: 'Von Pick',
+    });
+    for (const q of ['pick', 'von pick', 'pick@me', '+41 22 731 77 88', 'pick-1', id]) {
+      const { data } = await read(`/customer-choices?q=${encodeURIComponent(q)}`);
+      assert.deepEqual(
+        data.map((one: { id: string }) => one.id),
+        [id],
+        q,
+      );
+    }
+    assert.deepEqual((await read('/customer-choices?q=pick&is_test=yes')).data, []);
+  });
 });

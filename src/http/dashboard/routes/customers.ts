@@ -7,7 +7,6 @@ import { addressOf } from '../../../customers/customer-draft.ts';
 import { countCustomers, listCustomers } from '../../../customers/list-customers.ts';
 import { linksOfCustomers, readCustomer } from '../../../customers/read-customer.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
-import { readSettings } from '../../../dealers/organization-settings.ts';
 import { countConflicts, listConflicts } from '../../../sales/customer-conflicts.ts';
 import { LISTED_ORDERS_LIMIT, spendOfCustomers } from '../../../sales/customer-spend.ts';
 import { eraseCustomer } from '../../../sales/erasure/erasure-jobs.ts';
@@ -15,6 +14,7 @@ import { exportCustomer } from '../../../sales/export-customer.ts';
 import { mergeCustomers } from '../../../sales/merge-customers.ts';
 import { previewMerge } from '../../../sales/merge-preview.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
+import { countryOf, customerFilterOf } from '../lists/customer-filter.ts';
 import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
 import {
   presentConflict,
@@ -35,14 +35,11 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
     const sort = SORTS.find((one) => one === (query.sort ?? '-created'));
     if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
     const request = pageRequestOf(query, sort);
-    const [channels, country] = await Promise.all([channelNames(context, user), countryOf(context, user)]);
-    const filter = {
-      organizationId: user.organizationId,
-      integrationIds: [...channels.keys()],
-      isTest: modesOf(user, query.test),
+    const channels = await channelNames(context, user);
+    const filter = await customerFilterOf(context, user, {
       search: query.q ?? '',
-      country,
-    };
+      isTest: modesOf(user, query.test),
+    });
     const page = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
     const [found, count] = await Promise.all([
       readingPage(request, () => listCustomers(db, page)),
@@ -147,11 +144,6 @@ const MERGE_FIELDS = { mergedId: 'merged_id' };
 async function channelNames({ db }: DashboardContext, { organizationId }: SignedIn): Promise<Map<string, string>> {
   const channels = await listChannels(db, organizationId);
   return new Map(channels.map(({ id, name }) => [id, name]));
-}
-
-/** A phone without a country code is one of the dealer's country. */
-async function countryOf({ db }: DashboardContext, { organizationId }: SignedIn): Promise<string | null> {
-  return (await readSettings(db, organizationId))?.address.country ?? null;
 }
 
 function announce({ dashboard }: DashboardContext, { organizationId }: SignedIn, ...ids: string[]): void {

@@ -32,7 +32,9 @@ import {
   unmatchLine,
 } from '../../../sales/orders/order-operations.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
+import { sendCsv } from '../lists/csv-export.ts';
 import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { ORDER_HEADER, orderCells } from '../presenters/export-cells.ts';
 import { modesOf, presentItem, presentOrderPage, presentRow, timesOf } from '../presenters/order-presenters.ts';
 import { readOrderTimeline } from '../presenters/order-timeline.ts';
 import { withWireFields } from '../wire-fields.ts';
@@ -60,6 +62,21 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
       ...cursors,
       count: { value: count.value, is_capped: count.isCapped },
     };
+  },
+
+  async exportOrders({ context, user, query, reply }) {
+    const { db } = context;
+    const filter = filterOf(context, user, query);
+    const channels = new Map((await listChannels(db, user.organizationId)).map(({ id, name }) => [id, name]));
+    return await sendCsv(reply, 'orders.csv', {
+      header: ORDER_HEADER,
+      read: (start, limit) => listDealerOrders(db, { ...filter, isDescending: true, start, limit }),
+      async cellsOf(rows) {
+        const ids = rows.flatMap(({ customerId }) => customerId ?? []);
+        const customers = await namesOfCustomers(db, user.organizationId, ids);
+        return rows.map((row) => orderCells(row, { channels, customers }));
+      },
+    });
   },
 
   async getOrderChoices({ context, user, query }) {

@@ -8,13 +8,17 @@ import {
 } from '../../../contract/dashboard/order-labels.ts';
 import type { SaleRow, saleOperations } from '../../../contract/dashboard/sales.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
-import { type CustomerName, namesOfCustomers, searchCustomerNames } from '../../../customers/customer-names.ts';
+import { type CustomerName, namesOfCustomers } from '../../../customers/customer-names.ts';
+import { listCustomers } from '../../../customers/list-customers.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { type ItemSummary, summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import { countSales, type ListedSale, listSales, type SaleFilter, totalSales } from '../../../sales/list-sales.ts';
 import { changeSale, sellUnits, voidSale } from '../../../sales/sell.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
+import { sendCsv } from '../lists/csv-export.ts';
+import { customerFilterOf } from '../lists/customer-filter.ts';
 import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
+import { SALE_HEADER, saleCells } from '../presenters/export-cells.ts';
 import { fullName, modesOf, presentCustomer, timesOf } from '../presenters/order-presenters.ts';
 import { photoUrl } from '../presenters/photo-urls.ts';
 import { withWireFields } from '../wire-fields.ts';
@@ -25,8 +29,7 @@ const CUSTOMERS_LIMIT = 10;
 
 export const saleHandlers: Handlers<typeof saleOperations> = {
   async listSales({ context, user, query }) {
-    const { db, publicUrl } = context;
-    const { organizationId } = user;
+    const { db } = context;
     const sort = SALE_SORTS.find((one) => one === (query.sort ?? '-created'));
     if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
     const request = pageRequestOf(query, sort);
@@ -38,23 +41,21 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
       channelNames(context, user),
     ]);
     const { rows, ...cursors } = pageOf(found, request, sort, (row) => ({ value: row.position, id: row.id }));
-    const [items, customers] = await Promise.all([
-      summariesOf(
-        db,
-        organizationId,
-        rows.flatMap(({ itemId }) => itemId ?? []),
-      ),
-      namesOfCustomers(
-        db,
-        organizationId,
-        rows.flatMap(({ customerId }) => customerId ?? []),
-      ),
-    ]);
     return {
-      data: rows.map((row) => presentSale(row, { items, customers, channels, publicUrl })),
+      data: await presentSales(context, user, rows, channels),
       ...cursors,
       count: { value: count.value, is_capped: count.isCapped },
     };
+  },
+
+  async exportSales({ context, user, query, reply }) {
+    const filter = filterOf(context, user, query);
+    const channels = await channelNames(context, user);
+    return await sendCsv(reply, 'sales.csv', {
+      header: SALE_HEADER,
+      read: (start, limit) => listSales(context.db, { ...filter, isDescending: true, start, limit }),
+      cellsOf: async (rows) => (await presentSales(context, user, rows, channels)).map(saleCells),
+    });
   },
 
   async getSaleChoices({ context, user, query }) {
@@ -104,10 +105,9 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
   },
 
   async searchCustomers({ context, user, query }) {
-    const { organizationId } = user;
-    const isTest = query.is_test === 'yes';
-    const limit = CUSTOMERS_LIMIT;
-    const found = await searchCustomerNames(context.db, { organizationId, isTest, search: query.q, limit });
+    const filter = await customerFilterOf(context, user, { search: query.q, isTest: [query.is_test === 'yes'] });
+    const page = { ...filter, isDescending: true, start: null, limit: CUSTOMERS_LIMIT };
+    const found = await listCustomers(context.db, page);
     return { data: found.map(presentCustomer) };
   },
 };
@@ -144,6 +144,21 @@ type Shown = {
   channels: Map<string, string>;
   publicUrl: string;
 };
+
+async function presentSales(
+  { db, publicUrl }: DashboardContext,
+  { organizationId }: SignedIn,
+  rows: ListedSale[],
+  channels: Map<string, string>,
+): Promise<SaleRow[]> {
+  const itemIds = rows.flatMap(({ itemId }) => itemId ?? []);
+  const customerIds = rows.flatMap(({ customerId }) => customerId ?? []);
+  const [items, customers] = await Promise.all([
+    summariesOf(db, organizationId, itemIds),
+    namesOfCustomers(db, organizationId, customerIds),
+  ]);
+  return rows.map((row) => presentSale(row, { items, customers, channels, publicUrl }));
+}
 
 function presentSale(row: ListedSale, { items, customers, channels, publicUrl }: Shown): SaleRow {
   return {

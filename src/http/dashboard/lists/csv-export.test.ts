@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
+import { addShop, type Shop } from '../../../../test/harness/shop.ts';
+import { publishNew, watch } from '../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { sql } from '../../../db/sql.ts';
+import { unnestRows } from '../../../db/unnest-rows.ts';
+import { newId } from '../../../ids/new-id.ts';
+import { readCsv } from '../../../inventory/csv/csv-file.ts';
+
+describe('the export of orders and sales as CSV', () => {
+  let world: World;
+  let staff: Awaited<ReturnType<typeof signedIn>>;
+  let shop: Shop;
+  let orderId: string;
+  before(async () => {
+    world = await startWorld();
+    const { organizationId } = await world.dealer();
+    staff = await signedIn(world, { organizationId, role: 'staff' });
+    shop = await addShop(world, staff);
+    const itemId = await publishNew(world, shop, watch({ title: 'Speedmaster', stockNumber: 'W-900' }));
+    const customer = { email: 'ana@example.ch', first_name: 'Ana', last_name: 'Roth' };
+    const lines = [{ listing_id: itemId, unit_amount: 990_050, title: 'A Speedmaster' }];
+    const order = await shop.post('/v1/orders', { channel_order_id: '=1+1', customer, lines });
+    orderId = order.body.id;
+    await staff.call('POST', `/orders/${orderId}/confirm`);
+    await shop.post('/v1/orders', { channel_order_id: 'SO-2' });
+  });
+  after(() => world.stop());
+
+  async function rowsOf(path: string, who: Pick<typeof staff, 'call'> = staff): Promise<Record<string, string>[]> {
+    const answer = await who.call('GET', path);
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.headers.get('content-disposition') ?? '', /^attachment; filename="(orders|sales)\.csv"$/);
+    const { header, rows } = readCsv(Buffer.from(answer.text));
+    return rows.map(({ cells }) => Object.fromEntries(header.map((name, index) => [name, cells[index] ?? ''])));
+  }
+
+  it('has the orders that the filters of the list match, with buyer and amounts', async () => {
+    const [order, ...others] = await rowsOf('/orders/export.csv?tab=matched');
+    assert.deepEqual(others, []);
+    assert.partialDeepStrictEqual(order, {
+      status: 'matched',
+      buyer: 'Ana Roth',
+      email: 'ana@example.ch',
+      id: orderId,
+    });
+    assert.partialDeepStrictEqual(order, {
+      total: '9900.50',
+      currency: 'USD',
+      items: '1 × A Speedmaster',
+      matched: '1',
+    });
+    // A spreadsheet would run it as a formula.
+    assert.match(order?.order ?? '', /^[^=]=1\+1$/);
+    const numbers = (await rowsOf('/orders/export.csv?tab=all')).map((row) => row.order);
+    assert.equal(numbers[0], 'SO-2');
+    assert.equal(numbers.length, 2);
+    assert.deepEqual(await rowsOf('/orders/export.csv?tab=all&q=nobody'), []);
+  });
+
+  it('has the sales that the filters of the list match', async () => {
+    const [sale, ...others] = await rowsOf(`/sales/export.csv?channel=${shop.integrationId}`);
+    assert.deepEqual(others, []);
+    assert.partialDeepStrictEqual(sale, {
+      item: 'Speedmaster',
+      'stock number': 'W-900',
+      amount: '9900.50',
+      buyer: 'Ana Roth',
+    });
+    assert.deepEqual(await rowsOf('/sales/export.csv?channel=counter'), []);
+  });
+
+  it('shows another dealer nothing', async () => {
+    const stranger = await signedIn(world);
+    for (const path of [
+      '/orders/export.csv?tab=all',
+      `/orders/export.csv?tab=all&integration_id=${shop.integrationId}`,
+    ]) {
+      assert.deepEqual(await rowsOf(path, stranger), []);
+    }
+    assert.deepEqual(await rowsOf(`/sales/export.csv?channel=${shop.integrationId}`, stranger), []);
+  });
+
+  it('reads more than one batch, and each order once', async () => {
+    const copies = Array.from({ length: 1_100 }, () => ({ id: newId('order') }));
+    await world.db.query(sql`
+      insert into orders (integration_id, id, organization_id, channel_order_id, status, is_test, document, created_at,
+        updated_at)
+      select o.integration_id, copies.id, o.organization_id, copies.id, 'received', false, o.document, o.created_at,
+        o.updated_at
+      from orders o, ${unnestRows('copies', copies, { id: 'text' })} where o.id = ${orderId}`);
+    const ids = (await rowsOf('/orders/export.csv?tab=all')).map(({ id }) => id);
+    assert.equal(ids.length, 1_102);
+    assert.equal(new Set(ids).size, 1_102);
+  });
+});

@@ -1,0 +1,44 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { CSV_START, writeCsv } from '../../../inventory/csv/csv-file.ts';
+
+const BATCH_ROWS = 500;
+const ROWS_LIMIT = 100_000;
+
+/** Where a batch begins: behind the last row of the one before. */
+export type ExportStart = { position: { value: string | null; id: string }; isBackwards: false } | null;
+
+type ListExport<Row> = {
+  header: string[];
+  read(start: ExportStart, limit: number): Promise<Row[]>;
+  cellsOf(rows: Row[]): Promise<string[][]>;
+};
+
+/** A list as a CSV file, read in batches while it is sent, so that no list is too long for the memory. */
+export async function sendCsv<Row extends { id: string; position: string }>(
+  reply: FastifyReply,
+  fileName: string,
+  list: ListExport<Row>,
+): Promise<FastifyReply> {
+  return await reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="${fileName}"`)
+    .send(Readable.from(linesOf(list)));
+}
+
+async function* linesOf<Row extends { id: string; position: string }>({
+  header,
+  read,
+  cellsOf,
+}: ListExport<Row>): AsyncGenerator<string> {
+  yield CSV_START + writeCsv([header]);
+  let start: ExportStart = null;
+  for (let sent = 0; sent < ROWS_LIMIT; sent += BATCH_ROWS) {
+    const rows: Row[] = await read(start, BATCH_ROWS);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield writeCsv(await cellsOf(rows));
+    if (rows.length < BATCH_ROWS) return;
+    start = { position: { value: last.position, id: last.id }, isBackwards: false };
+  }
+}
