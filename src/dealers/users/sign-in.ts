@@ -8,6 +8,17 @@ const SESSION_SECONDS = 14 * 24 * 3_600;
 /** A session that is used is prolonged this often; its `updated_at` says when it was seen last. */
 const SESSION_RENEWED_AFTER_SECONDS = 600;
 
+const COOKIE_PREFIX = 'crownwheel';
+
+/** As the library names it: with its own prefix where only https may carry it. */
+export function sessionCookieName(publicUrl: string): string {
+  return `${isSecure(publicUrl) ? '__Secure-' : ''}${COOKIE_PREFIX}.session_token`;
+}
+
+function isSecure(publicUrl: string): boolean {
+  return publicUrl.startsWith('https:');
+}
+
 export type SignIn = ReturnType<typeof createSignIn>;
 
 /**
@@ -26,8 +37,8 @@ export function createSignIn(db: Database, options: { secret: string; publicUrl:
     rateLimit: { enabled: false },
     logger: { disabled: true },
     advanced: {
-      cookiePrefix: 'crownwheel',
-      useSecureCookies: options.publicUrl.startsWith('https:'),
+      cookiePrefix: COOKIE_PREFIX,
+      useSecureCookies: isSecure(options.publicUrl),
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: '/' },
       // The address as we have found it out, not what a header of the client says.
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { endOldestSessions } from '../../dealers/users/account.ts';
 import { withPasswordSlot } from '../../dealers/users/password-hashing.ts';
-import { ADDRESS_HEADER, createSignIn } from '../../dealers/users/sign-in.ts';
+import { ADDRESS_HEADER, createSignIn, sessionCookieName } from '../../dealers/users/sign-in.ts';
 import {
   type AttemptRefusal,
   countAttempt,
@@ -34,14 +35,21 @@ type Attempt = { email: string; password: string; address: string };
 export function createSessions(db: Database, options: { secretKeys: readonly string[]; publicUrl: string }): Sessions {
   const { publicUrl, secretKeys } = options;
   const auth = createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl });
+  const cookieName = sessionCookieName(publicUrl);
+  const lookups = createSessionLookups(db.pool.options.max);
 
   return {
     async find(request, reply, address) {
+      const cookie = sessionCookieOf(request, cookieName);
+      if (cookie === null) return null;
       const headers = headersOf(request, address);
-      if (headers.get('cookie') === null) return null;
-      const { response, headers: answered } = await auth.api.getSession({ headers, returnHeaders: true });
-      passCookies(answered, reply);
-      return response === null ? null : await signedIn(db, response.session.token);
+      // Only this one, so that a client can't name its session in a hundred ways.
+      headers.set('cookie', cookie);
+      return await lookups(cookie, async () => {
+        const { response, headers: answered } = await auth.api.getSession({ headers, returnHeaders: true });
+        passCookies(answered, reply);
+        return response === null ? null : await signedIn(db, response.session.token);
+      });
     },
 
     findLive: async (sessionIds) =>
@@ -94,6 +102,35 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       passCookies(headers, reply);
     },
   };
+}
+
+/** Of the connections that clients' reads and writes share as well. */
+const LOOKUPS_SHARE_OF_POOL = 1 / 5;
+const LOOKUPS_SHARE_OF_ONE = 1 / 2;
+const WAITING_LIMIT = 2_000;
+const WAITING_LIMIT_PER_SESSION = 200;
+const WAIT_LIMIT_MS = 10_000;
+
+/**
+ * Runs the lookup of a session. It comes before all other limits, which need to know the dealer, so it has one of its own:
+ * else a thousand requests of one session would hold every connection. Throws a SemaphoreError if too many wait.
+ */
+function createSessionLookups(poolSize: number) {
+  const total = Math.max(2, Math.floor(poolSize * LOOKUPS_SHARE_OF_POOL));
+  const slots = createKeyedSemaphore({
+    total,
+    perKey: Math.ceil(total * LOOKUPS_SHARE_OF_ONE),
+    waitingTotal: WAITING_LIMIT,
+    waitingPerKey: WAITING_LIMIT_PER_SESSION,
+  });
+  return <Result>(cookie: string, lookUp: () => Promise<Result>): Promise<Result> =>
+    slots.run(cookie, lookUp, { deadlineMs: performance.now() + WAIT_LIMIT_MS });
+}
+
+/** The first cookie with the name of the session's, as "name=value". */
+function sessionCookieOf({ headers }: FastifyRequest, name: string): string | null {
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
+  return cookies.find((cookie) => cookie.startsWith(`${name}=`)) ?? null;
 }
 
 function refuseFrequent(waitSeconds: AttemptRefusal, otherwise: string): void {

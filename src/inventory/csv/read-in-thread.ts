@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { CsvRow } from './csv-file.ts';
 
@@ -12,20 +12,27 @@ export type CsvThreadMessage =
 
 /** Each holds its file and all its rows in memory. */
 const THREADS_AT_ONCE = 2;
+/** So that one dealer's large files never keep all threads from the others. */
+const THREADS_AT_ONCE_PER_DEALER = 1;
 const WAITING_LIMIT = 20;
 const THREAD_MEMORY_MB = 512;
-const threads = createSemaphore({ limit: THREADS_AT_ONCE, waitingLimit: WAITING_LIMIT });
+const threads = createKeyedSemaphore({
+  total: THREADS_AT_ONCE,
+  perKey: THREADS_AT_ONCE_PER_DEALER,
+  waitingTotal: WAITING_LIMIT,
+});
 
 /**
  * Reads a CSV file in a thread of its own and hands on its rows some hundred at a time, so that nobody else waits for a
  * large file. Refuses what is no table with a sentence that says what to do.
  */
 export async function readCsvInThread(
+  organizationId: string,
   bytes: Uint8Array,
   onHeader: (header: string[], rowCount: number) => Promise<void>,
   onRows: (rows: CsvRow[]) => Promise<void>,
 ): Promise<void> {
-  await threads.run(async () => {
+  await threads.run(organizationId, async () => {
     const worker = new Worker(new URL('./csv-thread.ts', import.meta.url), {
       workerData: bytes,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },

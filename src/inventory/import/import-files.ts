@@ -45,6 +45,7 @@ export async function storeImportFile(
   let stored = 0;
   try {
     await readCsvInThread(
+      organizationId,
       bytes,
       async (header, rowCount) => {
         if (rowCount === 0)

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as tick } from 'node:timers/promises';
 import { holdLock } from '../../../../test/harness/database/locks.ts';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 
+const FLOOD = 400;
 /** Enough to fill what one dealer may send at once, of the largest bodies. */
 const BODIES = 34;
 
@@ -59,5 +61,28 @@ describe('operations of the dashboard', () => {
     assert.match(answer, /retry-after: 1/i);
     const large = { list: 'jobs', name: 'x', query: '', is_shared: false, padding: 'x'.repeat(900_000) };
     assert.equal((await neighbour.call('POST', '/views', large)).status, 200);
+  });
+
+  it('look sessions up a few at a time: requests of one session leave connections to everybody else', async () => {
+    const attacker = await signedIn(world);
+    const neighbour = await signedIn(world);
+    const flood = Array.from({ length: FLOOD }, () => attacker.call('GET', '/session'));
+    const statuses = Promise.all(flood.map(async (answer) => (await answer).status));
+    let isOver = false;
+    void statuses.finally(() => {
+      isOver = true;
+    });
+    let waiting = 0;
+    while (!isOver) {
+      waiting = Math.max(waiting, world.db.pool.waitingCount);
+      await tick();
+    }
+    assert.ok(waiting < 20, `${waiting} queries wait for a connection`);
+    const found = new Set(await statuses);
+    assert.ok(
+      [...found].every((status) => status === 200 || status === 503),
+      [...found].join(),
+    );
+    assert.equal((await neighbour.call('GET', '/session')).status, 200);
   });
 });
