@@ -1,9 +1,9 @@
-import type { Database, Queryable } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
-import { listChannels } from '../../dealers/integrations/integrations.ts';
-import { countConflicts } from '../../sales/customer-conflicts.ts';
-import { countDealerDeliveries, EVERY_DELIVERY } from '../../webhooks/dealer/list-deliveries.ts';
-import { countEndpointsOff } from '../../webhooks/endpoints/endpoint-status.ts';
+import type { Database, Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { listChannels } from '../dealers/integrations/integrations.ts';
+import { countConflicts } from '../sales/customer-conflicts.ts';
+import { countDealerDeliveries, EVERY_DELIVERY } from '../webhooks/dealer/list-deliveries.ts';
+import { countEndpointsOff } from '../webhooks/endpoints/endpoint-status.ts';
 
 /** Each count is capped: beyond it a badge says "99+". */
 const COUNT_LIMIT = 100;
