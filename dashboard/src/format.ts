@@ -18,6 +18,13 @@ export function formatNumber(value: number): string {
   return numbers.format(value);
 }
 
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+
+/** For the scale of a plot: 1.2K. */
+export function formatCompact(value: number): string {
+  return compact.format(value);
+}
+
 /** A count that stopped counting somewhere: "10,000+". */
 export function formatCount({ value, is_capped: isCapped }: { value: number; is_capped: boolean }): string {
   return `${formatNumber(value)}${isCapped ? '+' : ''}`;
@@ -29,6 +36,11 @@ export function formatCount({ value, is_capped: isCapped }: { value: number; is_
  */
 export function formatMoney(minorUnits: number, currency: string, locale?: string): string {
   return moneyFormat(currency, locale).format(minorUnits / 10 ** exponentOf(currency));
+}
+
+/** For the scale of a plot, whose title names the currency: 1250000 of CHF are 12.5K. */
+export function formatCompactMoney(minorUnits: number, currency: string): string {
+  return compact.format(minorUnits / 10 ** exponentOf(currency));
 }
 
 /** Making a format takes longer than a hundred uses of it, and a page has as many as it has prices. */
@@ -69,6 +81,13 @@ export function formatTime(at: string | Date): string {
 /** In the zone of the business, whatever the browser's own is. */
 export function formatZonedTime(at: string | Date, timeZone: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(new Date(at));
+}
+
+/** An hour or a day of the business: "14:00", "Tue, Nov 12". */
+export function formatBucket(at: string, unit: 'hour' | 'day', timeZone: string): string {
+  const parts: Intl.DateTimeFormatOptions =
+    unit === 'hour' ? { hour: '2-digit', minute: '2-digit' } : { weekday: 'short', day: 'numeric', month: 'short' };
+  return new Intl.DateTimeFormat(undefined, { ...parts, timeZone }).format(new Date(at));
 }
 
 export function formatExactTime(at: string | Date): string {

@@ -3,6 +3,7 @@ import { bulkOperations } from './bulk.ts';
 import { customerOperations } from './customers.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { eventOperations } from './events.ts';
+import { homeOperations } from './home.ts';
 import { importOperations } from './imports.ts';
 import { integrationOperations } from './integrations.ts';
 import { itemOperations } from './items.ts';
@@ -39,6 +40,7 @@ export const DASHBOARD_OPERATIONS = {
   ...customerOperations,
   ...reservationOperations,
   ...requestOperations,
+  ...homeOperations,
   ...liveOperations,
   ...jobOperations,
   ...bulkOperations,

@@ -5,6 +5,7 @@ import { bulkHandlers } from './routes/bulk.ts';
 import { customerHandlers } from './routes/customers.ts';
 import { deliveryHandlers } from './routes/deliveries.ts';
 import { eventHandlers } from './routes/events.ts';
+import { homeHandlers } from './routes/home.ts';
 import { importHandlers } from './routes/imports.ts';
 import { integrationHandlers } from './routes/integrations.ts';
 import { itemHandlers } from './routes/items.ts';
@@ -37,6 +38,7 @@ export const handlers: Handlers<DashboardOperations> = {
   ...customerHandlers,
   ...reservationHandlers,
   ...requestHandlers,
+  ...homeHandlers,
   ...liveHandlers,
   ...jobHandlers,
   ...bulkHandlers,

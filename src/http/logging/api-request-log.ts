@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LOGGED_429_PER_MINUTE, LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUTE } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { type EndedRequest, rowOf } from './api-request-rows.ts';
-import { storeApiRequests, storeCounts, type UnloggedCount } from './api-requests.ts';
+import { type RequestCounts, storeApiRequests, storeCounts } from './api-requests.ts';
 import type { RequestRecord } from './request-log.ts';
 
 /** The log of API requests that dealers search. It takes a request at once and writes it later, with others. */
@@ -46,7 +46,7 @@ export function createApiRequestLog(
 ): ApiRequestLog {
   const limits = { ...LIMITS, ...given };
   let pending: EndedRequest[] = [];
-  let counts = new Map<string, UnloggedCount>();
+  let counts = new Map<string, RequestCounts>();
   const perMinute: Record<LimitedKind, MinuteLimit> = {
     read: createMinuteLimit(limits.readsPerMinute),
     error: createMinuteLimit(limits.errorsPerMinute),
@@ -56,14 +56,13 @@ export function createApiRequestLog(
   let writing: Promise<boolean> | null = null;
   let isStopped = false;
 
-  function count(integrationId: string, what: Exclude<keyof UnloggedCount, 'integrationId'>): void {
+  function countsOf(integrationId: string): RequestCounts {
     let counted = counts.get(integrationId);
     if (counted === undefined) {
       counted = { integrationId, ...NOTHING_COUNTED };
       counts.set(integrationId, counted);
     }
-    counted[what] += 1;
-    schedule();
+    return counted;
   }
 
   function schedule(): void {
@@ -91,7 +90,7 @@ export function createApiRequestLog(
       const rows = batch.map((request) => rowOf(request, offsetMs));
       if (rows.length > 0) await storeApiRequests(db, rows, { timeoutMs: WRITE_TIMEOUT_MS });
     } catch (error) {
-      for (const { integrationId } of batch) count(integrationId, 'dropped');
+      for (const { integrationId } of batch) countsOf(integrationId).dropped += 1;
       onFault(error);
       return false;
     }
@@ -106,12 +105,9 @@ export function createApiRequestLog(
       await storeCounts(db, counted, { timeoutMs: WRITE_TIMEOUT_MS });
       return true;
     } catch (error) {
-      for (const { integrationId, readsNotLogged, errorsNotLogged, dropped } of counted) {
-        const since = counts.get(integrationId) ?? { integrationId, ...NOTHING_COUNTED };
-        since.readsNotLogged += readsNotLogged;
-        since.errorsNotLogged += errorsNotLogged;
-        since.dropped += dropped;
-        counts.set(integrationId, since);
+      for (const { integrationId, ...more } of counted) {
+        const since = countsOf(integrationId);
+        for (const name of COUNTED) since[name] += more[name];
       }
       onFault(error);
       return false;
@@ -124,13 +120,18 @@ export function createApiRequestLog(
       const endedAtMs = performance.now();
       const status = response.headersSent ? response.statusCode : null;
       const kind = limitedKindOf(request.method, status);
+      const counted = countsOf(integrationId);
+      counted.requests += 1;
+      if (status !== null && status >= ERROR_STATUS) counted.errors += 1;
       if (kind !== null && !perMinute[kind].takes(integrationId, endedAtMs)) {
-        return count(integrationId, kind === 'read' ? 'readsNotLogged' : 'errorsNotLogged');
+        counted[kind === 'read' ? 'readsNotLogged' : 'errorsNotLogged'] += 1;
+      } else if (pending.length >= limits.pendingRows) {
+        counted.dropped += 1;
+      } else {
+        const { method = '', url = '', headers } = request;
+        const { authorization = '', 'idempotency-key': idempotencyKey } = headers;
+        pending.push({ integrationId, method, url, authorization, idempotencyKey, status, endedAtMs, record });
       }
-      if (pending.length >= limits.pendingRows) return count(integrationId, 'dropped');
-      const { method = '', url = '', headers } = request;
-      const { authorization = '', 'idempotency-key': idempotencyKey } = headers;
-      pending.push({ integrationId, method, url, authorization, idempotencyKey, status, endedAtMs, record });
       schedule();
     },
     async stop() {
@@ -145,7 +146,8 @@ export function createApiRequestLog(
 }
 
 type LimitedKind = 'read' | 'error' | 'throttled';
-const NOTHING_COUNTED = { readsNotLogged: 0, errorsNotLogged: 0, dropped: 0 };
+const NOTHING_COUNTED = { requests: 0, errors: 0, readsNotLogged: 0, errorsNotLogged: 0, dropped: 0 };
+const COUNTED = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[];
 
 /** Which limit a request falls under; null for a write that succeeded. */
 function limitedKindOf(method: string | undefined, status: number | null): LimitedKind | null {

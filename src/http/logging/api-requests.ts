@@ -1,3 +1,4 @@
+import { addActivity } from '../../activity/activity-counts.ts';
 import { REQUEST_LOG_DAYS } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
@@ -22,8 +23,15 @@ export type ApiRequestRow = {
   originalRequestId: string | null;
 };
 
-/** Requests of one integration that are not in the log. */
-export type UnloggedCount = { integrationId: string; readsNotLogged: number; errorsNotLogged: number; dropped: number };
+/** Requests of one integration: all of them, those that failed, and those that are not in the log. */
+export type RequestCounts = {
+  integrationId: string;
+  requests: number;
+  errors: number;
+  readsNotLogged: number;
+  errorsNotLogged: number;
+  dropped: number;
+};
 
 const COLUMN_TYPES = {
   integrationId: 'text',
@@ -41,7 +49,8 @@ const COLUMN_TYPES = {
   ignoredFields: 'text',
   originalRequestId: 'text',
 } as const;
-const COUNT_TYPES = {
+const ANSWERED_TYPES = { integrationId: 'text', requests: 'bigint', errors: 'bigint' } as const;
+const UNLOGGED_TYPES = {
   integrationId: 'text',
   readsNotLogged: 'bigint',
   errorsNotLogged: 'bigint',
@@ -63,11 +72,16 @@ export async function storeApiRequests(db: Queryable, rows: ApiRequestRow[], opt
   await db.query(statement, options);
 }
 
-export async function storeCounts(db: Queryable, counts: UnloggedCount[], options: StoreOptions = {}) {
+export async function storeCounts(db: Queryable, counts: RequestCounts[], options: StoreOptions = {}) {
+  const unlogged = counts.filter((one) => one.readsNotLogged + one.errorsNotLogged + one.dropped > 0);
+  const activity = addActivity(sql`
+    select integration_id, kind, clock_timestamp(), count from ${unnestRows('answered', counts, ANSWERED_TYPES)}
+    cross join lateral (values ('requests', requests), ('request_errors', errors)) as kinds (kind, count)`);
   const statement = sql`
+    with activity as (${activity})
     insert into api_request_counts (integration_id, minute, reads_not_logged, errors_not_logged, dropped)
     select integration_id, date_trunc('minute', clock_timestamp()), reads_not_logged, errors_not_logged, dropped
-    from ${unnestRows('rows', counts, COUNT_TYPES)} where ${isThere} order by integration_id
+    from ${unnestRows('rows', unlogged, UNLOGGED_TYPES)} where ${isThere} order by integration_id
     on conflict (integration_id, minute) do update set
       reads_not_logged = api_request_counts.reads_not_logged + excluded.reads_not_logged,
       errors_not_logged = api_request_counts.errors_not_logged + excluded.errors_not_logged,

@@ -48,6 +48,7 @@ export const INTEGRATION_STEPS: readonly DeletionStep[] = [
   rowsOf('integration_id', 'test_customers', ROW_LIMIT),
   rowsOf('integration_id', 'api_requests', ROW_LIMIT),
   rowsOf('integration_id', 'api_request_counts', ROW_LIMIT),
+  rowsOf('integration_id', 'activity_counts', ROW_LIMIT),
 ];
 
 /** What an organization owns beside its integrations; rows before those that they name. */
@@ -60,6 +61,7 @@ export const ORGANIZATION_STEPS: readonly DeletionStep[] = [
   rowsOf('organization_id', 'stock_job_errors', ROW_LIMIT),
   rowsOf('organization_id', 'stock_jobs', ROW_LIMIT),
   rowsOf('organization_id', 'sales', ROW_LIMIT),
+  rowsOf('organization_id', 'sales_counts', ROW_LIMIT),
   rowsOf('organization_id', 'promotions', ROW_LIMIT),
   rowsOf('organization_id', 'photos', ROW_LIMIT),
   rowsOf('organization_id', 'removed_photos', ROW_LIMIT),

@@ -1,3 +1,4 @@
+import { addActivity } from '../../activity/activity-counts.ts';
 import { lockClocks, stampOf } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
@@ -199,6 +200,10 @@ async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[]
       return { id, orderId: row.id, position, itemId: match?.id ?? null, units: draft.quantity };
     }),
   );
+  const live = scope.isTest ? [] : rows;
+  const activity = addActivity(sql`
+    values (${scope.integrationId}::text, 'orders', ${stamp}::timestamptz, ${live.length}::bigint),
+      (${scope.integrationId}, 'conflicts', ${stamp}, ${live.filter(({ customer }) => customer.hasConflict).length})`);
   await tx.query(sql`
     with new_orders as (
       insert into orders (integration_id, organization_id, is_test, status, created_at, updated_at, id, channel_order_id,
@@ -206,7 +211,7 @@ async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[]
       select ${scope.integrationId}, ${scope.organizationId}, ${scope.isTest}, 'received', ${stamp}::timestamptz,
         ${stamp}::timestamptz, id, channel_order_id, request_id, customer_id, has_conflict, document
       from ${unnestRows('rows', orders, ORDER_COLUMNS)}
-    )
+    ), activity as (${activity})
     insert into order_lines (integration_id, id, order_id, position, item_id, units, is_holding)
     select ${scope.integrationId}, id, order_id, position, item_id, units, item_id is not null and not ${scope.isTest}
     from ${unnestRows('rows', lines, LINE_COLUMNS)}`);

@@ -9,7 +9,9 @@ import { Page } from '../../ui/page.tsx';
 import { integrationsQuery } from '../integrations/integration-queries.ts';
 import { orderChoicesQuery } from '../orders/order-queries.ts';
 import { stockChoicesQuery } from '../stock/stock-queries.ts';
+import { ActivityPlots } from './activity.tsx';
 import { SetupChecklist } from './setup-checklist.tsx';
+import { StockValue } from './stock-value.tsx';
 
 /** What needs the dealer, what is left to set up, and the figures of the day. */
 export function HomePage() {
@@ -23,6 +25,8 @@ export function HomePage() {
       <Stack gap="xl" maw={960}>
         <Attention />
         <SetupChecklist watches={watches} parts={parts} orders={orders} integrations={integrations} />
+        <ActivityPlots />
+        <StockValue />
         <Figures title="Watches" path={paths.watches()} counts={watches} figures={STOCK_FIGURES} />
         <Figures title="Parts" path={paths.parts()} counts={parts} figures={STOCK_FIGURES} />
         <Figures title="Orders" path={paths.orders()} counts={orders} figures={ORDER_FIGURES} />

@@ -1,3 +1,4 @@
+import { type ActivityKind, addActivity } from '../../../activity/activity-counts.ts';
 import type { Actor } from '../../../audit/actor.ts';
 import { recordAudit } from '../../../audit/record-audit.ts';
 import type { Database, Transaction } from '../../../db/database.ts';
@@ -25,7 +26,7 @@ export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): 
     async (tx) => {
       const recorded = await recordDeliveries(tx, rows);
       const counted = outcomes.filter(({ delivery }) => recorded.has(delivery.id));
-      const disabled = counted.length === 0 ? [] : await recordHealth(tx, endpointHealth(counted));
+      const disabled = counted.length === 0 ? [] : await recordHealth(tx, endpointHealth(counted), activityOf(counted));
       for (const integrationId of disabled) {
         await recordAudit(tx, DELIVERY_WORKER, {
           organizationId: { ofIntegration: integrationId },
@@ -58,8 +59,31 @@ const HEALTH_COLUMNS = {
   isAllGone: 'boolean',
 } as const;
 
-/** Counts successes and failures of endpoints, and switches off those that are gone; returns their integrations. */
-async function recordHealth(tx: Transaction, health: EndpointHealth[]): Promise<string[]> {
+type AttemptCount = { integrationId: string; kind: ActivityKind; at: Date; count: number };
+const ATTEMPT_COUNT_COLUMNS = { integrationId: 'text', kind: 'text', at: 'timestamptz', count: 'bigint' } as const;
+
+/** How many attempts of each integration succeeded, failed, and were the last ones. */
+function activityOf(outcomes: AttemptOutcome[]): AttemptCount[] {
+  const counts = new Map<string, AttemptCount>();
+  const count = (integrationId: string, kind: ActivityKind, at: Date) => {
+    const key = `${integrationId} ${kind}`;
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { integrationId, kind, at, count: 1 });
+    else known.count += 1;
+  };
+  for (const { delivery, result, endedAt } of outcomes) {
+    const { integrationId, attempts } = delivery;
+    count(integrationId, result.isSuccess ? 'attempts_succeeded' : 'attempts_failed', endedAt);
+    if (!result.isSuccess && waitMsAfter(attempts + 1) === null) count(integrationId, 'dead_letters', endedAt);
+  }
+  return [...counts.values()];
+}
+
+/**
+ * Counts successes and failures of endpoints, and switches off those that are gone; returns their integrations. The counts
+ * of the hour come after the endpoints' locks, for which they are read.
+ */
+async function recordHealth(tx: Transaction, health: EndpointHealth[], attempts: AttemptCount[]): Promise<string[]> {
   const disabled = await tx.query<{ integrationId: string }>(sql`
     with counted as materialized (
       -- Locked in the order of their ids, so that two workers do not wait for each other. What an earlier URL answered
@@ -80,7 +104,10 @@ async function recordHealth(tx: Transaction, health: EndpointHealth[]): Promise<
         is_enabled = e.is_enabled and not c.is_gone,
         disabled_reason = case when c.is_gone then 'gone' else e.disabled_reason end
       from counted c where e.integration_id = c.integration_id
-    )
+    ), activity as (${addActivity(sql`
+      select integration_id, kind, at, count from ${unnestRows('attempts', attempts, ATTEMPT_COUNT_COLUMNS)}
+      union all
+      select integration_id, 'webhooks_off', failure_at, 1 from counted where is_gone and is_enabled`)})
     select integration_id as "integrationId" from counted where is_gone and is_enabled`);
   return disabled.map(({ integrationId }) => integrationId);
 }

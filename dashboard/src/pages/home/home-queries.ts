@@ -1,0 +1,31 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import {
+  DEFAULT_HOME_RANGE,
+  HOME_RANGE_NAMES,
+  type HomeRange,
+} from '../../../../src/contract/dashboard/home-ranges.ts';
+import { read } from '../../api/queries.ts';
+
+export const activityQuery = (range: HomeRange) =>
+  read('GET /activity', { query: { range } }, ['order', 'sale', 'delivery', 'organization']);
+
+export const stockValueQuery = read('GET /stock-value', {}, ['item', 'organization']);
+
+/** What the address says of the plots: how far back, as bars or tables, and sales in which currency. */
+export type PlotState = { range: HomeRange; isTable: boolean; currency: string | undefined };
+
+export function rangeOf(search: Record<string, unknown>): HomeRange {
+  return HOME_RANGE_NAMES.find((name) => name === search.range) ?? DEFAULT_HOME_RANGE;
+}
+
+export function usePlotState(): PlotState & { change(values: Record<string, string | undefined>): void } {
+  const search = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const navigate = useNavigate();
+  return {
+    range: rangeOf(search),
+    isTable: search.plots === 'tables',
+    currency: search.currency,
+    change: (values) =>
+      void navigate({ to: '.', search: { ...search, ...values } as never, replace: true, resetScroll: false }),
+  };
+}

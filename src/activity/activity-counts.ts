@@ -1,0 +1,65 @@
+import type { Queryable } from '../db/database.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
+
+/**
+ * What happens on integrations, counted by the hour as it happens. Each kind has one writer, which adds to its rows in the
+ * statement that records the thing itself, so that both are committed or neither is:
+ *
+ * | kind | counted by | who else waits for the row |
+ * |---|---|---|
+ * | `orders`, `conflicts` | the insert of orders | nobody: the integration's clock is locked |
+ * | `attempts_…`, `dead_letters`, `webhooks_off` | the record of a batch of attempts | nobody: the endpoint is locked |
+ * | `requests`, `request_errors` | the request log, once a second for each node | the other nodes, for one statement |
+ *
+ * Orders of test mode are not counted. Sales are counted by a trigger, see migration 0070.
+ */
+export const ACTIVITY_KINDS = [
+  'orders',
+  /** Orders whose buyer may be two customers. */
+  'conflicts',
+  'attempts_succeeded',
+  'attempts_failed',
+  'dead_letters',
+  /** Endpoints that were switched off by five 410 answers. */
+  'webhooks_off',
+  'requests',
+  'request_errors',
+] as const;
+export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
+
+/**
+ * Adds to the counts: a statement, or a part of one. `happened` selects integration_id, kind, at and count. In the order of
+ * the key, so that two nodes never wait for each other. What comes a moment after its integration was deleted is not
+ * counted, since the deletion would leave it behind.
+ */
+export function addActivity(happened: Sql): Sql {
+  return sql`
+    insert into activity_counts (integration_id, kind, hour, count)
+    select happened.integration_id, happened.kind, date_trunc('hour', happened.at, 'UTC'), sum(happened.count)::bigint
+    from (${happened}) as happened (integration_id, kind, at, count)
+    where happened.count > 0
+      and exists (select from integrations i where i.id = happened.integration_id and i.deleted_at is null)
+    group by 1, 2, 3 order by 1, 2, 3
+    on conflict (integration_id, kind, hour) do update set count = activity_counts.count + excluded.count`;
+}
+
+/** The plots show 30 days. */
+const KEPT_DAYS = 90;
+const PRUNE_LIMIT = 1_000;
+
+/** Deletes a batch of what is older than it is kept for; answers how many. */
+export async function pruneActivity(db: Queryable, now: Date | null): Promise<number> {
+  const end = sql`(select ${clockTime(now)} - make_interval(days => ${KEPT_DAYS}))`;
+  const [row] = await db.query<{ count: number }>(sql`
+    with activity as (
+      delete from activity_counts where ctid = any(array(
+        select ctid from activity_counts where hour < ${end} limit ${PRUNE_LIMIT} for update skip locked))
+      returning 1),
+    sold as (
+      delete from sales_counts where ctid = any(array(
+        select ctid from sales_counts where hour < ${end} limit ${PRUNE_LIMIT} for update skip locked))
+      returning 1)
+    select (select count(*) from activity) + (select count(*) from sold) as count`);
+  return row?.count ?? 0;
+}
