@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MailSettings } from './attention/smtp.ts';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from './contract/limits.ts';
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
 import { adopt, makeDataFolder } from './db/embedded/data-folder.ts';
@@ -50,6 +51,8 @@ export type Config = Readonly<{
   isPrivateWebhookAllowed: boolean;
   /** How long the audit log is kept. */
   auditDays: number;
+  /** Null sends no mail. */
+  mail: MailSettings | null;
   logLevel: LogLevel;
 }>;
 
@@ -116,10 +119,29 @@ export function readConfig(environment: Environment = process.env): Config {
     photoBucket: readPhotoBucket(read, problems),
     isPrivateWebhookAllowed: read.choice('WEBHOOK_PRIVATE_TARGETS', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     auditDays: read.integer('AUDIT_DAYS', 730, 30, 36_500),
+    mail: readMail(read, problems),
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return Object.freeze(config);
+}
+
+function readMail(read: Reader, problems: string[]): MailSettings | null {
+  const url = read.text('SMTP_URL', null, smtpUrlProblem);
+  const from = read.text('MAIL_FROM', null, (value) =>
+    /^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/.test(value)
+      ? null
+      : 'must be an address such as "Crownwheel <alerts@example.com>"',
+  );
+  if ((url === null) !== (from === null)) problems.push('SMTP_URL and MAIL_FROM belong together: set both or neither');
+  return url === null || from === null ? null : { url, from };
+}
+
+function smtpUrlProblem(value: string): string | null {
+  const form = 'must be a URL such as smtps://user:password@mail.example.com';
+  if (!URL.canParse(value)) return `${form}; percent-encode special characters in the password`;
+  const { protocol, hostname } = new URL(value);
+  return (protocol === 'smtp:' || protocol === 'smtps:') && hostname !== '' ? null : form;
 }
 
 /** The bucket's settings count only when photos are to lie there. */

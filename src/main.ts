@@ -126,6 +126,7 @@ async function serve(
         : {
             pages: pages.get,
             isSignUpOpen: config.isSignUpOpen,
+            isMailOn: config.mail !== null,
             trustedProxies: config.trustedProxies,
             isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
             feed,

@@ -25,6 +25,7 @@ export const ID_PREFIXES = {
   signInLink: 'sil',
   view: 'viw',
   stockFile: 'fil',
+  mail: 'mal',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

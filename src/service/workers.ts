@@ -1,4 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { pruneActivity } from '../activity/activity-counts.ts';
+import { pruneMails } from '../attention/mail-queue.ts';
+import { startMailWorker } from '../attention/mail-worker.ts';
+import { createMailer, type MailSettings } from '../attention/smtp.ts';
 import { pruneAudit } from '../audit/prune-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/jobs/worker.ts';
@@ -69,9 +73,12 @@ export function startWorkers(
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),
     startPruning((now) => pruneStorageUsage(db, now), channel, onFault('storage usage could not be pruned')),
     startPruning((now) => pruneApiRequests(db, now), channel, onFault('logged requests could not be pruned')),
+    startPruning((now) => pruneActivity(db, now), channel, onFault('counts of activity could not be pruned')),
     startPruning((now) => pruneReservations(db, now), channel, onFault('reservations could not be pruned')),
     startPruning(() => pruneAttempts(db), channel, onFault('attempts to sign in could not be pruned')),
     startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),
+    startPruning((now) => pruneMails(db, now), channel, onFault('mails could not be pruned')),
+    ...(config.mail === null ? [] : [startMail(config.mail, channel, log)]),
     // Other nodes can commit events only on a database that they share.
     ...(config.databaseUrl === null ? [] : [listenForWake(db, worker.wake)]),
   ];
@@ -81,6 +88,21 @@ export function startWorkers(
       await Promise.all(running.map((worker) => worker.stop()));
     },
   };
+}
+
+function startMail(
+  settings: MailSettings,
+  { db, publicUrl, now }: ChannelContext,
+  log: FastifyBaseLogger,
+): RepeatedTask {
+  return startMailWorker({
+    db,
+    publicUrl,
+    now,
+    mailer: createMailer(settings),
+    onFault: (error) => log.error({ err: error }, 'the mail worker met a fault'),
+    onGivenUp: (mail) => log.warn(mail, 'a mail was given up'),
+  });
 }
 
 /** Prunes one batch after the other, until a batch finds nothing. */

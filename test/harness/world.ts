@@ -101,6 +101,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
         : {
             pages: builtPages,
             isSignUpOpen: true,
+            isMailOn: true,
             trustedProxies: [],
             isPrivateWebhookAllowed: true,
             feed,

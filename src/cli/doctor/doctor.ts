@@ -11,6 +11,7 @@ import type { Connection } from '../../service/connect.ts';
 import { assertPortFree } from '../../service/port.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 import { checkDurability } from './doctor-durability.ts';
+import { checkMail } from './doctor-mail.ts';
 import { checkPhotoOwner, checkPhotos, nearestExisting } from './doctor-photos.ts';
 import { checkPrices } from './doctor-prices.ts';
 import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
@@ -46,7 +47,7 @@ export async function examine({ readSettings, withConnection }: DoctorTools): Pr
   } else {
     checks.push(...(await checkDatabase(config, withConnection)));
   }
-  checks.push(await checkPhotos(config), checkTargets(config), await checkPort(config));
+  checks.push(await checkPhotos(config), checkTargets(config), await checkMail(config), await checkPort(config));
   return checks;
 }
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { STRING_LENGTH_LIMIT } from '../limits.ts';
 import { EMAIL_LENGTH_LIMIT, PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from './limits.ts';
+import { MAIL_KIND_NAMES, type MailKind } from './mail-kinds.ts';
 import { operation } from './operation.ts';
 
 export const Role = Type.Union([Type.Literal('owner'), Type.Literal('staff')]);
@@ -34,6 +35,11 @@ export const Session = Type.Object(
   },
   { $id: 'Session' },
 );
+
+const MailChoice = Type.Object({
+  is_available: Type.Boolean({ description: 'False while the service has no mail server.' }),
+  kinds: Type.Array(Type.Unsafe<MailKind>({ type: 'string', enum: MAIL_KIND_NAMES })),
+});
 
 const SessionEntry = Type.Object({
   id: Type.String(),
@@ -124,6 +130,21 @@ export const sessionOperations = {
     description: 'Changes the name of the person who is signed in, or whether lists show test data.',
     body: Type.Object({ name: Type.Optional(Name), show_test_data: Type.Optional(Type.Boolean()) }),
     response: Session,
+  }),
+  getMailChoice: operation({
+    method: 'GET',
+    path: '/account/mail',
+    who: 'staff',
+    description: 'What the person is told of by mail.',
+    response: MailChoice,
+  }),
+  changeMailChoice: operation({
+    method: 'PUT',
+    path: '/account/mail',
+    who: 'staff',
+    description: 'Chooses what the person is told of by mail: at most one mail an hour for each kind.',
+    body: Type.Pick(MailChoice, ['kinds']),
+    response: MailChoice,
   }),
   changePassword: operation({
     method: 'POST',

@@ -9,6 +9,8 @@ export type DashboardOptions = {
   pages: () => PageFiles | null;
   /** Whether a new dealer may sign up without an operator. */
   isSignUpOpen: boolean;
+  /** Whether the service can send mail. */
+  isMailOn: boolean;
   trustedProxies: TrustedProxies;
   /** Whether webhooks may go to http and private addresses; for development. */
   isPrivateWebhookAllowed: boolean;

@@ -71,6 +71,8 @@ export const ORGANIZATION_STEPS: readonly DeletionStep[] = [
   rowsOf('organization_id', 'locations', LARGE_ROW_LIMIT),
   rowsOf('organization_id', 'business_units', LARGE_ROW_LIMIT),
   rowsOf('organization_id', 'saved_views', ROW_LIMIT),
+  rowsOf('organization_id', 'mails', ROW_LIMIT),
+  rowsOf('organization_id', 'mail_subscriptions', ROW_LIMIT),
   rowsOf('organization_id', 'users', LARGE_ROW_LIMIT),
   rowsOf('organization_id', 'audit_log_objects', ROW_LIMIT),
   rowsOf('organization_id', 'audit_log', ROW_LIMIT),

@@ -7,6 +7,7 @@ import { queryClient, useOperation } from '../../api/queries.ts';
 import { sessionQuery, useSession } from '../../shell/session.ts';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { MailChoice } from './mail-choice.tsx';
 import { sessionsQuery } from './settings-queries.ts';
 import { SettingsPage } from './settings-tabs.tsx';
 
@@ -15,6 +16,7 @@ export function AccountPage() {
     <SettingsPage>
       <Stack gap="xl" maw={560}>
         <Person />
+        <MailChoice />
         <Password />
         <Sessions />
       </Stack>

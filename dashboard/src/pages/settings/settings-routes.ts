@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { queryClient } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { shellRoute } from '../../shell/shell-route.ts';
-import { businessQuery, locationsQuery, sessionsQuery, teamQuery } from './settings-queries.ts';
+import { businessQuery, locationsQuery, mailChoiceQuery, sessionsQuery, teamQuery } from './settings-queries.ts';
 
 /** A further tab is a route here and a line in settings-tabs.tsx. */
 export const settingsRoutes = [
@@ -16,7 +16,8 @@ export const settingsRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: paths.account(),
-    loader: () => queryClient.ensureQueryData(sessionsQuery),
+    loader: () =>
+      Promise.all([queryClient.ensureQueryData(sessionsQuery), queryClient.ensureQueryData(mailChoiceQuery)]),
     component: lazyRouteComponent(() => import('./account-page.tsx'), 'AccountPage'),
   }),
   createRoute({

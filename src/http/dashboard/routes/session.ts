@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { changeMailKinds, readMailKinds } from '../../../attention/mail-subscriptions.ts';
 import type { Session, sessionOperations } from '../../../contract/dashboard/session.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import { readSettings } from '../../../dealers/organization-settings.ts';
@@ -70,6 +71,16 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
     announceAccount(context, user);
     const { name = user.name, show_test_data: showsTestData = user.showsTestData } = body;
     return await presentSession(context, { ...user, name: name.trim(), showsTestData });
+  },
+
+  async getMailChoice({ context, user }) {
+    return { is_available: context.dashboard.isMailOn, kinds: await readMailKinds(context.db, user) };
+  },
+
+  async changeMailChoice({ context, user, actor, body }) {
+    await changeMailKinds(context.db, actor, user, body.kinds, context.channel.now());
+    context.dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
+    return { is_available: context.dashboard.isMailOn, kinds: await readMailKinds(context.db, user) };
   },
 
   async changePassword({ context, user, actor, body, address }) {

@@ -1,0 +1,41 @@
+import { Checkbox, Stack, Text, Title } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { MAIL_KIND_NAMES, MAIL_KINDS } from '../../../../src/contract/dashboard/mail-kinds.ts';
+import { queryClient, useOperation } from '../../api/queries.ts';
+import { useSession } from '../../shell/session.ts';
+import { mailChoiceQuery } from './settings-queries.ts';
+
+/** What the person is told of by mail. Each box saves itself. */
+export function MailChoice() {
+  const { user } = useSession();
+  const { is_available: isAvailable, kinds } = useSuspenseQuery(mailChoiceQuery).data;
+  const change = useOperation('PUT /account/mail', {
+    success: 'Saved.',
+    onSuccess: (choice) => queryClient.setQueryData(mailChoiceQuery.queryKey, choice),
+  });
+  return (
+    <section aria-labelledby="mail">
+      <Title order={2} size="h4" id="mail">
+        Mail
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {isAvailable
+          ? `Goes to ${user.email}, at most once an hour for each of these. It holds counts and links, nothing about your customers.`
+          : 'This service sends no mail. Its operator can turn it on with the setting SMTP_URL.'}
+      </Text>
+      <Stack gap="xs">
+        {(isAvailable ? MAIL_KIND_NAMES : []).map((kind) => (
+          <Checkbox
+            key={kind}
+            label={MAIL_KINDS[kind]}
+            checked={kinds.includes(kind)}
+            disabled={change.isPending}
+            onChange={({ currentTarget: { checked } }) =>
+              change.mutate({ body: { kinds: checked ? [...kinds, kind] : kinds.filter((one) => one !== kind) } })
+            }
+          />
+        ))}
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,71 @@
+import { randomInt } from 'node:crypto';
+import type { MailKind } from '../contract/dashboard/mail-kinds.ts';
+import type { Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
+import { waitMsAfter } from '../webhooks/delivery-queue/retries/retry-schedule.ts';
+
+/** A mail that is due, leased to one worker. Its address is the one that the person has now. */
+export type ClaimedMail = {
+  id: string;
+  leaseToken: number;
+  attempts: number;
+  email: string;
+  organizationName: string;
+  counts: Partial<Record<MailKind, number>>;
+};
+
+/** `isFinal` says that another attempt would meet the same refusal. */
+export type MailResult = { isSent: true } | { isSent: false; isFinal: boolean; error: string };
+
+/** Longer than an attempt may take. A worker that dies leaves its mail to another one after this time. */
+export const LEASE_SECONDS = 120;
+const LEASE_TOKEN_MAX = 2 ** 47;
+const ERROR_LENGTH_LIMIT = 500;
+const KEPT_DAYS = 7;
+const PRUNE_LIMIT = 1_000;
+
+/** Null if nothing is due. */
+export async function claimMail(db: Queryable, now: Date | null): Promise<ClaimedMail | null> {
+  const time = sql`(select ${clockTime(now)})`;
+  const [mail] = await db.query<ClaimedMail>(sql`
+    update mails m set lease_token = ${randomInt(1, LEASE_TOKEN_MAX)},
+      leased_until = ${time} + make_interval(secs => ${LEASE_SECONDS})
+    from users u join organizations o on o.id = u.organization_id
+    where u.id = m.user_id and m.id = (
+      select id from mails
+      where status = 'pending' and due_at <= ${time} and (leased_until is null or leased_until < ${time})
+      order by due_at limit 1 for update skip locked)
+    returning m.id, m.lease_token as "leaseToken", m.attempts, m.counts, u.email, o.name as "organizationName"`);
+  return mail ?? null;
+}
+
+/** Records how an attempt ended, if the lease is still this worker's. Answers whether the mail is given up. */
+export async function recordMail(
+  db: Queryable,
+  mail: ClaimedMail,
+  result: MailResult,
+  now: Date | null,
+): Promise<{ isGivenUp: boolean }> {
+  const attempts = mail.attempts + 1;
+  // A mail is retried when a webhook would be.
+  const waitMs = result.isSent || result.isFinal ? null : waitMsAfter(attempts);
+  const status = result.isSent ? 'sent' : waitMs === null ? 'failed' : 'pending';
+  const error = result.isSent ? null : result.error.slice(0, ERROR_LENGTH_LIMIT);
+  await db.query(sql`
+    update mails set status = ${status}, attempts = ${attempts}, last_error = ${error}, lease_token = null,
+      leased_until = null, due_at = ${clockTime(now)} + make_interval(secs => ${(waitMs ?? 0) / 1_000}),
+      finished_at = case when ${status === 'pending'} then null else ${clockTime(now)} end
+    where id = ${mail.id} and lease_token = ${mail.leaseToken}`);
+  return { isGivenUp: status === 'failed' };
+}
+
+/** Deletes a batch of mails that are done; answers how many. */
+export async function pruneMails(db: Queryable, now: Date | null): Promise<number> {
+  const rows = await db.query(sql`
+    delete from mails where id in (
+      select id from mails where finished_at < (select ${clockTime(now)}) - make_interval(days => ${KEPT_DAYS})
+      limit ${PRUNE_LIMIT} for update skip locked)
+    returning id`);
+  return rows.length;
+}

@@ -1,0 +1,56 @@
+import { activitySince } from '../activity/activity-since.ts';
+import type { Actor } from '../audit/actor.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { MAIL_KIND_NAMES, type MailKind } from '../contract/dashboard/mail-kinds.ts';
+import type { Database, Queryable } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
+
+type Person = { organizationId: string; userId: string };
+
+/** What a person wants to be told of by mail. */
+export async function readMailKinds(db: Queryable, { organizationId, userId }: Person): Promise<MailKind[]> {
+  const rows = await db.query<{ kind: MailKind }>(sql`
+    select kind from mail_subscriptions where user_id = ${userId} and organization_id = ${organizationId}`);
+  const chosen = new Set(rows.map(({ kind }) => kind));
+  return MAIL_KIND_NAMES.filter((kind) => chosen.has(kind));
+}
+
+const NEW_COLUMNS = { kind: 'text', toldHour: 'timestamptz', toldCount: 'bigint' } as const;
+
+/** Chooses what a person is told of by mail. What happened before is not told. */
+export async function changeMailKinds(
+  db: Database,
+  actor: Actor,
+  person: Person,
+  kinds: readonly MailKind[],
+  now: Date | null,
+): Promise<void> {
+  const { organizationId, userId } = person;
+  await db.transaction(async (tx) => {
+    const old = await readMailKinds(tx, person);
+    const wanted = MAIL_KIND_NAMES.filter((kind) => kinds.includes(kind));
+    if (old.join() === wanted.join()) return;
+    await tx.query(sql`
+      delete from mail_subscriptions where user_id = ${userId} and not kind = any(${wanted}::text[])`);
+    const [hour] = await tx.query<{ at: Date }>(sql`select date_trunc('hour', ${clockTime(now)}, 'UTC') as at`);
+    const added = wanted
+      .filter((kind) => !old.includes(kind))
+      .map((kind) => ({ kind, organizationId, toldHour: hour?.at ?? new Date(), toldCount: 0 }));
+    const told = await activitySince(tx, added);
+    const rows = added.map(({ kind, ...start }, index) => ({ kind, ...start, ...told[index] }));
+    await tx.query(sql`
+      insert into mail_subscriptions (user_id, organization_id, kind, told_hour, told_count)
+      select ${userId}, ${organizationId}, kind, told_hour, told_count from ${unnestRows('rows', rows, NEW_COLUMNS)}
+      on conflict do nothing`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'user.account_changed',
+      object: { kind: 'user', id: userId },
+      old: { mailKinds: old },
+      new: { mailKinds: wanted },
+      at: now,
+    });
+  });
+}

@@ -1,0 +1,45 @@
+import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
+import type { Database } from '../db/database.ts';
+import { type ClaimedMail, claimMail, recordMail } from './mail-queue.ts';
+import { mailText } from './mail-text.ts';
+import type { Mailer } from './smtp.ts';
+import { writeDigests } from './write-digests.ts';
+
+export type MailWorkerOptions = {
+  db: Database;
+  mailer: Mailer;
+  publicUrl: string;
+  now: () => Date | null;
+  onFault: (error: unknown) => void;
+  /** For the operator: no address, no text. */
+  onGivenUp: (mail: { id: string; attempts: number; error: string }) => void;
+  everyMs?: number;
+};
+
+const EVERY_MS = 15_000;
+
+/**
+ * Writes digests and sends what is due, one mail after the other. Nothing waits for it: a mail server that hangs delays mail
+ * alone. Any number of workers share the work.
+ */
+export function startMailWorker({ everyMs = EVERY_MS, ...options }: MailWorkerOptions): RepeatedTask {
+  return startRepeating((signal) => runMail(options, signal), { everyMs, onFault: options.onFault });
+}
+
+export async function runMail(options: Omit<MailWorkerOptions, 'everyMs'>, signal?: AbortSignal): Promise<void> {
+  const { db, now } = options;
+  await writeDigests(db, now(), signal);
+  while (!signal?.aborted) {
+    const mail = await claimMail(db, now());
+    if (mail === null) return;
+    await attempt(options, mail);
+  }
+}
+
+async function attempt(options: Omit<MailWorkerOptions, 'everyMs'>, mail: ClaimedMail): Promise<void> {
+  const { db, mailer, publicUrl, now, onGivenUp } = options;
+  const { id, email: to } = mail;
+  const result = await mailer.send({ id, to, ...mailText(mail, publicUrl) });
+  const { isGivenUp } = await recordMail(db, mail, result, now());
+  if (isGivenUp && !result.isSent) onGivenUp({ id, attempts: mail.attempts + 1, error: result.error });
+}

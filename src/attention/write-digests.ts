@@ -1,0 +1,107 @@
+import { activitySince } from '../activity/activity-since.ts';
+import type { MailKind } from '../contract/dashboard/mail-kinds.ts';
+import type { Database, Queryable, Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
+import { unnestRows } from '../db/unnest-rows.ts';
+import { newId } from '../ids/new-id.ts';
+import { countBadges } from './count-attention.ts';
+
+/** Nobody gets more than one mail of a kind in this time: what comes meanwhile is in the next one. */
+const DIGEST_EVERY_MINUTES = 60;
+const BATCH_LIMIT = 200;
+
+/** The badge that says whether anything of a kind still waits for somebody. */
+const BADGES: Record<MailKind, string> = {
+  orders: 'orders',
+  conflicts: 'customers',
+  dead_letters: 'deliveries',
+  webhooks_off: 'integrations',
+};
+
+type Subscription = { userId: string; organizationId: string; kind: MailKind; toldHour: Date; toldCount: number };
+/** What is new for a subscription, and how far it was told before. */
+type News = Subscription & { fresh: number; isMailed: boolean; hourBefore: Date; countBefore: number };
+
+/**
+ * Writes one mail for each person about everything new of the kinds that they chose. A mail and how far the person was told
+ * are one commit, so that nothing is told twice and nothing is left out. What was dealt with meanwhile is not told.
+ */
+export async function writeDigests(db: Database, now: Date | null, signal?: AbortSignal): Promise<void> {
+  let after = { userId: '', kind: '' };
+  for (;;) {
+    const batch = await dueSubscriptions(db, after, now);
+    const news = await newsFor(db, batch);
+    if (news.length > 0) await db.transaction((tx) => tell(tx, news, now));
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < BATCH_LIMIT || signal?.aborted) return;
+    after = last;
+  }
+}
+
+async function dueSubscriptions(
+  db: Queryable,
+  after: { userId: string; kind: string },
+  now: Date | null,
+): Promise<Subscription[]> {
+  return await db.query<Subscription>(sql`
+    select user_id as "userId", organization_id as "organizationId", kind, told_hour as "toldHour", told_count as "toldCount"
+    from mail_subscriptions
+    where (user_id, kind) > (${after.userId}, ${after.kind})
+      and (mailed_at is null or mailed_at <= ${clockTime(now)} - make_interval(mins => ${DIGEST_EVERY_MINUTES}))
+    order by user_id, kind limit ${BATCH_LIMIT}`);
+}
+
+async function newsFor(db: Database, subscriptions: Subscription[]): Promise<News[]> {
+  const since = await activitySince(db, subscriptions);
+  const waiting = new Map<string, Record<string, number>>();
+  const all: News[] = [];
+  for (const [index, subscription] of subscriptions.entries()) {
+    const news = since[index];
+    if (news === undefined || news.fresh === 0) continue;
+    const { organizationId, kind, toldHour: hourBefore, toldCount: countBefore } = subscription;
+    const counts = waiting.get(organizationId) ?? (await countBadges(db, organizationId));
+    waiting.set(organizationId, counts);
+    const isMailed = (counts[BADGES[kind]] ?? 0) > 0;
+    all.push({ ...subscription, ...news, isMailed, hourBefore, countBefore });
+  }
+  return all;
+}
+
+const NEWS_COLUMNS = {
+  userId: 'text',
+  kind: 'text',
+  toldHour: 'timestamptz',
+  toldCount: 'bigint',
+  hourBefore: 'timestamptz',
+  countBefore: 'bigint',
+  isMailed: 'boolean',
+} as const;
+const MAIL_COLUMNS = { id: 'text', organizationId: 'text', userId: 'text', counts: 'text' } as const;
+
+/** Leaves out what another worker has told meanwhile. */
+async function tell(tx: Transaction, news: News[], now: Date | null): Promise<void> {
+  const told = await tx.query<{ userId: string; kind: MailKind }>(sql`
+    update mail_subscriptions s set told_hour = rows.told_hour, told_count = rows.told_count,
+      mailed_at = case when rows.is_mailed then ${clockTime(now)} else s.mailed_at end
+    from ${unnestRows('rows', news, NEWS_COLUMNS)}
+    where s.user_id = rows.user_id and s.kind = rows.kind
+      and s.told_hour = rows.hour_before and s.told_count = rows.count_before
+    returning s.user_id as "userId", s.kind`);
+  const isTold = (one: News) => told.some(({ userId, kind }) => userId === one.userId && kind === one.kind);
+  const people = Map.groupBy(
+    news.filter((one) => one.isMailed && isTold(one)),
+    ({ userId }) => userId,
+  );
+  const mails = [...people].map(([userId, kinds]) => ({
+    id: newId('mail'),
+    organizationId: kinds[0]?.organizationId ?? '',
+    userId,
+    counts: JSON.stringify(Object.fromEntries(kinds.map(({ kind, fresh }) => [kind, fresh]))),
+  }));
+  if (mails.length === 0) return;
+  await tx.query(sql`
+    insert into mails (id, organization_id, user_id, counts, due_at, created_at)
+    select id, organization_id, user_id, counts::jsonb, ${clockTime(now)}, ${clockTime(now)}
+    from ${unnestRows('rows', mails, MAIL_COLUMNS)}`);
+}
