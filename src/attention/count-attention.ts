@@ -1,6 +1,8 @@
 import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { listChannels } from '../dealers/integrations/integrations.ts';
+import { countUnpriceable } from '../dealers/rates/missing-rates.ts';
+import { countFailedJobs } from '../inventory/jobs/job-queue.ts';
 import { countConflicts } from '../sales/customer-conflicts.ts';
 import { countDealerDeliveries, EVERY_DELIVERY } from '../webhooks/dealer/list-deliveries.ts';
 import { countEndpointsOff } from '../webhooks/endpoints/endpoint-status.ts';
@@ -11,7 +13,7 @@ const COUNT_LIMIT = 100;
 type Counter = (db: Database, organizationId: string, limit: number) => Promise<number>;
 
 /**
- * What needs attention, by the name of the navigation's entry that shows it. A page that brings a count adds its counter
+ * What needs attention, by the name of the navigation's entry that shows it; the last two are on the home page alone. A page that brings a count adds its counter
  * here; dashboard/src/shell/badges.ts names the kinds of changes after which counts are read anew.
  */
 const COUNTERS: Readonly<Record<string, Counter>> = {
@@ -19,6 +21,8 @@ const COUNTERS: Readonly<Record<string, Counter>> = {
   customers: (db, organizationId, limit) => countConflicts(db, organizationId, [false], limit),
   integrations: countEndpointsOff,
   deliveries: countDeadLetters,
+  unpriceable: countUnpriceable,
+  failed_jobs: countFailedJobs,
 };
 
 export async function countBadges(db: Database, organizationId: string): Promise<Record<string, number>> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
-import { signedIn } from '../../test/harness/dashboard-client.ts';
+import { signedIn } from '../../test/harness/http/dashboard-client.ts';
 import { type SmtpServer, startSmtpServer } from '../../test/harness/servers/smtp.ts';
 import { addShop, type Shop } from '../../test/harness/shop.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';

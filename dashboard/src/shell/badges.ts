@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { read } from '../api/queries.ts';
 import { NAVIGATION } from './navigation.ts';
 
-const badgesQuery = read('GET /badges', {}, ['order', 'customer', 'delivery', 'integration', 'job']);
+const badgesQuery = read('GET /badges', {}, ['order', 'customer', 'delivery', 'integration', 'job', 'organization']);
 
 /** What needs attention, by the `badge` of a navigation entry. */
 export function useBadges(): Record<string, number> {

@@ -66,6 +66,14 @@ export async function assertUnused(
   );
 }
 
+/** How many documents of a dealer's channels have no price that could be served. */
+export async function countUnpriceable(db: Queryable, organizationId: string, limit: number): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    select least(coalesce(sum(${UNPRICEABLE_COUNT}), 0), ${limit})::integer as count from integrations i
+    where i.organization_id = ${organizationId} and i.deleted_at is null`);
+  return row?.count ?? 0;
+}
+
 /** The channels with documents that can't be priced, or without the rate that they need, the worst first. */
 export async function findUnpriceableChannels(db: Queryable, limit: number): Promise<ChannelPricing[]> {
   return await db.query<ChannelPricing>(sql`

@@ -110,6 +110,18 @@ export async function countJobs(db: Queryable, filter: JobFilter): Promise<{ val
   return { value: Math.min(count, COUNT_LIMIT), isCapped: count > COUNT_LIMIT };
 }
 
+/** How long a job that failed asks for attention. */
+const FAILED_DAYS = 7;
+
+/** How many jobs of a dealer failed lately. */
+export async function countFailedJobs(db: Queryable, organizationId: string, limit: number): Promise<number> {
+  const rows = await db.query(sql`
+    select j.id from stock_jobs j
+    where ${conditionOf({ organizationId, status: 'failed' })} and j.created_at > now() - make_interval(days => ${FAILED_DAYS})
+    limit ${limit}`);
+  return rows.length;
+}
+
 export async function findJob(db: Queryable, organizationId: string, jobId: string): Promise<JobRow> {
   const [row] = await db.query<JobRow>(sql`
     select ${JOB_COLUMNS} from stock_jobs j where j.id = ${jobId} and j.organization_id = ${organizationId}`);

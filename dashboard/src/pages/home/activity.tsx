@@ -163,7 +163,8 @@ type PanelProps = {
 
 function Panel({ title, to, search, figure, note, control, state, plot }: PanelProps) {
   return (
-    <section className="plot-panel" aria-label={title}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a region for each plot would be too many.
+    <div className="plot-panel" role="group" aria-label={title}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
         <div>
           <Anchor component={Link} to={to} search={(search ?? {}) as never} underline="hover" className="plot-title">
@@ -186,7 +187,7 @@ function Panel({ title, to, search, figure, note, control, state, plot }: PanelP
           ))}
         </Group>
       )}
-    </section>
+    </div>
   );
 }
 

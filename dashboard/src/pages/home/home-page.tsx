@@ -6,6 +6,7 @@ import { paths } from '../../paths.ts';
 import { useBadges } from '../../shell/badges.ts';
 import { useSession } from '../../shell/session.ts';
 import { Page } from '../../ui/page.tsx';
+import { Status } from '../../ui/status.tsx';
 import { integrationsQuery } from '../integrations/integration-queries.ts';
 import { orderChoicesQuery } from '../orders/order-queries.ts';
 import { stockChoicesQuery } from '../stock/stock-queries.ts';
@@ -23,14 +24,13 @@ export function HomePage() {
   return (
     <Page title={organization.name}>
       <Stack gap="xl" maw={960}>
-        <Attention />
+        <Attention hasPlan={organization.has_integration_plan} />
         <SetupChecklist watches={watches} parts={parts} orders={orders} integrations={integrations} />
         <ActivityPlots />
         <StockValue />
         <Figures title="Watches" path={paths.watches()} counts={watches} figures={STOCK_FIGURES} />
         <Figures title="Parts" path={paths.parts()} counts={parts} figures={STOCK_FIGURES} />
         <Figures title="Orders" path={paths.orders()} counts={orders} figures={ORDER_FIGURES} />
-        {organization.has_integration_plan ? null : <Text c="dimmed">Your plan has no integrations.</Text>}
       </Stack>
     </Page>
   );
@@ -64,9 +64,23 @@ const NEEDS: readonly { badge: string; to: string; search?: Record<string, strin
     one: 'webhook was given up after its last attempt',
     many: 'webhooks were given up after their last attempt',
   },
+  {
+    badge: 'unpriceable',
+    to: paths.integrations(),
+    one: 'item has no price on a website: its exchange rate is missing, or the price is too large',
+    many: 'items have no price on a website: an exchange rate is missing, or prices are too large',
+  },
+  {
+    badge: 'failed_jobs',
+    to: paths.jobs(),
+    search: { status: 'failed' },
+    one: 'job failed in the last 7 days',
+    many: 'jobs failed in the last 7 days',
+  },
 ];
 
-function Attention() {
+/** Without the plan, every website of the dealer is refused: that comes before all others. */
+function Attention({ hasPlan }: { hasPlan: boolean }) {
   const counts = useBadges();
   const needs = NEEDS.filter(({ badge }) => (counts[badge] ?? 0) > 0);
   return (
@@ -74,7 +88,14 @@ function Attention() {
       <Title order={2} size="h4" mb="xs" id="attention">
         What needs you
       </Title>
-      {needs.length === 0 ? <Text c="dimmed">Nothing right now.</Text> : null}
+      {hasPlan ? null : (
+        <div className="home-need">
+          <Status tone="bad">Plan off</Status>
+          Your plan has no integrations: your websites are answered with 403. The operator of this service can turn it
+          on.
+        </div>
+      )}
+      {needs.length === 0 && hasPlan ? <Text c="dimmed">Nothing right now.</Text> : null}
       <Stack gap={0}>
         {needs.map(({ badge, to, search, one, many }) => (
           <Anchor

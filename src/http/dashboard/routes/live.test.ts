@@ -5,8 +5,11 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../../test/harness/actor.ts';
 import { type DashboardClient, dashboardClient, signedIn } from '../../../../test/harness/http/dashboard-client.ts';
+import { addShop } from '../../../../test/harness/shop.ts';
+import { connectReceiver, ping, startTestWorker } from '../../../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { STREAMS_PER_DEALER_LIMIT, STREAMS_PER_PERSON_LIMIT } from '../../../contract/dashboard/limits.ts';
+import { sql } from '../../../db/sql.ts';
 import { removeMember } from '../../../dealers/users/team.ts';
 import { createChangeFeed } from '../../../live/change-feed.ts';
 
@@ -38,6 +41,18 @@ async function openStream(world: World, client: DashboardClient, lastEventId?: s
     },
     close: () => stopping.abort(),
   };
+}
+
+async function until(assertion: () => Promise<void>): Promise<void> {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    try {
+      return await assertion();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await sleep(20);
+    }
+  }
 }
 
 describe('the live stream', () => {
@@ -87,6 +102,41 @@ describe('the live stream', () => {
     const third = await openStream(world, person, 'another.7');
     t.after(() => third.close());
     await third.says(/event: reload/);
+  });
+
+  it('tells of a new order, a conflict, a dead letter and webhooks that are switched off, and the badges count them', async (t) => {
+    const person = await signedIn(world);
+    const shop = await addShop(world, person);
+    const receiver = await connectReceiver(world, shop);
+    receiver.answerWith(410);
+    const worker = startTestWorker(world);
+    const stream = await openStream(world, person);
+    t.after(async () => {
+      stream.close();
+      await worker.stop();
+      await receiver.stop();
+      world.setTime(null);
+    });
+    const counts = async () => (await person.call('GET', '/badges')).body.counts;
+    assert.deepEqual(Object.values(await counts()), [0, 0, 0, 0, 0, 0]);
+    const customers = [
+      { external_id: 'web-1', email: 'one@person.example' },
+      { external_id: 'web-2', email: 'two@person.example' },
+      { external_id: 'web-1', email: 'two@person.example' },
+    ];
+    for (const [index, customer] of customers.entries()) {
+      await shop.post('/v1/orders', { channel_order_id: `SO-${index}`, customer });
+    }
+    await stream.says(/"kind":"order"/);
+    assert.partialDeepStrictEqual(await counts(), { orders: 3, customers: 1 });
+    for (let sent = 0; sent < 5; sent++) await ping(shop);
+    await receiver.until(5);
+    await stream.says(/"kind":"integration"/);
+    await until(async () => assert.equal((await counts()).integrations, 1));
+    await world.db.query(sql`
+      update deliveries set status = 'dead_letter', due_at = null, is_waiting = false
+      where integration_id = ${shop.integrationId}`);
+    assert.equal((await counts()).deliveries, 5);
   });
 
   it('says "many" where there are too many ids', async (t) => {

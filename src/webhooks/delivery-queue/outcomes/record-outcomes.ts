@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { unnestRows } from '../../../db/unnest-rows.ts';
 import { type EndpointHealth, endpointHealth } from '../../endpoints/endpoint-health.ts';
-import { GONE_LIMIT } from '../retries/retry-schedule.ts';
+import { GONE_LIMIT, waitMsAfter } from '../retries/retry-schedule.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 import { recordDeliveries, rowOf } from './record-deliveries.ts';
 
