@@ -5,7 +5,12 @@ import { TESTER } from '../../../../test/harness/actor.ts';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
-import { connectReceiver, ping, startTestWorker, type TestWorker } from '../../../../test/harness/webhooks/webhook-world.ts';
+import {
+  connectReceiver,
+  ping,
+  startTestWorker,
+  type TestWorker,
+} from '../../../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { pruneActivity } from '../../../activity/activity-counts.ts';
 import { sql } from '../../../db/sql.ts';
