@@ -1,47 +1,48 @@
 import type { Logger } from 'pino';
-import type { ChannelContext } from './channel/context.ts';
-import { type Config, readConfig } from './config.ts';
-import { VERSIONS } from './contract/versions.ts';
-import { migrate } from './db/migrate.ts';
-import { StartError } from './db/start-error.ts';
-import { prepareDemo } from './demo/demo.ts';
-import { buildApp } from './http/app.ts';
-import { createLog } from './http/logging/log.ts';
-import { memoryStore } from './http/public/rate-limit/memory-store.ts';
-import { postgresStore } from './http/public/rate-limit/postgres-store.ts';
-import { createReadiness } from './http/readiness.ts';
-import { createPhotoGallery } from './inventory/photos/photo-gallery.ts';
-import { removePhotoFiles } from './inventory/photos/photo-storage-owner.ts';
-import { announceIntegrations } from './live/announce-integrations.ts';
-import { createChangeFeed } from './live/change-feed.ts';
-import { type Connection, connect } from './service/connect.ts';
-import { type DashboardPages, openDashboardPages } from './service/dashboard-build.ts';
-import { type RunningService, stopGracefully } from './service/graceful-shutdown.ts';
-import { warnOfLostKeys } from './service/lost-keys.ts';
-import { claimPhotoStorage, openPhotoFiles } from './service/photo-storage.ts';
-import { listenProblem } from './service/port.ts';
-import { aborted, listenForStop, type StopSignals } from './service/shutdown-signals.ts';
-import { listenWhileStarting, type StartingServer } from './service/starting-server.ts';
-import { welcome } from './service/welcome.ts';
-import { startWorkers } from './service/workers.ts';
-import { createNotifier } from './webhooks/worker/wake-up.ts';
+import type { ChannelContext } from '../channel/context.ts';
+import { type Config, readConfig } from '../config.ts';
+import { VERSIONS } from '../contract/versions.ts';
+import { migrate } from '../db/migrate.ts';
+import { StartError } from '../db/start-error.ts';
+import { prepareDemo } from '../demo/demo.ts';
+import { buildApp } from '../http/app.ts';
+import { createLog } from '../http/logging/log.ts';
+import { memoryStore } from '../http/public/rate-limit/memory-store.ts';
+import { postgresStore } from '../http/public/rate-limit/postgres-store.ts';
+import { createReadiness } from '../http/readiness.ts';
+import { createPhotoGallery } from '../inventory/photos/photo-gallery.ts';
+import { removePhotoFiles } from '../inventory/photos/photo-storage-owner.ts';
+import { announceIntegrations } from '../live/announce-integrations.ts';
+import { createChangeFeed } from '../live/change-feed.ts';
+import { createNotifier } from '../webhooks/worker/wake-up.ts';
+import { type Connection, connect } from './connect.ts';
+import { type DashboardPages, openDashboardPages } from './dashboard-build.ts';
+import { type RunningService, stopGracefully } from './graceful-shutdown.ts';
+import { warnOfLostKeys } from './lost-keys.ts';
+import { claimPhotoStorage, openPhotoFiles } from './photo-storage.ts';
+import { listenProblem } from './port.ts';
+import { aborted, listenForStop, type StopSignals } from './shutdown-signals.ts';
+import { listenWhileStarting, type StartingServer } from './starting-server.ts';
+import { welcome } from './welcome.ts';
+import { startWorkers } from './workers.ts';
 
 const BYTES_PER_MB = 1_048_576;
 
-const startedAt = Date.now();
-const signals = listenForStop();
-try {
-  await run(readConfig(), signals);
-} catch (error) {
-  // A step that the stop cut short has nothing to say.
-  if (!signals.stop.aborted) {
-    report(error);
-    process.exitCode = 1;
+/** The whole life of the process: starts the service from its settings, and resolves when it has stopped. */
+export async function runService(): Promise<void> {
+  const signals = listenForStop();
+  try {
+    await run(readConfig(), signals);
+  } catch (error) {
+    // A step that the stop cut short has nothing to say.
+    if (!signals.stop.aborted) {
+      report(error);
+      process.exitCode = 1;
+    }
   }
 }
-process.exit();
 
-/** Starts the service from its settings and stops it cleanly. The database is released whatever happens. */
+/** The database is released whatever happens. */
 async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
   const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY });
   const starting = await listenWhileStarting(settings, settings.publicUrl);
@@ -152,7 +153,8 @@ async function serve(
     await app.close();
     throw new StartError(listenProblem(error, config));
   });
-  console.log(welcome(config, demo, Date.now() - startedAt));
+  // Since the process began, so that loading the program counts.
+  console.log(welcome(config, demo, performance.now()));
   return { app, readiness, drainSeconds: config.drainSeconds, stopWorkers };
 }
 
