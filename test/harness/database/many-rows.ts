@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { firstIdAt } from '../../../src/contract/ids.ts';
 import type { Database } from '../../../src/db/database.ts';
+import { DEMO_WATCHES } from '../../../src/demo/catalogue/watches.ts';
 
 /**
  * Rows in bulk for the dashboard's lists, to measure and to explain with: the same shares of everything among a thousand and
@@ -22,6 +23,9 @@ const SPAN_MS = 6 * 24 * 3_600_000;
 const MOMENTS = 1_000;
 const SETTLE_ATTEMPTS = 40;
 const SETTLE_WAIT_MS = 250;
+
+/** Everything that a document shows of a watch; brand, model, reference and year differ from row to row. */
+const WATCH_ATTRIBUTES = DEMO_WATCHES[0]?.attributes ?? {};
 
 type Session = { run(text: string, values?: unknown[]): Promise<void> };
 
@@ -46,13 +50,14 @@ export async function fillStock(db: Database, owner: RowOwner, count: number): P
         100000 + (i::bigint * 7919 % 10000) * 1000, case when i % 10 = 7 then 0 else 1 end,
         case when ${isRare} and i % 10 <> 7 then 1 else 0 end, i % 20 = 11,
         ${idOf(owner, 'loc', `case when ${isRare} then 3 else 1 + i % 2 end`)},
-        jsonb_build_object('brand', brand, 'model', model, 'reference_number', 'R' || (1000 + i % 800), 'year', 1990 + i % 35,
-          'movement', 'automatic', 'case_material', 'steel', 'case_diameter_mm', 40),
+        $3::jsonb || jsonb_build_object('brand', brand, 'model', model, 'reference_number', 'R' || (1000 + i % 800),
+          'year', 1990 + i % 35),
         now() - interval '1 second' * (${count} - i), case when i % 5 = 4 then 0 else 1 end, 1
       from (select i, (array['Rolex', 'Omega', 'Cartier', 'Heuer'])[1 + i % 4] as brand,
           (array['Submariner', 'Seamaster', 'Tank', 'Carrera', 'Explorer', 'Speedmaster', 'Santos', 'Monaco', 'Daytona',
             'Constellation', 'Panthere', 'Autavia'])[1 + i % 12] as model
         from generate_series($1::integer, $2::integer) i) drawn`,
+      [JSON.stringify(WATCH_ATTRIBUTES)],
     );
     await inBatches(
       count,
