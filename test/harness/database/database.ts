@@ -6,6 +6,9 @@ import { rawSql } from '../../../src/db/sql.ts';
 export const SERVER_VARIABLE = 'CROWNWHEEL_TEST_SERVER';
 export const TEMPLATE_DATABASE = 'crownwheel_template';
 
+/** A machine that does something else as well may be slow; what is to be fast says so itself. */
+const PATIENT = { connectTimeoutMs: 30_000, statementTimeoutMs: 60_000 };
+
 export type TestDatabase = { db: Database; address: DatabaseAddress; drop(): Promise<void> };
 
 /** A database of its own for one test file, cloned from the migrated template. */
@@ -14,7 +17,7 @@ export async function cloneDatabase(options: Partial<DatabaseOptions> = {}): Pro
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asAdmin(`create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
   const address = { ...server, database: name };
-  const db = openDatabase({ address, poolSize: 10, onIdleError: () => {}, ...options });
+  const db = openDatabase({ address, poolSize: 10, onIdleError: () => {}, ...PATIENT, ...options });
   return {
     db,
     address,
@@ -36,6 +39,7 @@ async function asAdmin(statement: string): Promise<void> {
     address: { ...serverAddress(), database: 'postgres' },
     poolSize: 1,
     onIdleError: () => {},
+    ...PATIENT,
   });
   try {
     await admin.query(rawSql(statement));
