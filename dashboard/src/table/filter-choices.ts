@@ -1,6 +1,7 @@
 import { PERIODS, TEST_DATA_LABELS } from '../../../src/contract/dashboard/order-labels.ts';
 import { EVENT_TYPES } from '../../../src/contract/event-types.ts';
-import type { ChoiceFilter } from './filters.tsx';
+import type { ChoiceFilter, Filter } from './filters.tsx';
+import type { TimeRangeFilter } from './time-range.tsx';
 
 /** Filters that several lists have. */
 
@@ -33,7 +34,13 @@ export function periodFilter(label: string): ChoiceFilter {
   };
 }
 
+/** The same with two ends of one's own. */
+export function timeRangeFilter(label: string): TimeRangeFilter {
+  const { name: period, options: periods } = periodFilter(label);
+  return { label, period, from: 'from', to: 'to', periods };
+}
+
 /** A filter that has nothing to choose from is not shown. */
-export function withOptions(filters: readonly ChoiceFilter[]): ChoiceFilter[] {
-  return filters.filter(({ options }) => options.length > 0);
+export function withOptions(filters: readonly Filter[]): Filter[] {
+  return filters.filter((filter) => !('options' in filter) || filter.options.length > 0);
 }

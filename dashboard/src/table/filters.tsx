@@ -2,12 +2,13 @@ import { Button, NumberInput, Popover, Select, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { formatNumber } from '../format.ts';
 import type { ListState, ListStateSetters } from './list-state.ts';
+import { TimeRangeField, type TimeRangeFilter } from './time-range.tsx';
 
 /** A filter of a list: one choice, kept in the address under `name`. */
 export type ChoiceFilter = { name: string; label: string; options: readonly { value: string; label: string }[] };
 /** From one figure to another, kept in the address under two names, in units of 10^-decimals. */
 export type RangeFilter = { label: string; from: string; to: string; unit: string; decimals: number };
-export type Filter = ChoiceFilter | RangeFilter;
+export type Filter = ChoiceFilter | RangeFilter | TimeRangeFilter;
 
 type FilterFieldsProps = { filters: readonly Filter[]; state: ListState & ListStateSetters; isStacked?: boolean };
 
@@ -16,7 +17,9 @@ const SEARCHABLE_FROM = 8;
 
 export function FilterFields({ filters, state, isStacked = false }: FilterFieldsProps) {
   return filters.map((filter) =>
-    'options' in filter ? (
+    'period' in filter ? (
+      <TimeRangeField key={filter.period} filter={filter} state={state} isStacked={isStacked} />
+    ) : 'options' in filter ? (
       <Select
         key={filter.name}
         size={isStacked ? 'md' : 'xs'}

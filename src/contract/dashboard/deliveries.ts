@@ -133,6 +133,9 @@ export const deliveryOperations = {
         }),
       ),
       statuses: Type.Record(Type.String(), Count),
+      unsent: Type.Record(Type.String(), Count, {
+        description: 'How many events match that have no delivery, by the reason; without the filter by code.',
+      }),
       replays: Type.Array(
         Type.Object({
           id: Type.String(),

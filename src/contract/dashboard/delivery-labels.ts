@@ -21,20 +21,26 @@ export const RESPONSE_LABELS = {
   '5xx': '5xx failed',
 } as const;
 
+/** Codes that receivers answer often, to filter by one of them alone. */
+export const COMMON_RESPONSE_CODES = [
+  400, 401, 403, 404, 405, 408, 410, 413, 415, 422, 429, 500, 502, 503, 504,
+] as const;
+
 /** Why an event was recorded and not sent. */
 export const UNSENT_REASON_LABELS = {
-  echo: 'Suppressed',
-  no_url: 'No webhook URL',
-  not_subscribed: 'Not subscribed',
-  test_deleted: 'Test data deleted',
+  echo: 'Suppressed: own change',
+  no_url: 'Not sent: no webhook URL',
+  not_subscribed: 'Not sent: not subscribed',
+  test_deleted: 'Not sent: test data deleted',
   unknown: 'Not sent',
 } as const;
 export type UnsentReason = keyof typeof UNSENT_REASON_LABELS;
 
 export const UNSENT_REASON_TEXTS: Readonly<Record<UnsentReason, string>> = {
-  echo: 'The website made this change itself through the API, so it is not told of it again.',
+  echo: 'The website caused this change itself through the API: it reported or cancelled an order, or reserved the item. It is not told of its own changes.',
   no_url: 'The integration had no webhook URL at that time. Events from before a URL is set are not sent later.',
-  not_subscribed: 'The integration was not subscribed to this event at that time.',
+  not_subscribed:
+    'The integration was not subscribed to this event at that time. If you subscribe now, only later events are sent.',
   test_deleted: 'It was about a test order, and the test data was deleted before it was sent.',
   unknown: 'The integration had no webhook URL at that time, or was not subscribed to this event.',
 };

@@ -33,7 +33,9 @@ export const EventPage = Type.Object(
     body: Type.String(),
     cause: Type.Object(
       {
-        request_id: nullable(Type.String(), 'The API request that reported the order.'),
+        request_ids: Type.Array(Type.String(), {
+          description: 'The API request that reported or cancelled the order, or those of the website at that moment.',
+        }),
         changes: Type.Array(
           Type.Object({
             id: Type.String(),

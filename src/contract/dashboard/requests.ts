@@ -68,6 +68,10 @@ export const requestOperations = {
     response: Type.Object({
       request: ApiRequest,
       integration_name: Type.String(),
+      error: nullable(
+        Type.Object({ cause: Type.String(), recovery: Type.String() }),
+        'What the code of the error means, and what the client does about it.',
+      ),
       is_original_logged: Type.Boolean({ description: 'The original is still in the log.' }),
       replay_ids: Type.Array(Type.String(), { description: 'Newest first.' }),
     }),

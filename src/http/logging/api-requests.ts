@@ -159,6 +159,25 @@ export async function findApiRequest(
   return row ?? null;
 }
 
+const WRITES_AT_LIMIT = 3;
+/** The clocks of a process and of the database differ a little. */
+const CLOCKS_DIFFER_MS = 2_000;
+/** No write takes longer. */
+const WRITE_MS = 60_000;
+
+/** The ids of an integration's writes that succeeded and ran at a moment, the nearest first. */
+export async function findWritesAt(db: Queryable, integrationId: string, at: Date): Promise<string[]> {
+  const [from, to] = [-WRITE_MS, CLOCKS_DIFFER_MS].map((ms) => new Date(at.getTime() + ms));
+  const endedFrom = new Date(at.getTime() - CLOCKS_DIFFER_MS);
+  const rows = await db.query<{ id: string }>(sql`
+    select request_id as id from api_requests
+    where integration_id = ${integrationId} and method = 'POST' and api_requests.at between ${from ?? at} and ${to ?? at}
+      and status < 300 and original_request_id is null and object_id is not null
+      and api_requests.at + make_interval(secs => duration_ms / 1000.0) >= ${endedFrom}
+    order by abs(extract(epoch from api_requests.at - ${at}::timestamptz)) limit ${WRITES_AT_LIMIT}`);
+  return rows.map(({ id }) => id);
+}
+
 const REPLAYS_SHOWN = 20;
 
 /** The ids of the requests that replayed one, newest first. */

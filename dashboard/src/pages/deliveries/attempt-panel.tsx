@@ -7,6 +7,7 @@ import { Facts } from '../integrations/integration-parts.tsx';
 import { Answer } from '../integrations/test-event.tsx';
 import { curlOf } from './curl.ts';
 import type { Attempt } from './delivery-queries.ts';
+import { plainError } from './plain-error.ts';
 
 type AttemptPanelProps = { attempt: Attempt; body: string; isOpen: boolean };
 
@@ -31,8 +32,8 @@ export function AttemptPanel({ attempt, body, isOpen }: AttemptPanelProps) {
   );
 }
 
-function resultOf({ response_code: code, is_success: isSuccess }: Attempt): string {
-  if (code === null) return 'No answer';
+function resultOf({ response_code: code, error, is_success: isSuccess }: Attempt): string {
+  if (code === null) return error === null ? 'No answer' : plainError(error).short;
   return isSuccess ? `Delivered, ${code}` : `Failed, ${code}`;
 }
 
@@ -40,7 +41,7 @@ function factsOf(attempt: Attempt): Parameters<typeof Facts>[0]['facts'] {
   const headers = Object.entries(attempt.headers);
   return [
     ['Address', attempt.url ?? 'Not recorded'],
-    ...(attempt.error === null ? [] : ([['Error', attempt.error]] as [string, string][])),
+    ...(attempt.error === null ? [] : errorFactsOf(attempt.error)),
     ['Answer', attempt.response_body === null ? 'Empty' : <Answer key="answer" text={attempt.response_body} />],
     [
       'Headers',
@@ -51,6 +52,11 @@ function factsOf(attempt: Attempt): Parameters<typeof Facts>[0]['facts'] {
       ),
     ],
   ];
+}
+
+function errorFactsOf(error: string): [string, string][] {
+  const { advice } = plainError(error);
+  return [['Error', error], ...(advice === null ? [] : ([['What to do', advice]] as [string, string][]))];
 }
 
 /** The signature as it was computed again, and whether the one that a receiver got is the same. */

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import {
+  COMMON_RESPONSE_CODES,
   DELIVERY_STATUS_LABELS,
   type DeliveryStatusName,
   RESPONSE_LABELS,
@@ -14,7 +15,7 @@ import {
   EVENT_TYPE_FILTER,
   integrationFilter,
   optionsOf,
-  periodFilter,
+  timeRangeFilter,
   withOptions,
 } from '../../table/filter-choices.ts';
 import { listQueryOf, matchQueryOf, useListState } from '../../table/list-state.ts';
@@ -22,11 +23,13 @@ import { CopyId } from '../../ui/copy-id.tsx';
 import { ListTabs } from '../../ui/list-tabs.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
+import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AnswerCell, DelayCell, DeliveryStatus, Nothing, ObjectCell } from './delivery-parts.tsx';
 import { type DeliveryChoices, type DeliveryRow, deliveriesQuery, deliveryChoicesQuery } from './delivery-queries.ts';
 import { ReplaySelected, RunningReplays } from './replay-buttons.tsx';
 import { StoppedEndpoints } from './stopped-endpoints.tsx';
+import { UnsentEvents } from './unsent-events.tsx';
 
 type Tab = 'all' | DeliveryStatusName;
 
@@ -36,7 +39,7 @@ const TABS: { id: Tab; label: string }[] = [
   { id: 'all', label: 'All' },
   ...STATUSES.map((id) => ({ id, label: id === 'dead_letter' ? 'Dead letters' : DELIVERY_STATUS_LABELS[id] })),
 ];
-const FILTER_NAMES = ['status', 'type', 'code', 'integration_id', 'period', 'object_id'];
+const FILTER_NAMES = ['status', 'type', 'code', 'integration_id', 'period', 'from', 'to', 'object_id'];
 
 /** Every webhook that was sent or is to be sent, newest first: where somebody finds out why one did not arrive. */
 export function DeliveriesPage() {
@@ -46,11 +49,13 @@ export function DeliveriesPage() {
   const { data: choices } = useQuery({ ...deliveryChoicesQuery(counted), placeholderData: keepPreviousData });
   const names = useMemo(() => new Map(choices?.integrations.map((one) => [one.integration_id, one.name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);
-  const filters = useMemo(() => filtersOf(names), [names]);
+  const { code = '' } = state.filters;
+  const filters = useMemo(() => filtersOf(names, code), [names, code]);
   return (
     <Page title="Deliveries">
       <StoppedEndpoints integrations={choices?.integrations ?? []} />
       <RunningReplays choices={choices} />
+      <UnsentEvents choices={choices} match={counted} />
       <ListTabs
         label="Deliveries by status"
         tabs={TABS}
@@ -106,17 +111,32 @@ function NoDeliveries({ choices }: { choices: DeliveryChoices | undefined }) {
       title="No deliveries yet."
       action={<Button renderRoot={(props) => <Link {...props} to={settings} />}>Send a test event</Button>}
     >
-      Publish an item on {integration.name}, or send a test event, and see it arrive here.
+      Publish an item on {integration.name}, or send a test event, and see it arrive here. Does your site wait for news
+      of an order that is not under Orders? Its request was refused:{' '}
+      <TextLink to={paths.requests()} search={{ status: '4xx' }}>
+        see refused requests
+      </TextLink>
+      .
     </EmptyState>
   );
 }
 
-function filtersOf(names: Map<string, string>) {
+/** Classes, codes that are met often, and the one that the address asks for. */
+function codeOptionsOf(wanted: string) {
+  const options = [
+    ...optionsOf(RESPONSE_LABELS),
+    ...COMMON_RESPONSE_CODES.map((code) => ({ value: String(code), label: String(code) })),
+  ];
+  const isOffered = wanted === '' || options.some(({ value }) => value === wanted);
+  return isOffered ? options : [...options, { value: wanted, label: wanted }];
+}
+
+function filtersOf(names: Map<string, string>, code: string) {
   return withOptions([
     EVENT_TYPE_FILTER,
-    { name: 'code', label: 'Answer', options: optionsOf(RESPONSE_LABELS) },
+    { name: 'code', label: 'Answer', options: codeOptionsOf(code) },
     integrationFilter('Integration', names),
-    periodFilter('Time'),
+    timeRangeFilter('Time'),
   ]);
 }
 

@@ -12,6 +12,7 @@ import { Facts } from '../integrations/integration-parts.tsx';
 import { AttemptPanel } from './attempt-panel.tsx';
 import { DeliveryStatus } from './delivery-parts.tsx';
 import { type Delivery, deliveryQuery } from './delivery-queries.ts';
+import { plainError } from './plain-error.ts';
 import { ReplayButton } from './replay-buttons.tsx';
 import { SignedBytes } from './signed-bytes.tsx';
 import { TurnOnButton } from './stopped-endpoints.tsx';
@@ -51,7 +52,8 @@ export function DeliveryPage() {
 function summaryOf(delivery: Delivery) {
   const { status, attempts, delay_ms: delayMs, next_attempt_at: next, response_code: code, error } = delivery;
   const tries = attempts === 1 ? 'once' : `${attempts} times`;
-  const answer = code === null ? (error ?? 'nothing answered') : `your site answered ${code}`;
+  const answer =
+    code === null ? (error === null ? 'nothing answered' : plainError(error).sentence) : `your site answered ${code}`;
   if (status === 'succeeded') return `Arrived after ${formatDuration(delayMs ?? 0)}.`;
   if (status === 'dead_letter') return `Tried ${tries}, then given up: ${answer}. Replay it when your site is ready.`;
   if (status === 'held') return 'Held until webhooks are on again.';

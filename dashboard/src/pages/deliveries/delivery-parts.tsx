@@ -4,6 +4,7 @@ import { formatDuration } from '../../format.ts';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
 import type { DeliveryRow } from './delivery-queries.ts';
+import { plainError } from './plain-error.ts';
 
 const TONES: Record<DeliveryStatusName, Tone> = {
   pending: 'busy',
@@ -38,10 +39,10 @@ export function ObjectCell({ object }: { object: DeliveryRow['object'] }) {
   );
 }
 
-/** The code that the receiver answered with, or that nothing did. */
+/** The code that the receiver answered with, or why nothing did. */
 export function AnswerCell({ row }: { row: Pick<DeliveryRow, 'response_code' | 'error'> }) {
   if (row.response_code !== null) return <code>{row.response_code}</code>;
-  return row.error === null ? <Nothing /> : <Text size="sm">No answer</Text>;
+  return row.error === null ? <Nothing /> : <Text size="sm">{plainError(row.error).short}</Text>;
 }
 
 export function DelayCell({ ms }: { ms: number | null }) {

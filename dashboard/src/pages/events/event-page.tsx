@@ -9,6 +9,7 @@ import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
+import { withCode } from '../../ui/with-code.tsx';
 import { SignedBytes } from '../deliveries/signed-bytes.tsx';
 import { Facts } from '../integrations/integration-parts.tsx';
 import { EventOutcome } from './event-outcome.tsx';
@@ -23,8 +24,8 @@ export function EventPage() {
       <Stack maw={900} gap="md">
         <Group gap="md">
           <EventOutcome event={event} />
-          {event.unsent_reason === null ? null : <Text size="sm">{UNSENT_REASON_TEXTS[event.unsent_reason]}</Text>}
         </Group>
+        <Unsent event={event} />
         <Facts facts={factsOf(event)} />
         <Cause event={event} />
         <SignedBytes body={event.body} />
@@ -33,12 +34,28 @@ export function EventPage() {
   );
 }
 
+/** Why it was not sent, and where that can be changed. */
+function Unsent({ event: { unsent_reason: reason, integration_id: integrationId } }: { event: EventDetails }) {
+  if (reason === null) return null;
+  const isSetting = reason === 'no_url' || reason === 'not_subscribed';
+  return (
+    <Text size="sm">
+      {UNSENT_REASON_TEXTS[reason]}{' '}
+      {isSetting ? (
+        <TextLink to={paths.integration(integrationId)} search={{ tab: 'webhooks' }}>
+          Webhook settings
+        </TextLink>
+      ) : null}
+    </Text>
+  );
+}
+
 function factsOf(event: EventDetails): Parameters<typeof Facts>[0]['facts'] {
   const { object, delivery } = event;
   const objectPath = object === null || object.name === null ? null : pathOfId(object.id);
   return [
     ['Event', <CopyId key="id" id={event.id} label="event id" />],
-    ['Meaning', EVENT_TYPES[event.type as EventType]?.when ?? event.type],
+    ['Meaning', withCode(EVENT_TYPES[event.type as EventType]?.when ?? event.type)],
     [
       'Object',
       objectPath === null ? (
@@ -70,7 +87,7 @@ function factsOf(event: EventDetails): Parameters<typeof Facts>[0]['facts'] {
 }
 
 function Cause({ event }: { event: EventDetails }) {
-  const { changes, request_id: requestId } = event.cause;
+  const { changes, request_ids: requestIds } = event.cause;
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
@@ -81,16 +98,18 @@ function Cause({ event }: { event: EventDetails }) {
           {AUDIT_ACTION_LABELS[change.action]} by {change.by ?? 'somebody who left'}, <Time at={change.at} />
         </Text>
       ))}
-      {requestId === null ? null : (
-        <Group gap="xs">
-          <Text size="sm">API request of the website</Text>
-          <CopyId id={requestId} label="request id" />
-        </Group>
-      )}
-      {changes.length === 0 && requestId === null ? (
+      {requestIds.map((requestId) => (
+        <Text size="sm" key={requestId}>
+          API request of the website:{' '}
+          <TextLink to={paths.request(requestId)}>
+            <code>{requestId}</code>
+          </TextLink>
+        </Text>
+      ))}
+      {changes.length === 0 && requestIds.length === 0 ? (
         <Text size="sm" c="dimmed">
           {event.unsent_reason === 'echo'
-            ? 'The website did this itself through the API.'
+            ? 'The website did this itself through the API, more than 7 days ago.'
             : 'Nobody changed the object itself: an order, a promotion or a setting of the channel did.'}
         </Text>
       ) : null}

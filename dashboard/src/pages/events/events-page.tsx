@@ -10,7 +10,7 @@ import {
   EVENT_TYPE_FILTER,
   integrationFilter,
   optionsOf,
-  periodFilter,
+  timeRangeFilter,
   withOptions,
 } from '../../table/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
@@ -22,7 +22,7 @@ import { Nothing, ObjectCell } from '../deliveries/delivery-parts.tsx';
 import { EventOutcome } from './event-outcome.tsx';
 import { type EventRow, eventChoicesQuery, eventsQuery } from './event-queries.ts';
 
-const FILTER_NAMES = ['type', 'outcome', 'integration_id', 'period', 'object_id'];
+const FILTER_NAMES = ['type', 'outcome', 'integration_id', 'period', 'from', 'to', 'object_id'];
 
 /** Everything that happened on a channel, also what was never sent, and why. */
 export function EventsPage() {
@@ -62,7 +62,7 @@ function filtersOf(names: Map<string, string>) {
     EVENT_TYPE_FILTER,
     { name: 'outcome', label: 'Outcome', options: optionsOf(EVENT_OUTCOME_LABELS) },
     integrationFilter('Integration', names),
-    periodFilter('Time'),
+    timeRangeFilter('Time'),
   ]);
 }
 

@@ -3,8 +3,9 @@ import { useState } from 'react';
 import { ROUNDING_LABELS } from '../../../../src/contract/dashboard/integrations.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney } from '../../format.ts';
-import { CopyId } from '../../ui/copy-id.tsx';
+import { paths } from '../../paths.ts';
 import { Status } from '../../ui/status.tsx';
+import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useUndo } from '../audit/undo.ts';
 import type { ItemChannel } from './item-queries.ts';
@@ -65,10 +66,18 @@ export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: Channels
           {channel.promotion_price === null ? null : (
             <PriceArithmetic label="Promotion" steps={channel.promotion_price} />
           )}
-          {channel.last_event === null ? null : (
+          {channel.is_on || itemId === null ? null : (
+            <Text size="sm" c="dimmed">
+              Not on this channel: the site can’t read it and is not told of changes.
+            </Text>
+          )}
+          {channel.last_event === null || itemId === null ? null : (
             <Text size="xs" c="dimmed">
-              {channel.last_event.type} <Time at={channel.last_event.created_at} />{' '}
-              <CopyId id={channel.last_event.id} label="event id" />
+              Last event: <TextLink to={paths.event(channel.last_event.id)}>{channel.last_event.type}</TextLink>{' '}
+              <Time at={channel.last_event.created_at} />.{' '}
+              <TextLink to={paths.events()} search={{ object_id: itemId, integration_id: channel.integration_id }}>
+                All events
+              </TextLink>
             </Text>
           )}
           <details>

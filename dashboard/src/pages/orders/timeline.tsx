@@ -4,10 +4,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { AUDIT_ACTION_LABELS } from '../../../../src/contract/audit-actions.ts';
 import { paths } from '../../paths.ts';
-import { CopyId } from '../../ui/copy-id.tsx';
-import { PageLink } from '../../ui/page-link.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
+import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type TimelineEntry, timelineQuery } from './order-queries.ts';
 
@@ -53,9 +52,12 @@ function Entry({ entry, channelName }: { entry: TimelineEntry; channelName: stri
         >
           {entry.reason === null ? null : <Text size="sm">“{entry.reason}”</Text>}
           {entry.request_id === null ? null : (
-            <PageLink to={paths.request(entry.request_id)} area={paths.requests()}>
-              <CopyId id={entry.request_id} label="request id" />
-            </PageLink>
+            <Text size="sm">
+              API request{' '}
+              <TextLink to={paths.request(entry.request_id)}>
+                <code>{entry.request_id}</code>
+              </TextLink>
+            </Text>
           )}
         </Happening>
       );
@@ -127,7 +129,8 @@ function DeliveryState({ entry }: { entry: EventEntry }) {
       <Text size="sm" c="dimmed">
         {entry.is_suppressed
           ? 'Not sent: the site did this itself.'
-          : 'Not sent: the channel has no webhook URL, or does not subscribe to it.'}
+          : 'Not sent: the channel has no webhook URL, or does not subscribe to it.'}{' '}
+        <TextLink to={paths.event(entry.event_id)}>See why</TextLink>
       </Text>
     );
   }
@@ -139,9 +142,9 @@ function DeliveryState({ entry }: { entry: EventEntry }) {
           Next attempt <Time at={delivery.due_at} />
         </Text>
       ) : null}
-      <PageLink to={paths.delivery(delivery.id)} area={paths.deliveries()}>
-        <CopyId id={delivery.id} label="delivery id" />
-      </PageLink>
+      <TextLink to={paths.delivery(delivery.id)}>
+        <code>{delivery.id}</code>
+      </TextLink>
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page.tsx';
 import { PageLink } from '../../ui/page-link.tsx';
 import { Time } from '../../ui/time.tsx';
+import { withCode } from '../../ui/with-code.tsx';
 import { type RequestPage as RequestData, requestQuery } from './request-queries.ts';
 import { RequestStatus } from './request-status.tsx';
 import './request.css';
@@ -33,13 +34,25 @@ export function RequestPage() {
 }
 
 function RequestFacts({
-  data: { request, is_original_logged: isOriginalLogged, replay_ids: replayIds },
+  data: { request, error, is_original_logged: isOriginalLogged, replay_ids: replayIds },
 }: {
   data: RequestData;
 }) {
   const { object_id: objectId, original_request_id: originalId, idempotency_key: key } = request;
   return (
     <dl className="request-facts">
+      {error === null ? null : (
+        <Fact name="What it means">
+          <Text size="sm">{withCode(error.cause)}</Text>
+          <Text size="sm">{withCode(error.recovery)}</Text>
+          <Text size="sm" c="dimmed">
+            {request.method === 'POST' && (request.status ?? 500) < 500
+              ? 'Nothing was written, so no event was recorded and no webhook is sent. '
+              : ''}
+            The answer to your site said more, such as the wrong field. <DocsLink code={request.code ?? ''} />
+          </Text>
+        </Fact>
+      )}
       {originalId === null ? null : (
         <Fact name="Replay of">
           {isOriginalLogged ? <RequestLink id={originalId} /> : <code>{originalId}</code>}
@@ -105,6 +118,15 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+/** The page of the docs is outside the dashboard. */
+function DocsLink({ code }: { code: string }) {
+  return (
+    <Anchor href={`/docs/api/errors#${code}`} inherit>
+      <code>{code}</code> in the docs
+    </Anchor>
   );
 }
 

@@ -2,6 +2,7 @@ import type { Output } from '../../api/client.ts';
 import { read } from '../../api/queries.ts';
 
 export type ApiRequest = Output<'GET /requests'>['data'][number];
+export type RequestChoices = Output<'GET /requests/choices'>;
 export type RequestPage = Output<'GET /requests/{request_id}'>;
 
 /** Requests are not announced to open pages: there may be hundreds a second. */

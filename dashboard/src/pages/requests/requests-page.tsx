@@ -10,7 +10,7 @@ import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type ApiRequest, requestChoicesQuery, requestsQuery } from './request-queries.ts';
+import { type ApiRequest, type RequestChoices, requestChoicesQuery, requestsQuery } from './request-queries.ts';
 import { RequestStatus } from './request-status.tsx';
 
 const FILTER_NAMES = ['status', 'method', 'route', 'integration_id'];
@@ -42,7 +42,7 @@ export function RequestsPage() {
   return (
     <Page title="Requests">
       <Text size="sm" c="dimmed" mb="sm">
-        {sentenceOf(choices?.reads_not_logged ?? 0, choices?.dropped ?? 0)}
+        {sentenceOf(choices)}
       </Text>
       <DataTable
         name="Requests"
@@ -66,13 +66,19 @@ export function RequestsPage() {
 const EXAMPLE = `curl ${window.location.origin}/api/v1/me \\
   -H "Authorization: Bearer YOUR_API_KEY"`;
 
-function sentenceOf(reads: number, dropped: number): string {
+function sentenceOf(choices: RequestChoices | undefined): string {
+  const { reads_not_logged: reads = 0, errors_not_logged: errors = 0, dropped = 0 } = choices ?? {};
   const kept = 'API requests of the last 7 days.';
   const unlisted = [
     ...(reads > 0 ? [`${reads.toLocaleString()} reads beyond 600 a minute`] : []),
+    ...(errors > 0 ? [`${errors.toLocaleString()} errors beyond 600 a minute, or 60 of 429`] : []),
     ...(dropped > 0 ? [`${dropped.toLocaleString()} requests under heavy load`] : []),
   ];
   return unlisted.length === 0 ? kept : `${kept} Not listed: ${unlisted.join(' and ')}.`;
+}
+
+function nameOf({ method, route }: ApiRequest): string {
+  return `${method} ${route ?? 'unknown path'}`;
 }
 
 function columnsOf(names: Map<string, string>): Column<ApiRequest>[] {
@@ -81,9 +87,16 @@ function columnsOf(names: Map<string, string>): Column<ApiRequest>[] {
       id: 'request',
       header: 'Request',
       isTitle: true,
-      cell: ({ method, route }) => `${method} ${route ?? 'unknown path'}`,
+      cell: nameOf,
+      // Two lines, which is what a thumb needs.
+      phoneCell: (request) => (
+        <span className="phone-lines">
+          <span>{nameOf(request)}</span>
+          <RequestStatus request={request} />
+        </span>
+      ),
     },
-    { id: 'status', header: 'Status', cell: (request) => <RequestStatus request={request} /> },
+    { id: 'status', header: 'Status', phone: 'none', cell: (request) => <RequestStatus request={request} /> },
     { id: 'integration', header: 'Integration', cell: (request) => names.get(request.integration_id) ?? '' },
     { id: 'made', header: 'Made or changed', phone: 'none', cell: (request) => request.object_id ?? '–' },
     {

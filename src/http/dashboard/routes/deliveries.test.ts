@@ -142,4 +142,21 @@ describe('deliveries and events in the dashboard', () => {
     assert.deepEqual([sent.type, sent.unsent_reason], ['listing.unpublished', null]);
     assert.equal((await staff.call('GET', '/events?after=bm9uc2Vuc2U')).status, 400);
   });
+
+  it('an event that the website caused itself leads to its request, and is counted beside the deliveries', async () => {
+    const shop = await shopOf();
+    await world.connect(shop);
+    const itemId = await createItem(world.channel, COMMAND_LINE, staff.organizationId, watch());
+    await setPublished(world.channel, COMMAND_LINE, staff.organizationId, shop.integrationId, [itemId], true);
+    const order = await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines: [{ listing_id: itemId }] });
+    assert.equal(order.status, 201, order.text);
+    const [echo] = (await get(`/events?object_id=${itemId}&outcome=echo`)).data;
+    assert.deepEqual([echo.type, echo.unsent_reason], ['listing.updated', 'echo']);
+    // The log of requests is written behind the answers.
+    const requestIds = async () => (await get(`/events/${echo.id}`)).cause.request_ids;
+    await until(async () => (await requestIds()).length > 0);
+    assert.deepEqual(await requestIds(), [order.headers['x-request-id']]);
+    const { unsent } = await get(`/deliveries/choices?object_id=${itemId}&code=5xx`);
+    assert.deepEqual([unsent.echo.value, unsent.no_url.value, unsent.not_subscribed.value], [1, 0, 0]);
+  });
 });

@@ -3,7 +3,12 @@ import {
   type deliveryOperations,
   REPLAY_AT_ONCE_LIMIT,
 } from '../../../contract/dashboard/deliveries.ts';
-import { DELIVERY_STATUS_LABELS, type DeliveryStatusName } from '../../../contract/dashboard/delivery-labels.ts';
+import {
+  DELIVERY_STATUS_LABELS,
+  type DeliveryStatusName,
+  UNSENT_REASON_LABELS,
+  type UnsentReason,
+} from '../../../contract/dashboard/delivery-labels.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import { type ChannelName, listChannels } from '../../../dealers/integrations/integrations.ts';
 import { type DeliveryPage, readDealerDelivery, type ShownAttempt } from '../../../webhooks/dealer/delivery-details.ts';
@@ -14,6 +19,7 @@ import {
   type ListedDelivery,
   listDealerDeliveries,
 } from '../../../webhooks/dealer/list-deliveries.ts';
+import { countDealerEvents } from '../../../webhooks/dealer/list-events.ts';
 import type { DeliverySummary } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import {
   cancelReplay,
@@ -30,6 +36,7 @@ import { nameOf, objectsOf } from '../presenters/event-objects.ts';
 
 /** Deliveries have one order. */
 const SORT = '-created';
+const UNSENT_REASONS = Object.keys(UNSENT_REASON_LABELS) as UnsentReason[];
 const STATUSES = Object.keys(DELIVERY_STATUS_LABELS) as DeliveryStatusName[];
 
 export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
@@ -69,6 +76,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     return {
       integrations: await Promise.all(integrations),
       statuses: Object.fromEntries(statuses),
+      unsent: await countUnsent(context, filter),
       replays: replays.map(({ id, integrationId, done, total }) => ({
         id,
         integration_id: integrationId,
@@ -125,6 +133,19 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
 async function countOf({ db }: DashboardContext, filter: DeliveryFilter) {
   const { value, isCapped } = await countDealerDeliveries(db, filter);
   return { value, is_capped: isCapped };
+}
+
+/** Events that a search for deliveries can't find, since they were never to be sent. */
+async function countUnsent({ db }: DashboardContext, filter: DeliveryFilter) {
+  const { integrationIds, types, objectIds, eventIds, deliveryIds, from, to } = filter;
+  // Whoever names a delivery looks for that one.
+  if (deliveryIds !== null) return {};
+  const counts = UNSENT_REASONS.map(async (outcome) => {
+    const wanted = { integrationIds, types, outcome, objectIds, eventIds, from, to };
+    const { value, isCapped } = await countDealerEvents(db, wanted);
+    return [outcome, { value, is_capped: isCapped }] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
 }
 
 async function deliveryOf(

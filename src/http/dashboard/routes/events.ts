@@ -14,6 +14,7 @@ import {
   listDealerEvents,
 } from '../../../webhooks/dealer/list-events.ts';
 import { readEventPiece } from '../../../webhooks/event-log.ts';
+import { findWritesAt } from '../../logging/api-requests.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../call.ts';
 import { bothObjects, idPageOf, integrationsOf } from '../lists/delivery-filters.ts';
 import { pageOf, pageRequestOf, readingPage } from '../lists/list-page.ts';
@@ -97,15 +98,15 @@ async function findEvent(
   return { ...event, body: piece?.body ?? '' };
 }
 
-/** What people did to the object at that time, and the request that reported the order or cancelled it. */
+/** What people did to the object at that time, and the website's request: of the order, or else at that moment. */
 async function causeOf(
   { db }: DashboardContext,
   { organizationId }: SignedIn,
   channels: readonly ChannelName[],
-  { objectId, createdAt, type }: ListedEvent,
+  { objectId, createdAt, type, integrationId, unsentReason }: ListedEvent,
 ): Promise<EventPage['cause']> {
   const objectKind = OBJECT_KINDS[objectId?.split('_', 1)[0] ?? ''];
-  if (objectId === null || objectKind === undefined) return { request_id: null, changes: [] };
+  if (objectId === null || objectKind === undefined) return { request_ids: [], changes: [] };
   const [from, to] = [-CAUSE_WITHIN_MS, CAUSE_WITHIN_MS].map((ms) => new Date(createdAt.getTime() + ms));
   const times = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const filter = { organizationId, objectKind, objectId, ...times };
@@ -120,9 +121,13 @@ async function causeOf(
   const people = rows.flatMap(({ actorKind, actorId }) => (actorKind === 'person' ? (actorId ?? []) : []));
   const names = people.length === 0 ? new Map<string, string>() : await namesOfPeople(db, organizationId, people);
   const order = orders.get(objectId);
-  const requestId = type === 'order.cancelled' ? order?.cancelRequestId : order?.requestId;
+  const requestId = (type === 'order.cancelled' ? order?.cancelRequestId : order?.requestId) ?? null;
+  const own = requestId === null ? [] : [requestId];
+  const isEcho = unsentReason === 'echo';
+  // An item does not say which request of the website reserved or released it.
+  const near = isEcho && own.length === 0 ? await findWritesAt(db, integrationId, createdAt) : own;
   return {
-    request_id: rows.length > 0 ? null : (requestId ?? null),
+    request_ids: rows.length > 0 && !isEcho ? [] : near,
     changes: rows.map((row) => ({
       id: row.id,
       at: row.at.toISOString(),

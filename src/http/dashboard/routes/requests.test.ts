@@ -6,6 +6,7 @@ import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { ERRORS } from '../../../contract/errors.ts';
 import { sql } from '../../../db/sql.ts';
 import { RATE_LIMIT_OVERRIDE_MIN } from '../../../dealers/input-rules.ts';
 import { setRateLimit } from '../../../dealers/integrations/integrations.ts';
@@ -158,7 +159,10 @@ describe('the log of API requests', () => {
     const made = await other.post('/v1/orders', { channel_order_id: 'SO-1' });
     await logged(made);
     // A typo is the likeliest reason of a refusal, so the log says what was meant.
-    assert.deepEqual((await logged(refused)).request.ignored_fields, [
+    const { request: refusal, error } = await logged(refused);
+    assert.equal(error.cause, ERRORS.invalid_request.cause);
+    assert.equal((await logged(made)).error, null);
+    assert.deepEqual(refusal.ignored_fields, [
       { path: 'channel_orderid', meant: 'channel_order_id' },
       { path: 'lines[0].listingId', meant: 'lines[0].listing_id' },
       { path: 'lines[0].colour', meant: null },

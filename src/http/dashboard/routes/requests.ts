@@ -1,5 +1,6 @@
 import type { ApiRequest, requestOperations } from '../../../contract/dashboard/requests.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
+import { ERRORS, type ErrorCode } from '../../../contract/errors.ts';
 import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import {
@@ -71,11 +72,17 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
     return {
       request: present(found),
       integration_name: channels.find(({ id }) => id === integrationId)?.name ?? '',
+      error: meaningOf(found.code),
       is_original_logged: original !== null,
       replay_ids: await replaysOf(context.db, found),
     };
   },
 };
+
+function meaningOf(code: string | null) {
+  const entry = code === null ? undefined : ERRORS[code as ErrorCode];
+  return entry === undefined ? null : { cause: entry.cause, recovery: entry.recovery };
+}
 
 function present(row: ListedRequest): ApiRequest {
   return {
