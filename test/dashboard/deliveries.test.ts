@@ -12,6 +12,7 @@ import {
   startDashboard,
 } from '../harness/browser/dashboard-browser.ts';
 import { freshKey } from '../harness/shop.ts';
+import { publishNew, watch } from '../harness/stock.ts';
 import {
   type ConnectedReceiver,
   connectReceiver,
@@ -102,6 +103,36 @@ describe('the pages of deliveries and events', () => {
     assert.ok(receiver.received.some(({ deliveryId }) => deliveryId === held));
     await page.goto(`${site.url}/deliveries/${held}`);
     await page.getByText(/Arrived after/).waitFor();
+  });
+
+  it('are filtered by a time range of one’s own and by one code, and lead to what was never sent', async (t) => {
+    receiver.answerWith(418);
+    await ping(post);
+    await worker.settled();
+    await dealer.api.post('/v1/orders', { channel_order_id: 'SO-1' }, freshKey());
+    await site.world.db.query(sql`
+      update webhook_endpoints set subscribed_events = '{order.*}' where integration_id = ${dealer.integrationId}`);
+    await publishNew(site.world, dealer, watch());
+    const { page, context, complaints } = await site.openAs(owner, '/deliveries?code=418');
+    t.after(() => context.close());
+    const row = page.getByRole('row').filter({ hasText: '418' });
+    await row.waitFor();
+    assert.equal(await page.getByRole('combobox', { name: 'Answer' }).inputValue(), '418');
+    await page.getByRole('combobox', { name: 'Time', exact: true }).click();
+    await page.getByRole('option', { name: 'From … to …' }).click();
+    await page.getByLabel('Time from').fill('2001-02-03T04:05');
+    await page.getByLabel('Time to').fill('2002-02-03T04:05');
+    await assertAccessible(page, 'the time range of a list');
+    await button(page, 'Apply').click();
+    await row.waitFor({ state: 'detached' });
+    assert.equal(new URL(page.url()).searchParams.get('from'), '2001-02-03T04:05:00.000Z');
+    await button(page, 'Clear Time').click();
+    await row.waitFor();
+    await page.getByRole('link', { name: 'Not sent: not subscribed (1)' }).click();
+    await page.getByRole('link', { name: 'listing.published' }).click();
+    await page.getByText('If you subscribe now, only later events are sent.').waitFor();
+    await page.getByRole('link', { name: 'Webhook settings' }).waitFor();
+    assert.deepEqual(complaints, []);
   });
 
   it('replay what is selected, and find a delivery by the id that a receiver saw', async (t) => {

@@ -33,7 +33,14 @@ export function TimeRangeField({ filter, state, isStacked }: TimeRangeFieldProps
     setOpen(true);
   };
   return (
-    <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-start" withinPortal={!isStacked}>
+    <Popover
+      withRoles={false}
+      opened={isOpen}
+      onChange={setOpen}
+      trapFocus
+      position="bottom-start"
+      withinPortal={!isStacked}
+    >
       <Popover.Target>
         <Select
           size={isStacked ? 'md' : 'xs'}
@@ -51,7 +58,7 @@ export function TimeRangeField({ filter, state, isStacked }: TimeRangeFieldProps
           onOptionSubmit={(value) => value === CUSTOM && choose(value)}
         />
       </Popover.Target>
-      <Popover.Dropdown>
+      <Popover.Dropdown role="dialog" aria-label={`${label} range`}>
         <form
           onSubmit={(event) => {
             event.preventDefault();

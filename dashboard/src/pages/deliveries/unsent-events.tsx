@@ -23,7 +23,7 @@ export function UnsentEvents({ choices, match }: UnsentEventsProps) {
         <span key={reason}>
           {index === 0 ? '' : ' · '}
           <TextLink to={paths.events()} search={{ ...filters, outcome: reason }}>
-            {formatCount(count)} {UNSENT_REASON_LABELS[reason].toLowerCase()}
+            {UNSENT_REASON_LABELS[reason]} ({formatCount(count)})
           </TextLink>
         </span>
       ))}

@@ -88,15 +88,8 @@ function columnsOf(names: Map<string, string>): Column<ApiRequest>[] {
       header: 'Request',
       isTitle: true,
       cell: nameOf,
-      // Two lines, which is what a thumb needs.
-      phoneCell: (request) => (
-        <span className="phone-lines">
-          <span>{nameOf(request)}</span>
-          <RequestStatus request={request} />
-        </span>
-      ),
     },
-    { id: 'status', header: 'Status', phone: 'none', cell: (request) => <RequestStatus request={request} /> },
+    { id: 'status', header: 'Status', cell: (request) => <RequestStatus request={request} /> },
     { id: 'integration', header: 'Integration', cell: (request) => names.get(request.integration_id) ?? '' },
     { id: 'made', header: 'Made or changed', phone: 'none', cell: (request) => request.object_id ?? '–' },
     {
