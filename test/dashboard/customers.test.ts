@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { runErasures } from '../../src/sales/erasure/run-erasures.ts';
 import {
   assertAccessible,
   type DashboardSite,
@@ -106,6 +107,24 @@ describe('the customers in the browser', () => {
     await picture(page, 'merge-390');
     const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
     assert.ok(Number(overflow) <= 0, `the preview is wider than the window by ${overflow} px`);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('are erased by an owner after a dialog that says what goes and what stays', async (t) => {
+    const buyer = { email: 'gone@example.ch', first_name: 'Gone', last_name: 'Person' };
+    const { body: order } = await shop.post('/v1/orders', { channel_order_id: 'SO-gone', customer: buyer });
+    const { page, context, complaints } = await site.openAs(owner, `/customers/${order.customer_id}`);
+    t.after(() => context.close());
+    await page.getByRole('button', { name: 'Erase this person' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Erase Gone Person' });
+    await dialog.getByText(/lose buyer, addresses, metadata/).waitFor();
+    await assertAccessible(page, 'the dialog that erases a person');
+    await picture(page, 'erase-1440');
+    await dialog.getByRole('button', { name: 'Erase for ever' }).click();
+    await page.waitForURL(`${site.url}/customers`);
+    await page.getByText('Erased. What is left in orders, events and logs is being removed.').waitFor();
+    await runErasures(site.world.channel, undefined, { pauseMs: 0, settleMs: 0 });
+    assert.equal((await shop.api.get(`/v1/orders/${order.id}`)).body.customer, null);
     assert.deepEqual(complaints, []);
   });
 });

@@ -219,4 +219,27 @@ describe('erasing a person', () => {
     }
     assert.deepEqual(await rows(), count);
   });
+
+  it('drops the answer to an attempt that is on its way, and sends the event again without the person', async () => {
+    const email = 'underway@zanzibarmail.example';
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+    const quote = `cannot mail ${email}`;
+    receiver.answer = (response, { body }) =>
+      void (body.includes(email) ? mayAnswer : Promise.resolve()).then(() => {
+        response.writeHead(500).end(body.includes(email) ? quote : '');
+      });
+    const id = await order('underway', { customer: { email } });
+    const { customer_id } = (await shop.api.get(`/v1/orders/${id}`)).body;
+    await call('POST', `/orders/${id}/confirm`);
+    await call('POST', `/orders/${id}/fulfil`);
+    const aboutIt = () => receiver.received.filter(({ body }) => body.includes(id));
+    await until(async () => aboutIt().length === 1, 'the first attempt did not come');
+    await call('POST', `/customers/${customer_id}/erase`);
+    await runErasures(world.channel, undefined, { pauseMs: 0, settleMs: 0 });
+    answer();
+    await until(async () => aboutIt().length > 1, 'the event was not sent again');
+    await world.worker.settled();
+    assert.ok(!aboutIt().at(-1)?.body.includes(email));
+    assert.deepEqual(await searchDatabase(world.db, [email]), []);
+  });
 });

@@ -23,7 +23,8 @@ listen to the events, to follow it.</p>
 <thead><tr><th scope="col">Status</th><th scope="col">Who</th><th scope="col">What happens</th></tr></thead>
 <tbody>${rows.filter(([, { to }]) => to !== null).map(([name, transition]) => stateRow(name, transition, site))}</tbody>
 </table>
-<p>You can cancel only a <code>received</code> order: once it is matched to a sale, you get ${errorLink('order_matched', site)}. To cancel an order again changes nothing and is no error.</p>`,
+<p>You can cancel only a <code>received</code> order: once it is matched to a sale, you get ${errorLink('order_matched', site)}. To cancel an order again changes nothing and is no error.</p>
+<p>A dealer can erase a person. Then <code>customer</code>, <code>customer_id</code>, both addresses, <code>metadata</code> and the reason of a cancellation of that person’s orders read <code>null</code>. There is no event; the orders have a new <code>updated_at</code>, so <code>updated_after</code> finds them. Forget the person, too.</p>`,
   };
 }
 
