@@ -9,6 +9,8 @@ export const IMPORT_FILE_LIMIT_MB = 20;
 export const IMPORT_LINES_LIMIT = 20_000;
 /** Of a zip with photos beside it. */
 export const IMPORT_ZIP_LIMIT_MB = 200;
+/** Of one dealer, of imports that wait or run: each takes its size in the database. */
+export const ZIPS_IN_USE_LIMIT = 2;
 
 /** What one dealer can have at the same time. One more is refused with `limit_reached`. */
 export const TEAM_MEMBERS_LIMIT = 500;

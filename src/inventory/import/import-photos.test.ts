@@ -11,6 +11,7 @@ import { jobContext, runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
 import { makeZip } from '../../../test/harness/jobs/zip.ts';
 import { watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { ZIPS_IN_USE_LIMIT } from '../../contract/dashboard/limits.ts';
 import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
@@ -139,6 +140,23 @@ W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | 
     });
     // W-1: its own; W-1-2: its own and its first; W-3: of its folder and its second; W-4: as its line says.
     assert.deepEqual(await photoCounts(), [1, 2, 2, 1]);
+  });
+
+  it('in zips take so much of the database at most: more wait until an import has ended', async () => {
+    const { organizationId } = dealer;
+    const zip = makeZip([{ name: 'W-1.jpg', bytes: picture }]);
+    const bytes = Buffer.from('stock_number\nW-1\n');
+    const upload = async () => {
+      const fileId = await storeImportFile(world.db, organizationId, { name: 'stock.csv', kind: 'listing', bytes });
+      await storeZip(world.db, organizationId, fileId, 'x.zip', Readable.from([zip]));
+      const request = { organizationId, fileId, mapping: ['stock_number'], isCheck: false, seesCost: true };
+      await startImport(world.db, TESTER, request);
+    };
+    for (let index = 0; index < ZIPS_IN_USE_LIMIT; index++) await upload();
+    await assert.rejects(upload(), { code: 'limit_reached', field: 'zip' });
+    await runJobs(world);
+    await upload();
+    await runJobs(world);
   });
 
   it('in something that is no zip are refused at once, and nothing of it stays', async () => {

@@ -1,4 +1,4 @@
-import { IMPORT_ZIP_LIMIT_MB } from '../../contract/dashboard/limits.ts';
+import { IMPORT_ZIP_LIMIT_MB, ZIPS_IN_USE_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -21,6 +21,7 @@ export async function storeZip(
 ): Promise<number> {
   const file = await findImportFile(db, organizationId, fileId);
   await removeZips(db, organizationId);
+  await assertFewZips(db, file);
   const bytes = await storePieces(db, file, chunks);
   try {
     const photos = await assertPhotoZip(db, { ...file, zipBytes: bytes });
@@ -59,6 +60,16 @@ async function storePieces(db: Queryable, file: ImportFile, chunks: AsyncIterabl
   }
   if (pendingBytes > 0) await storePiece(Buffer.concat(pending));
   return stored;
+}
+
+async function assertFewZips(db: Queryable, file: ImportFile): Promise<void> {
+  const inUse = await db.query(sql`
+    select id from stock_files
+    where organization_id = ${file.organizationId} and zip_bytes is not null and id <> ${file.id}
+    limit ${ZIPS_IN_USE_LIMIT}`);
+  if (inUse.length < ZIPS_IN_USE_LIMIT) return;
+  const message = `${ZIPS_IN_USE_LIMIT} imports with a zip wait or run already. Wait until one has ended.`;
+  throw new DomainError('limit_reached', message, 'zip');
 }
 
 /** Those of imports that wait or run stay. */
