@@ -140,6 +140,17 @@ describe('settings', () => {
     });
   });
 
+  it('of mail belong together, and a wrong URL does not show its password', () => {
+    const mail = { SMTP_URL: 'smtps://shop:secret@mail.example.com', MAIL_FROM: 'Crownwheel <alerts@example.com>' };
+    assert.deepEqual(readConfig(mail).mail, { url: mail.SMTP_URL, from: mail.MAIL_FROM });
+    assert.equal(readConfig({}).mail, null);
+    assert.throws(() => readConfig({ SMTP_URL: mail.SMTP_URL }), {
+      message: /^SMTP_URL and MAIL_FROM belong together/,
+    });
+    const wrong = { SMTP_URL: 'mail.example.com:secret', MAIL_FROM: 'nobody' };
+    assert.throws(() => readConfig(wrong), { message: /^SMTP_URL must be a URL [^\n]*\nMAIL_FROM must be an address/ });
+  });
+
   it('are all in the table of the README, and no other', async () => {
     const asked = new Set<string>();
     // Some settings are looked at only where another one asks for them.

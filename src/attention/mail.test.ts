@@ -155,6 +155,16 @@ describe('mail about what needs attention', () => {
     assert.partialDeepStrictEqual(await stored(), [{ status: 'pending', attempts: 1 }]);
   });
 
+  it('is checked by the doctor, which sends nothing and shows no password', async () => {
+    const { port } = new URL(server.url);
+    const mail = { url: `smtp://127.0.0.1:${port}`, from: 'alerts@crownwheel.test' };
+    await createMailer(mail).verify();
+    assert.equal(server.mails.length, 0);
+    await server.stop();
+    await assert.rejects(createMailer(mail).verify());
+    server = await startSmtpServer();
+  });
+
   it('is chosen by each person, and the choice is in the audit log', async () => {
     await choose('dead_letters');
     const colleague = await signedIn(world, { organizationId: person.organizationId, role: 'staff' });

@@ -163,6 +163,13 @@ describe('the demo', () => {
       counts.filter((count) => count !== 'succeeded 1 0'),
       ['succeeded 3 2', 'dead_letter 8 8'],
     );
+    const counted = await world.db.query<{ attempts: number }>(sql`
+      select sum(count)::integer as attempts from activity_counts where kind in ('attempts_succeeded', 'attempts_failed')`);
+    assert.equal(
+      counted[0]?.attempts,
+      deliveries.reduce((sum, { attempts }) => sum + attempts, 0),
+      'the home page plots them',
+    );
     const reasons = await world.db.query<{ reason: string }>(sql`
       select distinct unsent_reason as reason from events where unsent_reason is not null order by 1`);
     assert.deepEqual(

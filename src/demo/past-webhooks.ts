@@ -1,3 +1,4 @@
+import { addActivity } from '../activity/activity-counts.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
@@ -63,7 +64,12 @@ async function recordCourses(tx: Transaction, integrationId: string, courses: Co
       insert into delivery_attempts (integration_id, delivery_id, dispatch, attempt, url, started_at, ended_at, duration_ms,
         response_code, response_body)
       select ${integrationId}, delivery_id, attempt - 1, attempt, ${PAST_URL}, started_at, ended_at, duration_ms, code, body
-      from attempts where code >= 300)
+      from attempts where code >= 300),
+    activity as (${addActivity(sql`
+      select ${integrationId}::text, case when code < 300 then 'attempts_succeeded' else 'attempts_failed' end, ended_at, 1
+      from attempts
+      union all
+      select ${integrationId}, 'dead_letters', ended_at, 1 from attempts where is_last and code >= 300`)})
     update deliveries d set
       status = case when a.code < 300 then 'succeeded' else 'dead_letter' end, is_waiting = false, attempts = a.attempt,
       dispatches = a.attempt, due_at = null, last_attempt_at = a.ended_at, last_response_code = a.code,
