@@ -60,7 +60,8 @@ describe('the page of an item', () => {
     await page.getByRole('button', { name: 'Move photo 2 forward' }).click();
     await title(page).fill('Omega Speedmaster');
     await page.keyboard.press('Control+s');
-    await toast(page, 'Saved.').waitFor();
+    // The message of the first save may still be there.
+    await toast(page, 'Saved.').filter({ hasNotText: 'Now add photos' }).waitFor();
     await page.getByRole('switch').last().waitFor();
     const channel = page.getByRole('region', { name: 'Channels' }).getByRole('switch');
     await channel.check({ force: true });
