@@ -78,6 +78,7 @@ describe('the doctor', () => {
         'clock',
         'photos',
         'webhooks',
+        'mail',
         'port',
       ],
     );
