@@ -120,6 +120,22 @@ describe('the activity on the home page', () => {
       const { attempts_succeeded: succeeded, attempts_failed: failed } = await activity(person);
       assert.deepEqual([total(succeeded), total(failed)], [1, 1]);
     });
+    const countOf = async (kind: string) => {
+      const rows = await world.db.query<{ count: number }>(sql`
+        select sum(count)::integer as count from activity_counts
+        where integration_id = ${shop.integrationId} and kind = ${kind}`);
+      return rows[0]?.count;
+    };
+    await worker.settled();
+    // The last of its eight attempts.
+    await world.db.query(sql`
+      update deliveries set attempts = 7, due_at = now() where integration_id = ${shop.integrationId} and status = 'failed'`);
+    worker.wake();
+    await until(async () => assert.equal(await countOf('dead_letters'), 1));
+    receiver.answerWith(410);
+    for (let gone = 0; gone < 5; gone++) await ping(shop);
+    worker.wake();
+    await until(async () => assert.equal(await countOf('webhooks_off'), 1));
   });
 
   it('begins days at midnight of the dealer’s time zone', async () => {

@@ -54,7 +54,7 @@ async function settingsOf({ db }: DashboardContext, organizationId: string) {
   return settings;
 }
 
-/** A sum over a hundred thousand items takes a tenth of a second; a page reads it again with each change of stock. */
+/** A page reads the sum again with each change of stock, and it grows with the number of items. */
 const KEPT_MS = 60_000;
 const KEPT_ORGANIZATIONS = 1_000;
 /** Fewer items are summed up each time, so that the first ones show at once. */
