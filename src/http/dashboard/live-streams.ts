@@ -12,6 +12,7 @@ export type LiveStreams = {
   add(user: SignedIn, end: () => void): () => void;
   /** Looks at the sessions now. */
   checkSessions(): Promise<void>;
+  /** Also those that are added afterwards, whose requests were under way: one open stream would keep a server from closing. */
   endAll(): void;
 };
 
@@ -29,6 +30,7 @@ export function createLiveStreams(findSessions: FindLiveSessions): LiveStreams {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | null = null;
   let isAskedAgain = false;
+  let hasEnded = false;
 
   function count(isSame: (user: SignedIn) => boolean): number {
     let found = 0;
@@ -73,6 +75,8 @@ export function createLiveStreams(findSessions: FindLiveSessions): LiveStreams {
       }
       const stream = { user, end };
       streams.add(stream);
+      // After its head is written, so that a browser takes it for a stream that ended, and comes again.
+      if (hasEnded) setImmediate(end);
       timer ??= setInterval(checkSessions, CHECK_EVERY_MS).unref();
       return () => {
         streams.delete(stream);
@@ -83,6 +87,7 @@ export function createLiveStreams(findSessions: FindLiveSessions): LiveStreams {
     },
     checkSessions,
     endAll() {
+      hasEnded = true;
       for (const { end } of streams) end();
     },
   };

@@ -37,6 +37,8 @@ function openStream({ context, user, request, reply }: Call<(typeof liveOperatio
     ...(reply.getHeaders() as Record<string, string>),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
+    // When the stream ends, nothing else comes on its connection, which a server that stops would wait for.
+    connection: 'close',
     // For proxies that would gather an answer before they pass it on.
     'x-accel-buffering': 'no',
   });

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SignedIn } from './call.ts';
+import { createLiveStreams } from './live-streams.ts';
+
+const USER: SignedIn = {
+  userId: 'usr_1',
+  organizationId: 'org_1',
+  sessionId: 'ses_1',
+  role: 'owner',
+  name: 'Ana',
+  email: 'ana@dealer.example',
+  showsTestData: false,
+};
+
+describe('the live streams of a process that stops', () => {
+  it('end, also one whose request was under way', async () => {
+    const streams = createLiveStreams(async () => []);
+    const ended: string[] = [];
+    streams.add(USER, () => ended.push('open'));
+    streams.endAll();
+    assert.deepEqual(ended, ['open']);
+    await new Promise<void>((resolve) => streams.add(USER, resolve));
+  });
+});
