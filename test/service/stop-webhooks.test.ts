@@ -61,7 +61,8 @@ describe('webhooks when the service is stopped', () => {
     answer();
     const readRows = () =>
       db.query<{ id: string; status: string; dispatches: number }>(sql`
-        select id, status, dispatches from deliveries where integration_id = ${integrationId} order by id`);
+        select id, status, dispatches from deliveries
+        where integration_id = ${integrationId} and id = any(${[underWay, late]}::text[]) order by id`);
     await until(
       async () => (await readRows()).some(({ status }) => status === 'succeeded'),
       () => 'the delivery under way was not recorded',
