@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MeanAnswer } from './client.ts';
@@ -19,7 +19,7 @@ const server = createServer(async (request, response) => {
   response.writeHead(200, { 'content-length': answer.bytes });
   for (let rest = answer.bytes; rest > 0 && !response.destroyed; rest -= PIECE.length) {
     const isTaken = response.write(PIECE.subarray(0, Math.min(rest, PIECE.length)));
-    if (!isTaken) await new Promise<void>((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!isTaken) await takenOrGone(response);
   }
   response.end();
 });
@@ -31,3 +31,14 @@ process.on('message', (message: MeanAnswer) => {
 });
 process.once('disconnect', () => process.exit());
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+
+/** Leaves no listener behind, since a large answer waits often. */
+async function takenOrGone(response: ServerResponse): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      response.off('drain', end).off('close', end);
+      resolve();
+    };
+    response.on('drain', end).on('close', end);
+  });
+}
