@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowser } from '../../../test/harness/browser/browser.ts';
+import { until } from '../../../test/harness/browser/dashboard-browser.ts';
 import { exchange } from '../../../test/harness/http/api-client.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
 import { ERROR_CODES, ERRORS } from '../../contract/errors.ts';
@@ -69,7 +70,9 @@ test('both forms of an anchor bring their code into view and highlight it, and n
     for (const code of ERROR_CODES) {
       for (const anchor of [code, `errors-${code}`]) {
         await page.goto(`${world.origin}/docs/api/errors#${anchor}`);
-        assert.deepEqual(await targetedError(page), { code, isInView: true, highlighted: [code] }, anchor);
+        const expected = { code, isInView: true, highlighted: [code] };
+        // Fonts that arrive late move what the browser has scrolled to.
+        await until(async () => assert.deepEqual(await targetedError(page), expected, anchor));
       }
     }
   });
@@ -81,7 +84,7 @@ test('the doc_url of a real error leads to the explanation of its code', async (
   const { hash, pathname } = new URL(body.error.doc_url);
   await withPage(pathname + hash, { viewport: PHONE }, async (page) => {
     const expected = { code: body.error.code, isInView: true, highlighted: [body.error.code] };
-    assert.deepEqual(await targetedError(page), expected);
+    await until(async () => assert.deepEqual(await targetedError(page), expected));
   });
 });
 
@@ -311,6 +314,8 @@ async function withPage(
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('requestfailed', (request) => complaints.push(`${request.url()} could not be loaded`));
     await page.goto(`${world.origin}${path}`);
+    // Until its fonts are there, text has other widths.
+    await page.evaluate('document.fonts.ready.then(() => undefined)');
     await use(page, complaints);
   } finally {
     await context.close();

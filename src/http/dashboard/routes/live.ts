@@ -31,6 +31,8 @@ export const liveHandlers: Handlers<typeof liveOperations> = {
 function openStream({ context, user, request, reply }: Call<(typeof liveOperations)['stream']>): FastifyReply {
   const { streams, dashboard } = context;
   const { raw } = reply;
+  // Whoever left while the session was looked up is told of by no event any more, so nothing would ever end the stream.
+  if (raw.destroyed) return reply.hijack();
   const remove = streams.add(user, () => raw.end());
   reply.hijack();
   raw.writeHead(200, {
