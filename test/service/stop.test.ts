@@ -161,11 +161,15 @@ async function blockKeyLookups(dataDir: string): Promise<() => Promise<void>> {
   };
 }
 
+/** The lookup of the key itself: workers wait for the same table. */
 async function untilBlocked(dataDir: string): Promise<void> {
   const db = databaseIn(dataDir);
   const client = await db.connect();
+  const waiting = `
+    select from pg_stat_activity
+    where wait_event_type = 'Lock' and query like '%key_hash%' and pid <> pg_backend_pid()`;
   await until(
-    async () => (await client.query('select 1 from pg_locks where not granted')).rows.length > 0,
+    async () => (await client.query(waiting)).rows.length > 0,
     () => 'the request does not wait for the lock',
   );
   await client.end();
