@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 import { listChannels } from '../dealers/integrations/integrations.ts';
 import { countUnpriceable } from '../dealers/rates/missing-rates.ts';
 import { countFailedJobs } from '../inventory/jobs/job-queue.ts';
-import { countConflicts } from '../sales/customer-conflicts.ts';
+import { countConflicts } from '../sales/customers/customer-conflicts.ts';
 import { countDealerDeliveries, EVERY_DELIVERY } from '../webhooks/dealer/list-deliveries.ts';
 import { countEndpointsOff } from '../webhooks/endpoints/endpoint-status.ts';
 

@@ -12,12 +12,12 @@ import { sql } from '../db/sql.ts';
 import { editItem } from '../inventory/items/items.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { moveUnits } from '../inventory/units/movements.ts';
-import { assignCustomer } from './assign-customer.ts';
-import { mergeCustomers } from './merge-customers.ts';
+import { assignCustomer } from './customers/assign-customer.ts';
+import { mergeCustomers } from './customers/merge-customers.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './orders/order-operations.ts';
 import { expireReservations } from './reservations/expire-reservations.ts';
 import { sellUnits } from './sell.ts';
-import { deleteTestData } from './test-data.ts';
+import { deleteTestData } from './test-mode/test-data.ts';
 
 const ACTORS = 8;
 const ACTIONS = 60;

@@ -6,8 +6,8 @@ import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../ids/new-id.ts';
+import { mergeCustomers } from './customers/merge-customers.ts';
 import { countSales, listSales, type SalePage, totalSales } from './list-sales.ts';
-import { mergeCustomers } from './merge-customers.ts';
 import { cancelSale, confirmOrder } from './orders/order-operations.ts';
 import { changeSale, sellUnits, voidSale } from './sell.ts';
 

@@ -6,8 +6,8 @@ import { part, publishNew } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { mergeCustomers } from '../customers/merge-customers.ts';
 import { deleteItem } from '../delete-item.ts';
-import { mergeCustomers } from '../merge-customers.ts';
 
 const ORDERS = 30;
 const PADDING_BYTES = 700_000;

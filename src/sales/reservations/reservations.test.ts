@@ -15,7 +15,7 @@ import { deleteItem } from '../delete-item.ts';
 import { runDeletions } from '../deletion/run-deletions.ts';
 import { confirmOrder, matchLine } from '../orders/order-operations.ts';
 import { sellUnits } from '../sell.ts';
-import { changeTestMode } from '../test-mode.ts';
+import { changeTestMode } from '../test-mode/test-mode.ts';
 import { releaseReservation, reservationsOf } from './dealer-reservations.ts';
 import { expireReservations } from './expire-reservations.ts';
 

@@ -8,9 +8,9 @@ import type {
 import type { ListedCustomer } from '../../../customers/list-customers.ts';
 import type { MergedField } from '../../../customers/merged-fields.ts';
 import type { CustomerDetails, CustomerLink } from '../../../customers/read-customer.ts';
-import type { CustomerConflict } from '../../../sales/customer-conflicts.ts';
-import type { CustomerSpend } from '../../../sales/customer-spend.ts';
-import type { MergePreview } from '../../../sales/merge-preview.ts';
+import type { CustomerConflict } from '../../../sales/customers/customer-conflicts.ts';
+import type { CustomerSpend } from '../../../sales/customers/customer-spend.ts';
+import type { MergePreview } from '../../../sales/customers/merge-preview.ts';
 import { fullName, presentCustomer } from './order-presenters.ts';
 
 /** Customers as their pages show them. Every public field is named here. */

@@ -9,7 +9,7 @@ import type { IntegrationDetail, integrationOperations } from '../../../contract
 import type { BodyOf, ResponseOf } from '../../../contract/dashboard/operation.ts';
 import type { DeletionJob } from '../../../dealers/deletions.ts';
 import type { DealerIntegration } from '../../../dealers/integrations/integration-list.ts';
-import type { DeletedTestData } from '../../../sales/test-data.ts';
+import type { DeletedTestData } from '../../../sales/test-mode/test-data.ts';
 import type { DeliveryDetail } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import type { EndpointStatus, SecretState } from '../../../webhooks/endpoints/endpoint-status.ts';
 import { photoUrl } from './photo-urls.ts';

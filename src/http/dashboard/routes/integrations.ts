@@ -19,8 +19,8 @@ import {
   setEnabled,
 } from '../../../dealers/integrations/integrations.ts';
 import { sendTestEvent } from '../../../dealers/integrations/test-event.ts';
-import { countTestData } from '../../../sales/test-data.ts';
-import { changeTestMode } from '../../../sales/test-mode.ts';
+import { countTestData } from '../../../sales/test-mode/test-data.ts';
+import { changeTestMode } from '../../../sales/test-mode/test-mode.ts';
 import { findDelivery } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../../webhooks/endpoints/endpoint-settings.ts';
 import { readEndpointStatuses, readSecrets } from '../../../webhooks/endpoints/endpoint-status.ts';

@@ -13,7 +13,7 @@ import { readCustomers, type StoredCustomer } from '../../../customers/customer-
 import type { Database } from '../../../db/database.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { summariesOf } from '../../../inventory/lists/item-summaries.ts';
-import { assignCustomer } from '../../../sales/assign-customer.ts';
+import { assignCustomer } from '../../../sales/customers/assign-customer.ts';
 import {
   countDealerOrders,
   findOrderIds,

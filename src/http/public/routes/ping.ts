@@ -4,7 +4,7 @@ import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { textOrNull } from '../../../contract/resources/customer.ts';
 import { shownText } from '../../../contract/shown-value.ts';
-import { describeTestEvent, subjectOf, type TestEventRequest } from '../../../sales/test-events.ts';
+import { describeTestEvent, subjectOf, type TestEventRequest } from '../../../sales/test-mode/test-events.ts';
 import type { RecordedEvent } from '../../../webhooks/outbox.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';

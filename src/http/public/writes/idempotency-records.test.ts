@@ -9,7 +9,7 @@ import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { openDatabase } from '../../../db/database.ts';
 import { rawSql, sql } from '../../../db/sql.ts';
 import { setRateLimit } from '../../../dealers/integrations/integrations.ts';
-import { deleteTestData } from '../../../sales/test-data.ts';
+import { deleteTestData } from '../../../sales/test-mode/test-data.ts';
 import { pruneRecords } from './idempotency-records.ts';
 
 const RACERS = 100;

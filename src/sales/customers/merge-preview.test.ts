@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
-import { PERSONAL_FIELDS } from '../customers/merged-fields.ts';
-import { linksOfCustomers, readCustomer } from '../customers/read-customer.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
+import { linksOfCustomers, readCustomer } from '../../customers/read-customer.ts';
 import { countConflicts, listConflicts } from './customer-conflicts.ts';
 import { mergeCustomers } from './merge-customers.ts';
 import { previewMerge } from './merge-preview.ts';

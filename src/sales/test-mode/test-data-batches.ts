@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lockClocks } from '../channel/clock.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { projectItems } from '../channel/projection/project-items.ts';
-import { DomainError } from '../contract/domain-error.ts';
-import { lockCustomers } from '../customers/upsert-customers.ts';
-import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { cancelTestDeliveries } from '../webhooks/delivery-queue/cancel-test-deliveries.ts';
+import { lockClocks } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { projectItems } from '../../channel/projection/project-items.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { lockCustomers } from '../../customers/upsert-customers.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { cancelTestDeliveries } from '../../webhooks/delivery-queue/cancel-test-deliveries.ts';
 import type { DeletedTestData } from './test-data.ts';
 
 /** Rows that one transaction deletes. An order may have 0.8 MB. */

@@ -1,6 +1,6 @@
-import { linksOfCustomers, readCustomer } from '../customers/read-customer.ts';
-import type { Queryable } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { linksOfCustomers, readCustomer } from '../../customers/read-customer.ts';
+import type { Queryable } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
 
 const ORDERS_IN_PIECE = 50;
 const SALES_LIMIT = 10_000;

@@ -1,7 +1,12 @@
-import { DomainError } from '../contract/domain-error.ts';
-import { type MergedField, mergedFields } from '../customers/merged-fields.ts';
-import { type CustomerDetails, type CustomerLink, linksOfCustomers, readCustomer } from '../customers/read-customer.ts';
-import type { Database } from '../db/database.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { type MergedField, mergedFields } from '../../customers/merged-fields.ts';
+import {
+  type CustomerDetails,
+  type CustomerLink,
+  linksOfCustomers,
+  readCustomer,
+} from '../../customers/read-customer.ts';
+import type { Database } from '../../db/database.ts';
 import { listConflicts } from './customer-conflicts.ts';
 import { type CustomerSpend, spendOfCustomers } from './customer-spend.ts';
 

@@ -1,15 +1,15 @@
-import type { ChannelContext } from '../channel/context.ts';
-import { pingOf, type TestEvent } from '../channel/ping.ts';
-import { withStamp } from '../channel/projection/documents.ts';
-import { findDocument } from '../channel/reads/document-rows.ts';
-import type { EventType } from '../contract/event-types.ts';
-import { isId } from '../contract/ids.ts';
-import { type Order, orderExample } from '../contract/resources/order.ts';
-import type { Transaction } from '../db/database.ts';
-import { newId } from '../ids/new-id.ts';
-import type { Endpoint } from '../webhooks/outbox.ts';
-import { presentOrder } from './orders/change-order.ts';
-import { findOrder } from './orders/read-orders.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { pingOf, type TestEvent } from '../../channel/ping.ts';
+import { withStamp } from '../../channel/projection/documents.ts';
+import { findDocument } from '../../channel/reads/document-rows.ts';
+import type { EventType } from '../../contract/event-types.ts';
+import { isId } from '../../contract/ids.ts';
+import { type Order, orderExample } from '../../contract/resources/order.ts';
+import type { Transaction } from '../../db/database.ts';
+import { newId } from '../../ids/new-id.ts';
+import type { Endpoint } from '../../webhooks/outbox.ts';
+import { presentOrder } from '../orders/change-order.ts';
+import { findOrder } from '../orders/read-orders.ts';
 
 /** An event that a client asks for while it tests: its type, and what it is about. Null makes something up. */
 export type TestEventRequest = { type: EventType; objectId: string | null };

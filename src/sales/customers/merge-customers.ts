@@ -1,17 +1,17 @@
-import type { Actor } from '../audit/actor.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import { advanceClocks, lockClocks, nextStamp } from '../channel/clock.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { DomainError } from '../contract/domain-error.ts';
-import { PERSONAL_FIELDS } from '../customers/merged-fields.ts';
-import { lockCustomers, openCustomerUpserts } from '../customers/upsert-customers.ts';
-import type { Transaction } from '../db/database.ts';
-import { type Sql, sql } from '../db/sql.ts';
-import { integrationsWith, lockOrders } from './lock-in-order.ts';
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { advanceClocks, lockClocks, nextStamp } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
+import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
+import type { Transaction } from '../../db/database.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { integrationsWith, lockOrders } from '../lock-in-order.ts';
+import { draftBuyer } from '../orders/order-draft.ts';
+import { forEachOrderPage } from '../orders/order-pages.ts';
+import { type LockedOrder, rewriteOrders } from '../orders/rewrite-orders.ts';
 import { assertMergeable, CONFLICT_LIMIT } from './merge-preview.ts';
-import { draftBuyer } from './orders/order-draft.ts';
-import { forEachOrderPage } from './orders/order-pages.ts';
-import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
 
 /** The two customers to merge, of one dealer and one mode. */
 type Pair = { organizationId: string; keptId: string; mergedId: string; isTest: boolean };

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import { changing, untilBlocked } from '../../test/harness/database/locks.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { addShop, freshKey, openShop, type Shop } from '../../test/harness/shop.ts';
-import { publishNew, watch } from '../../test/harness/stock.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
-import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { mergeCustomers } from './merge-customers.ts';
-import { cancelSale, confirmOrder } from './orders/order-operations.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { changing, untilBlocked } from '../../../test/harness/database/locks.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { addShop, freshKey, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { publishNew, watch } from '../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { mergeCustomers } from '../customers/merge-customers.ts';
+import { cancelSale, confirmOrder } from '../orders/order-operations.ts';
 import { deleteTestData } from './test-data.ts';
 
 let world: World;

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import { observe } from '../../test/harness/observe.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
-import { sql } from '../db/sql.ts';
-import { newId } from '../ids/new-id.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { observe } from '../../../test/harness/observe.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../ids/new-id.ts';
+import { dismissOrder } from '../orders/order-operations.ts';
 import { assignCustomer } from './assign-customer.ts';
 import { mergeCustomers } from './merge-customers.ts';
-import { dismissOrder } from './orders/order-operations.ts';
 
 let world: World;
 before(async () => {

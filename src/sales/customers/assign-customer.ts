@@ -1,15 +1,15 @@
-import type { Actor } from '../audit/actor.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import { commitAndWake } from '../channel/commit-and-wake.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { DomainError } from '../contract/domain-error.ts';
-import { orderCan } from '../contract/order-can.ts';
-import type { Order } from '../contract/resources/order.ts';
-import { lockCustomers } from '../customers/upsert-customers.ts';
-import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { changeOrder, missingOrder, type OpenOrder } from './orders/change-order.ts';
-import { assertMay } from './orders/order-operations.ts';
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { commitAndWake } from '../../channel/commit-and-wake.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { DomainError } from '../../contract/domain-error.ts';
+import { orderCan } from '../../contract/order-can.ts';
+import type { Order } from '../../contract/resources/order.ts';
+import { lockCustomers } from '../../customers/upsert-customers.ts';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { changeOrder, missingOrder, type OpenOrder } from '../orders/change-order.ts';
+import { assertMay } from '../orders/order-operations.ts';
 
 /**
  * Sets the customer of an order, in any status; null removes it. This decides a conflict of the reported buyer for this

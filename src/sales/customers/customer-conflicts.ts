@@ -1,9 +1,9 @@
-import type { Order } from '../contract/resources/order.ts';
-import { type CustomerDraft, emailKey } from '../customers/customer-draft.ts';
-import { readCustomers, readLinks, type StoredCustomer } from '../customers/customer-rows.ts';
-import type { Database, Queryable, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { draftBuyer } from './orders/order-draft.ts';
+import type { Order } from '../../contract/resources/order.ts';
+import { type CustomerDraft, emailKey } from '../../customers/customer-draft.ts';
+import { readCustomers, readLinks, type StoredCustomer } from '../../customers/customer-rows.ts';
+import type { Database, Queryable, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { draftBuyer } from '../orders/order-draft.ts';
 
 /** An order whose reported buyer is several of the dealer's customers, or somebody else's external id. */
 export type CustomerConflict = {

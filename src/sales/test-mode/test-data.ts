@@ -1,13 +1,13 @@
-import type { Actor } from '../audit/actor.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import { lockClocks } from '../channel/clock.ts';
-import type { ChannelContext } from '../channel/context.ts';
-import { projectItems } from '../channel/projection/project-items.ts';
-import { lockCustomers } from '../customers/upsert-customers.ts';
-import type { Queryable, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { cancelTestDeliveries } from '../webhooks/delivery-queue/cancel-test-deliveries.ts';
-import { lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
+import type { Actor } from '../../audit/actor.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { lockClocks } from '../../channel/clock.ts';
+import type { ChannelContext } from '../../channel/context.ts';
+import { projectItems } from '../../channel/projection/project-items.ts';
+import { lockCustomers } from '../../customers/upsert-customers.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { cancelTestDeliveries } from '../../webhooks/delivery-queue/cancel-test-deliveries.ts';
+import { lockFreeOrders, lockInOrder, lockOrders } from '../lock-in-order.ts';
 import { assertOwner, deleteMostTestData } from './test-data-batches.ts';
 
 export type DeletedTestData = { orders: number; customers: number };

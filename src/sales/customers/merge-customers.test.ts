@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { TESTER } from '../../test/harness/actor.ts';
-import { assertRefused } from '../../test/harness/refusal.ts';
-import { addShop, faultOf, openShop, type Shop } from '../../test/harness/shop.ts';
-import { startWorld, type World } from '../../test/harness/world.ts';
-import { sql } from '../db/sql.ts';
-import { newId } from '../ids/new-id.ts';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { addShop, faultOf, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../ids/new-id.ts';
 import { mergeCustomers } from './merge-customers.ts';
 
 let world: World;
