@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openapiDocument } from '../../src/contract/openapi.ts';
+import { openapiDocument } from '../../src/contract/openapi/openapi.ts';
 import { HEY_API_USAGE, OPENAPI_TYPESCRIPT_USAGE, PYTHON_USAGE } from './usages.ts';
 
 /**

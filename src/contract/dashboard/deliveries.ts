@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { EVENT_TYPES } from '../event-types.ts';
-import { EXPECTED_ANNOTATION } from '../openapi-schemas.ts';
+import { EXPECTED_ANNOTATION } from '../openapi/openapi-schemas.ts';
 import {
   DELIVERY_STATUS_LABELS,
   type DeliveryStatusName,

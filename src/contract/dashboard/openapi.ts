@@ -1,5 +1,5 @@
 import { DOMAIN_ERROR_STATUS } from '../domain-error.ts';
-import { hoist, parametersFrom } from '../openapi.ts';
+import { hoist, parametersFrom } from '../openapi/openapi.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { EDGE_ERROR_STATUS } from './errors.ts';
 import type { DashboardOperation } from './operation.ts';

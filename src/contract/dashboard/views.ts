@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { EXPECTED_ANNOTATION } from '../openapi-schemas.ts';
+import { EXPECTED_ANNOTATION } from '../openapi/openapi-schemas.ts';
 import { operation } from './operation.ts';
 
 /** The lists of the dashboard that have views. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { BULK_RECORDS_LIMIT, METADATA_LIMIT_BYTES, STRING_LENGTH_LIMIT } from '../limits.ts';
-import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../openapi-schemas.ts';
+import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../openapi/openapi-schemas.ts';
 import { Address, Nullable, TimestampOf, timestampExample } from './common.ts';
 import { addressExample } from './listing.ts';
 

@@ -6,7 +6,7 @@ import {
   ORDER_LINES_LIMIT,
   STRING_LENGTH_LIMIT,
 } from '../limits.ts';
-import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION } from '../openapi-schemas.ts';
+import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION } from '../openapi/openapi-schemas.ts';
 import { CurrencyCode, Nullable, OneOf, Timestamp, TimestampOf, timestampExample, UPDATED_AT } from './common.ts';
 import { AddressInput, identityFields, METADATA_SIZE, Metadata, optionalText } from './customer.ts';
 

@@ -1,4 +1,4 @@
-import { openapiDocument } from '../../contract/openapi.ts';
+import { openapiDocument } from '../../contract/openapi/openapi.ts';
 import type { Operation } from '../../contract/operations.ts';
 import type { JsonSchema } from './markup/schema-fields.ts';
 

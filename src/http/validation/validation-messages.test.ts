@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import Type, { type TSchema } from 'typebox';
 import { DASHBOARD_OPERATIONS } from '../../contract/dashboard/operations.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { EXPECTED_ANNOTATION } from '../../contract/openapi-schemas.ts';
+import { EXPECTED_ANNOTATION } from '../../contract/openapi/openapi-schemas.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { BulkInput } from '../../contract/resources/customer.ts';
 import { OrderInput } from '../../contract/resources/order.ts';

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { EXPECTED_ANNOTATION } from '../../contract/openapi-schemas.ts';
+import { EXPECTED_ANNOTATION } from '../../contract/openapi/openapi-schemas.ts';
 import { kindOf, shownText } from '../../contract/shown-value.ts';
 
 /**

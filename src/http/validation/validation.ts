@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, SafePromiseLike } from 'fastify';
 import { eventLoopSlices, type Steps } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../../contract/openapi-schemas.ts';
+import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../../contract/openapi/openapi-schemas.ts';
 import { keyOfLargeBody } from '../json/json-body.ts';
 import { lazy } from '../lazy.ts';
 import { validationMessage } from './validation-messages.ts';

@@ -2,7 +2,7 @@ import { lockClocks, stampOf } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
 import { RESERVATION_LIFETIME_LIMIT_SECONDS } from '../../contract/limits.ts';
-import { reservationStep } from '../../contract/reservation-states.ts';
+import { reservationStep } from '../../contract/states/reservation-states.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';

@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../../channel/context.ts';
-import { type ReservationStatus, reservationStep } from '../../contract/reservation-states.ts';
+import { type ReservationStatus, reservationStep } from '../../contract/states/reservation-states.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { presenter } from '../../channel/projection/plan-projection.ts';
-import type { ReservationStatus } from '../../contract/reservation-states.ts';
 import type { Reservation } from '../../contract/resources/reservation.ts';
+import type { ReservationStatus } from '../../contract/states/reservation-states.ts';
 import type { JsonObject } from '../../contract/versions.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 

@@ -1,7 +1,7 @@
 import { Button, Group, Menu, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { STRING_LENGTH_LIMIT } from '../../../../src/contract/limits.ts';
-import { orderCan, type Permission } from '../../../../src/contract/order-can.ts';
+import { orderCan, type Permission } from '../../../../src/contract/states/order-can.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { ReasonButton } from '../integrations/reason-button.tsx';

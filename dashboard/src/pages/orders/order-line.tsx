@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { UNMATCHED_REASON_LABELS } from '../../../../src/contract/dashboard/order-labels.ts';
-import { orderCan } from '../../../../src/contract/order-can.ts';
+import { orderCan } from '../../../../src/contract/states/order-can.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';

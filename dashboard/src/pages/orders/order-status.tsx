@@ -1,4 +1,4 @@
-import type { OrderStatus as StatusName } from '../../../../src/contract/order-states.ts';
+import type { OrderStatus as StatusName } from '../../../../src/contract/states/order-states.ts';
 import { Status } from '../../ui/status.tsx';
 
 type Facts = { status: StatusName; line_count: number; matched_count: number };

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { orderCan } from '../../../../src/contract/order-can.ts';
+import { orderCan } from '../../../../src/contract/states/order-can.ts';
 import { type Order, type Suggestion, suggestionsQuery } from './order-queries.ts';
 
 /** What unmatched lines may be about, by line; only asked for while a line can be matched. */

@@ -11,7 +11,7 @@ import {
   RESERVATION_TRANSITIONS,
   type ReservationOperation,
   type ReservationTransition,
-} from '../../../contract/reservation-states.ts';
+} from '../../../contract/states/reservation-states.ts';
 import { type Chapter, endpointLink } from '../chapter.ts';
 import { type Html, html } from '../markup/html.ts';
 import { errorLink } from '../markup/text.ts';

@@ -1,4 +1,4 @@
-import { openapiDocument } from '../../../contract/openapi.ts';
+import { openapiDocument } from '../../../contract/openapi/openapi.ts';
 import type { OpenHandler } from '../handler.ts';
 
 /** Built once for each base URL: the endpoint is open to everyone, and building it takes milliseconds. */

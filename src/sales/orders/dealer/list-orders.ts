@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../../contract/order-states.ts';
+import type { OrderStatus } from '../../../contract/states/order-states.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { FOUND_LIMIT, searchQueryOf } from '../../../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../../db/sql.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../../contract/operations.ts';
-import { orderStep } from '../../../../contract/order-states.ts';
+import { orderStep } from '../../../../contract/states/order-states.ts';
 import { changeOrders, type OpenOrder, presentOrder } from '../../../../sales/orders/change-order.ts';
 import { cancelByClient } from '../../../../sales/orders/order-operations.ts';
 import type { Handler } from '../../handler.ts';

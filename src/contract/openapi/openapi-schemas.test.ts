@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { EVENT_TYPES, type EventType } from './event-types.ts';
+import { EVENT_TYPES, type EventType } from '../event-types.ts';
+import { eventExample, eventExampleOf, eventSchemaName } from '../resources/event.ts';
 import { openapiDocument } from './openapi.ts';
-import { eventExample, eventExampleOf, eventSchemaName } from './resources/event.ts';
 
 type Json = { [key: string]: unknown };
 type Schema = Json & { enum?: unknown[]; anyOf?: Schema[]; pattern?: string };

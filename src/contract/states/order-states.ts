@@ -1,5 +1,5 @@
-import type { EventType } from './event-types.ts';
-import type { Order } from './resources/order.ts';
+import type { EventType } from '../event-types.ts';
+import type { Order } from '../resources/order.ts';
 
 /**
  * The states of an order, as one table: who may do what in which status, what the order becomes, and what else happens.

@@ -1,4 +1,4 @@
-import type { Reservation } from './resources/reservation.ts';
+import type { Reservation } from '../resources/reservation.ts';
 
 /**
  * The states of a reservation, as one table: who may do what in which status, and what the reservation becomes. The API,

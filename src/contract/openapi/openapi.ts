@@ -6,13 +6,13 @@ import {
   type ErrorCode,
   type ErrorFacts,
   errorEnvelope,
-} from './errors.ts';
-import { IDEMPOTENCY_KEY_LENGTH_LIMIT, JSON_DEPTH_LIMIT } from './limits.ts';
+} from '../errors.ts';
+import { IDEMPOTENCY_KEY_LENGTH_LIMIT, JSON_DEPTH_LIMIT } from '../limits.ts';
+import { errorsOf, OPERATIONS, type Operation, TAGS } from '../operations.ts';
+import { orderExample } from '../resources/order.ts';
+import { CURRENT_VERSION } from '../versions.ts';
 import { answerSchema, requestSchema } from './openapi-schemas.ts';
 import { webhookDescriptions } from './openapi-webhooks.ts';
-import { errorsOf, OPERATIONS, type Operation, TAGS } from './operations.ts';
-import { orderExample } from './resources/order.ts';
-import { CURRENT_VERSION } from './versions.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
-import { EVENT_TYPES, type EventType } from './event-types.ts';
-import { eventExample, eventExampleOf, eventSchemaName } from './resources/event.ts';
-import { WEBHOOK_HEADERS } from './webhooks.ts';
+import { EVENT_TYPES, type EventType } from '../event-types.ts';
+import { eventExample, eventExampleOf, eventSchemaName } from '../resources/event.ts';
+import { WEBHOOK_HEADERS } from '../webhooks.ts';
 
 type Json = Record<string, unknown>;
 
