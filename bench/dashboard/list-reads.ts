@@ -1,4 +1,4 @@
-import { STOCK_SORTS } from '../../src/contract/dashboard/stock.ts';
+import { STOCK_SORTS } from '../../src/contract/dashboard/stock/stock.ts';
 import { itemIdOf } from '../../test/harness/database/many-rows.ts';
 import type { Read } from './compare-reads.ts';
 import type { BenchDealer } from './dealer.ts';

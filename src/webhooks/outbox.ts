@@ -1,4 +1,4 @@
-import type { UnsentReason } from '../contract/dashboard/delivery-labels.ts';
+import type { UnsentReason } from '../contract/dashboard/integrations/delivery-labels.ts';
 import { type EventType, isSubscribed } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';

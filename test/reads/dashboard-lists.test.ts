@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ORDER_TABS } from '../../src/contract/dashboard/order-labels.ts';
-import { STOCK_SORTS } from '../../src/contract/dashboard/stock.ts';
+import { ORDER_TABS } from '../../src/contract/dashboard/orders/order-labels.ts';
+import { STOCK_SORTS } from '../../src/contract/dashboard/stock/stock.ts';
 import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
 import { countApiRequests, listApiRequests, type RequestFilter } from '../../src/http/logging/api-requests.ts';

@@ -2,7 +2,7 @@ import { Group, Progress, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../src/contract/dashboard/jobs.ts';
+import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../src/contract/dashboard/stock/jobs.ts';
 import { BASE_PATH, type Output } from '../api/client.ts';
 import { read, useOperation } from '../api/queries.ts';
 import { formatNumber } from '../format.ts';

@@ -1,4 +1,4 @@
-import { PERIODS, TEST_DATA_LABELS } from '../../../src/contract/dashboard/order-labels.ts';
+import { PERIODS, TEST_DATA_LABELS } from '../../../src/contract/dashboard/orders/order-labels.ts';
 import { EVENT_TYPES } from '../../../src/contract/event-types.ts';
 import type { ChoiceFilter, Filter } from './filters.tsx';
 import type { TimeRangeFilter } from './time-range.tsx';

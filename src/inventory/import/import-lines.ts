@@ -1,4 +1,4 @@
-import type { StockJobCount } from '../../contract/dashboard/jobs.ts';
+import type { StockJobCount } from '../../contract/dashboard/stock/jobs.ts';
 import type { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';

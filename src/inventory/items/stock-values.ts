@@ -1,4 +1,4 @@
-import type { StockStatus } from '../../contract/dashboard/stock.ts';
+import type { StockStatus } from '../../contract/dashboard/stock/stock.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 

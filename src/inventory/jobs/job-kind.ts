@@ -2,7 +2,7 @@ import type { Actor } from '../../audit/actor.ts';
 import type { AuditedObject } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { AuditAction } from '../../contract/audit-actions.ts';
-import type { StockJobKindName } from '../../contract/dashboard/jobs.ts';
+import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import type { Transaction } from '../../db/database.ts';
 import type { SsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import type { PhotoFiles } from '../photos/photo-files.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../../audit/actor.ts';
-import type { StockJobKindName, StockJobStatus } from '../../contract/dashboard/jobs.ts';
 import { UNDO_LIMIT_DAYS, UNFINISHED_JOBS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { COUNT_LIMIT } from '../../contract/dashboard/list.ts';
+import type { StockJobKindName, StockJobStatus } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import {
   type Database,

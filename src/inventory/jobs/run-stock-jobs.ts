@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addAuditObjects, recordAudit } from '../../audit/record-audit.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
-import type { StockJobKindName } from '../../contract/dashboard/jobs.ts';
+import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';

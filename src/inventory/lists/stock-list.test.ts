@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { part, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
-import { STOCK_SORTS } from '../../contract/dashboard/stock.ts';
+import { STOCK_SORTS } from '../../contract/dashboard/stock/stock.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
 import { createItem, editItem, setHidden } from '../items/items.ts';

@@ -1,5 +1,5 @@
 import { COUNT_LIMIT } from '../../contract/dashboard/list.ts';
-import type { StockSort, StockStatus } from '../../contract/dashboard/stock.ts';
+import type { StockSort, StockStatus } from '../../contract/dashboard/stock/stock.ts';
 import type { Queryable } from '../../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';

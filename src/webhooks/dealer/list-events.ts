@@ -1,4 +1,4 @@
-import type { EventOutcome, UnsentReason } from '../../contract/dashboard/delivery-labels.ts';
+import type { EventOutcome, UnsentReason } from '../../contract/dashboard/integrations/delivery-labels.ts';
 import { EVENT_TYPES } from '../../contract/event-types.ts';
 import { firstIdAt, idTimeMs } from '../../contract/ids.ts';
 import type { Database } from '../../db/database.ts';

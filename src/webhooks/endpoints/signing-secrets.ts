@@ -1,6 +1,6 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
-import { GRACE_MAX_HOURS } from '../../contract/dashboard/integrations.ts';
+import { GRACE_MAX_HOURS } from '../../contract/dashboard/integrations/integrations.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';

@@ -1,6 +1,6 @@
 import { Code, Group, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { TEST_DATA_LABELS } from '../../../../src/contract/dashboard/order-labels.ts';
+import { TEST_DATA_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { formatCount, formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';

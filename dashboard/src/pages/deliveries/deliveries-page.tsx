@@ -7,7 +7,7 @@ import {
   DELIVERY_STATUS_LABELS,
   type DeliveryStatusName,
   RESPONSE_LABELS,
-} from '../../../../src/contract/dashboard/delivery-labels.ts';
+} from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';

@@ -1,7 +1,7 @@
 import { Alert, Group, Stack, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations.ts';
+import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations/integrations.ts';
 import { formatDuration } from '../../format.ts';
 import { pathOfId, paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';

@@ -1,5 +1,8 @@
 import { Group, Text } from '@mantine/core';
-import { DELIVERY_STATUS_LABELS, type DeliveryStatusName } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import {
+  DELIVERY_STATUS_LABELS,
+  type DeliveryStatusName,
+} from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { formatDuration } from '../../format.ts';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations.ts';
+import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations/integrations.ts';
 import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatCount } from '../../format.ts';
 import { paths } from '../../paths.ts';

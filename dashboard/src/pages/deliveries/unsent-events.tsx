@@ -1,5 +1,8 @@
 import { Text } from '@mantine/core';
-import { UNSENT_REASON_LABELS, type UnsentReason } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import {
+  UNSENT_REASON_LABELS,
+  type UnsentReason,
+} from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { formatCount } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { TextLink } from '../../ui/text-link.tsx';

@@ -1,4 +1,4 @@
-import { UNSENT_REASON_LABELS } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import { UNSENT_REASON_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { Status } from '../../ui/status.tsx';
 import { DeliveryStatus } from '../deliveries/delivery-parts.tsx';
 import type { EventRow } from './event-queries.ts';

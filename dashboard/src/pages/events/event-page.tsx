@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { AUDIT_ACTION_LABELS } from '../../../../src/contract/audit-actions.ts';
-import { UNSENT_REASON_TEXTS } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import { UNSENT_REASON_TEXTS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { EVENT_TYPES, type EventType } from '../../../../src/contract/event-types.ts';
 import { pathOfId, paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';

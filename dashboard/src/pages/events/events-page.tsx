@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { EVENT_OUTCOME_LABELS } from '../../../../src/contract/dashboard/delivery-labels.ts';
+import { EVENT_OUTCOME_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';

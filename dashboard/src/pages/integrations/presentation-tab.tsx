@@ -7,7 +7,7 @@ import {
   MARKUP_MAX_BASIS_POINTS,
   MARKUP_MIN_BASIS_POINTS,
   ROUNDING_LABELS,
-} from '../../../../src/contract/dashboard/integrations.ts';
+} from '../../../../src/contract/dashboard/integrations/integrations.ts';
 import { api, type Input, type Output } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../format.ts';

@@ -1,6 +1,6 @@
 import { Alert, Select, Stack, Switch, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations.ts';
+import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations/integrations.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatTime } from '../../format.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';

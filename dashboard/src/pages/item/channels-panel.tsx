@@ -1,6 +1,6 @@
 import { Code, Switch, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { ROUNDING_LABELS } from '../../../../src/contract/dashboard/integrations.ts';
+import { ROUNDING_LABELS } from '../../../../src/contract/dashboard/integrations/integrations.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';

@@ -1,6 +1,6 @@
 import { Button, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { type ItemMovement, MOVEMENT_LABELS } from '../../../../src/contract/dashboard/items.ts';
+import { type ItemMovement, MOVEMENT_LABELS } from '../../../../src/contract/dashboard/stock/items.ts';
 import { UNITS_LIMIT } from '../../../../src/contract/limits.ts';
 import type { ApiFailure } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';

@@ -1,4 +1,4 @@
-import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../../src/contract/dashboard/jobs.ts';
+import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../../src/contract/dashboard/stock/jobs.ts';
 import { formatNumber } from '../../format.ts';
 import type { Job } from './jobs-queries.ts';
 

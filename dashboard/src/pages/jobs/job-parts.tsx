@@ -1,5 +1,5 @@
 import { Button, Group, Progress, Stack, Table, Text } from '@mantine/core';
-import { STOCK_JOB_STATUSES } from '../../../../src/contract/dashboard/jobs.ts';
+import { STOCK_JOB_STATUSES } from '../../../../src/contract/dashboard/stock/jobs.ts';
 import { apiUrl } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';

@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { STOCK_JOB_KINDS, STOCK_JOB_STATUSES } from '../../../../src/contract/dashboard/jobs.ts';
+import { STOCK_JOB_KINDS, STOCK_JOB_STATUSES } from '../../../../src/contract/dashboard/stock/jobs.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';

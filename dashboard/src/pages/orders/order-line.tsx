@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { UNMATCHED_REASON_LABELS } from '../../../../src/contract/dashboard/order-labels.ts';
+import { UNMATCHED_REASON_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { orderCan } from '../../../../src/contract/states/order-can.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../format.ts';

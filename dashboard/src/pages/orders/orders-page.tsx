@@ -1,7 +1,7 @@
 import { Code, Group, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { ORDER_TABS, type OrderTab } from '../../../../src/contract/dashboard/order-labels.ts';
+import { ORDER_TABS, type OrderTab } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { apiUrl, type Input } from '../../api/client.ts';
 import { formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';

@@ -1,5 +1,5 @@
 import { Button, Skeleton, Text } from '@mantine/core';
-import type { SuggestionReason } from '../../../../src/contract/dashboard/order-labels.ts';
+import type { SuggestionReason } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
 import { useSession } from '../../shell/session.ts';

@@ -2,7 +2,7 @@ import { ActionIcon, Anchor, Button, Group, Menu, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import type { SaleTab } from '../../../../src/contract/dashboard/order-labels.ts';
+import type { SaleTab } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { apiUrl, type Input } from '../../api/client.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';

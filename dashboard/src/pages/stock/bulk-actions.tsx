@@ -1,6 +1,6 @@
 import { Button, Menu, Tooltip } from '@mantine/core';
 import { useState } from 'react';
-import { BULK_ACTIONS, type BulkAction } from '../../../../src/contract/dashboard/bulk.ts';
+import { BULK_ACTIONS, type BulkAction } from '../../../../src/contract/dashboard/stock/bulk.ts';
 import { useOwnerOnlyReason } from '../../shell/session.ts';
 import type { Selection } from '../../table/selection.ts';
 import { Icon } from '../../ui/icons.tsx';

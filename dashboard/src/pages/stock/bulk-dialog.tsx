@@ -1,7 +1,7 @@
 import { Button, Group, Modal, NumberInput, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { BulkAction } from '../../../../src/contract/dashboard/bulk.ts';
+import type { BulkAction } from '../../../../src/contract/dashboard/stock/bulk.ts';
 import { api, type Input } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';

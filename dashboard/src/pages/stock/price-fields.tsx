@@ -1,7 +1,7 @@
 import { Group, NumberInput, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { exponentOf } from '../../../../src/contract/currencies.ts';
-import { PERCENT_MAX } from '../../../../src/contract/dashboard/bulk.ts';
+import { PERCENT_MAX } from '../../../../src/contract/dashboard/stock/bulk.ts';
 import { formatMoney } from '../../format.ts';
 import type { StockItem } from './stock-queries.ts';
 

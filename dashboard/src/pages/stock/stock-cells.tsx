@@ -1,5 +1,5 @@
 import { Group, Text, Tooltip } from '@mantine/core';
-import { STOCK_STATUS_LABELS } from '../../../../src/contract/dashboard/stock.ts';
+import { STOCK_STATUS_LABELS } from '../../../../src/contract/dashboard/stock/stock.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';

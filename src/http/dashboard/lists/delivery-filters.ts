@@ -1,5 +1,5 @@
-import type { DeliveryStatusName } from '../../../contract/dashboard/delivery-labels.ts';
-import type { Period } from '../../../contract/dashboard/order-labels.ts';
+import type { DeliveryStatusName } from '../../../contract/dashboard/integrations/delivery-labels.ts';
+import type { Period } from '../../../contract/dashboard/orders/order-labels.ts';
 import type { ChannelName } from '../../../dealers/integrations/integrations.ts';
 import { type DeliveryFilter, EVERY_DELIVERY, type IdPage } from '../../../webhooks/dealer/list-deliveries.ts';
 import { findDelivery } from '../../../webhooks/delivery-queue/delivery-log.ts';

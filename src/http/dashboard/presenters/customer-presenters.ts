@@ -4,7 +4,7 @@ import type {
   CustomerPage,
   CustomerRow,
   MergePreview as PreviewShape,
-} from '../../../contract/dashboard/customers.ts';
+} from '../../../contract/dashboard/orders/customers.ts';
 import type { ListedCustomer } from '../../../customers/list-customers.ts';
 import type { MergedField } from '../../../customers/merged-fields.ts';
 import type { CustomerDetails, CustomerLink } from '../../../customers/read-customer.ts';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { EventObject } from '../../../contract/dashboard/deliveries.ts';
+import type { EventObject } from '../../../contract/dashboard/integrations/deliveries.ts';
 import { isId } from '../../../contract/ids.ts';
 import type { Queryable } from '../../../db/database.ts';
 import type { ChannelName } from '../../../dealers/integrations/integrations.ts';

@@ -1,4 +1,4 @@
-import type { SaleRow } from '../../../contract/dashboard/sales.ts';
+import type { SaleRow } from '../../../contract/dashboard/orders/sales.ts';
 import type { CustomerName } from '../../../customers/customer-names.ts';
 import { money } from '../../../inventory/csv/cells.ts';
 import type { ListedOrder } from '../../../sales/orders/dealer/list-orders.ts';

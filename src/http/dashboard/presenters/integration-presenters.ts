@@ -5,7 +5,10 @@ import type {
   PresentationPreview,
   ShownItem,
 } from '../../../channel/projection/preview-presentation.ts';
-import type { IntegrationDetail, integrationOperations } from '../../../contract/dashboard/integrations.ts';
+import type {
+  IntegrationDetail,
+  integrationOperations,
+} from '../../../contract/dashboard/integrations/integrations.ts';
 import type { BodyOf, ResponseOf } from '../../../contract/dashboard/operation.ts';
 import type { DeletionJob } from '../../../dealers/deletions.ts';
 import type { DealerIntegration } from '../../../dealers/integrations/integration-list.ts';

@@ -1,6 +1,6 @@
 import { type ChannelPreview, type ItemDraft, previewItem } from '../../../channel/projection/preview-item.ts';
 import type { PriceSteps } from '../../../channel/projection/pricing.ts';
-import type { ItemChannel, ItemPage } from '../../../contract/dashboard/items.ts';
+import type { ItemChannel, ItemPage } from '../../../contract/dashboard/stock/items.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { organizationDefaults } from '../../../dealers/organization-settings.ts';
 import { type ItemDetails, readItem } from '../../../inventory/items/read-item.ts';

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { PERIODS, type Period, type TestData } from '../../../contract/dashboard/order-labels.ts';
-import type { CustomerGlance, ItemGlance, OrderPage, OrderRow } from '../../../contract/dashboard/orders.ts';
+import { PERIODS, type Period, type TestData } from '../../../contract/dashboard/orders/order-labels.ts';
+import type { CustomerGlance, ItemGlance, OrderPage, OrderRow } from '../../../contract/dashboard/orders/orders.ts';
 import type { CustomerName } from '../../../customers/customer-names.ts';
 import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
 import type { ListedOrder } from '../../../sales/orders/dealer/list-orders.ts';

@@ -1,7 +1,7 @@
 import { type AuditRow, listAudit } from '../../../audit/read-audit.ts';
 import type { Values } from '../../../audit/record-audit.ts';
 import { AUDIT_ACTOR_LABELS, type AuditAction } from '../../../contract/audit-actions.ts';
-import type { TimelineEntry } from '../../../contract/dashboard/orders.ts';
+import type { TimelineEntry } from '../../../contract/dashboard/orders/orders.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { type OrderDetails, readDealerOrder } from '../../../sales/orders/dealer/order-details.ts';
 import { listOrderEvents, type OrderEvent } from '../../../webhooks/order-events.ts';

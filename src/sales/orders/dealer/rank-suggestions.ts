@@ -1,4 +1,4 @@
-import type { SuggestionReason } from '../../../contract/dashboard/order-labels.ts';
+import type { SuggestionReason } from '../../../contract/dashboard/orders/order-labels.ts';
 import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
 
 /** What the client reported of a line. */

@@ -1,4 +1,4 @@
-import type { UnmatchedReason } from '../../../contract/dashboard/order-labels.ts';
+import type { UnmatchedReason } from '../../../contract/dashboard/orders/order-labels.ts';
 import type { Order } from '../../../contract/resources/order.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';

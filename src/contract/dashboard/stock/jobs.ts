@@ -1,0 +1,125 @@
+import Type, { type Static } from 'typebox';
+import { listOf, listQuery } from '../list.ts';
+import { operation } from '../operation.ts';
+
+/** The kinds of long work on stock, in the words in which people read them. */
+export const STOCK_JOB_KINDS = {
+  import_check: 'Check of a file',
+  import: 'Import',
+  bulk_change: 'Bulk change',
+  bulk_delete: 'Bulk deletion',
+  undo: 'Undo',
+} as const;
+export type StockJobKindName = keyof typeof STOCK_JOB_KINDS;
+
+export const STOCK_JOB_STATUSES = {
+  queued: 'Waiting',
+  running: 'Running',
+  done: 'Done',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+} as const;
+export type StockJobStatus = keyof typeof STOCK_JOB_STATUSES;
+
+/** What a job's result counts, in the order in which it is shown. */
+export const STOCK_JOB_COUNTS = {
+  created: 'created',
+  changed: 'changed',
+  unchanged: 'unchanged',
+  removed: 'removed',
+  photos: 'photos added',
+  photos_removed: 'photos removed',
+  photos_wrong: 'photos not taken',
+  units_kept: 'sold or reserved, units kept',
+  skipped: 'skipped, changed since',
+  wrong: 'wrong',
+} as const;
+export type StockJobCount = keyof typeof STOCK_JOB_COUNTS;
+
+const KindName = Type.Unsafe<StockJobKindName>({ type: 'string', enum: Object.keys(STOCK_JOB_KINDS) });
+const JobStatus = Type.Unsafe<StockJobStatus>({ type: 'string', enum: Object.keys(STOCK_JOB_STATUSES) });
+const Timestamp = Type.String({ format: 'date-time' });
+const OptionalTimestamp = Type.Union([Timestamp, Type.Null()]);
+const OptionalText = Type.Union([Type.String(), Type.Null()]);
+
+export const StockJob = Type.Object(
+  {
+    id: Type.String(),
+    kind: KindName,
+    title: Type.String(),
+    status: JobStatus,
+    total: Type.Union([Type.Integer(), Type.Null()], { description: 'Null until it is counted.' }),
+    done: Type.Integer(),
+    counts: Type.Record(Type.String(), Type.Integer(), { description: 'The result so far, by name.' }),
+    error_count: Type.Integer({ description: 'How many of its errors can be read one by one.' }),
+    error: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed, or what the last try met.' }),
+    asked_by: OptionalText,
+    created_at: Timestamp,
+    started_at: OptionalTimestamp,
+    finished_at: OptionalTimestamp,
+    can_cancel: Type.Boolean(),
+    can_undo: Type.Boolean(),
+    undo_until: OptionalTimestamp,
+    undoes: Type.Union([Type.String(), Type.Null()], { description: 'The job that this one takes back.' }),
+    undone_by: OptionalText,
+  },
+  { $id: 'StockJob' },
+);
+export type StockJob = Static<typeof StockJob>;
+
+const StockJobError = Type.Object(
+  {
+    line: Type.Union([Type.Integer(), Type.Null()]),
+    item_id: OptionalText,
+    stock_number: OptionalText,
+    field: OptionalText,
+    message: Type.String(),
+  },
+  { $id: 'StockJobError' },
+);
+
+const JobId = Type.Object({ job_id: Type.String() });
+
+export const jobOperations = {
+  listJobs: operation({
+    method: 'GET',
+    path: '/jobs',
+    who: 'staff',
+    description: 'Bulk changes, imports and their undo, newest first, with their progress and result.',
+    query: listQuery({ kind: Type.Optional(KindName), status: Type.Optional(JobStatus) }),
+    response: listOf(StockJob),
+  }),
+  getJob: operation({
+    method: 'GET',
+    path: '/jobs/{job_id}',
+    who: 'staff',
+    description: 'One job with its progress, its result and the first of its errors.',
+    params: JobId,
+    response: Type.Object({ job: StockJob, errors: Type.Array(StockJobError) }),
+  }),
+  cancelJob: operation({
+    method: 'POST',
+    path: '/jobs/{job_id}/cancel',
+    who: 'staff',
+    description: 'Ends a job that waits or runs. What it did already stays, and can be undone.',
+    params: JobId,
+    response: null,
+  }),
+  undoJob: operation({
+    method: 'POST',
+    path: '/jobs/{job_id}/undo',
+    who: 'staff',
+    description: 'Takes a job back by another one. What changed since is left as it is.',
+    params: JobId,
+    response: Type.Object({ job_id: Type.String() }),
+  }),
+  exportJobErrors: operation({
+    method: 'GET',
+    path: '/jobs/{job_id}/errors.csv',
+    who: 'staff',
+    description:
+      'The errors of a job as a CSV file. Those of an import have the line beside them, ready to be put right.',
+    params: JobId,
+    response: 'text/csv',
+  }),
+};

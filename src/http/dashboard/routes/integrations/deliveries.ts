@@ -1,0 +1,275 @@
+import {
+  type DeliveryRow,
+  type deliveryOperations,
+  REPLAY_AT_ONCE_LIMIT,
+} from '../../../../contract/dashboard/integrations/deliveries.ts';
+import {
+  DELIVERY_STATUS_LABELS,
+  type DeliveryStatusName,
+  UNSENT_REASON_LABELS,
+  type UnsentReason,
+} from '../../../../contract/dashboard/integrations/delivery-labels.ts';
+import { DomainError } from '../../../../contract/domain-error.ts';
+import { type ChannelName, listChannels } from '../../../../dealers/integrations/integrations.ts';
+import {
+  type DeliveryPage,
+  readDealerDelivery,
+  type ShownAttempt,
+} from '../../../../webhooks/dealer/delivery-details.ts';
+import {
+  countDealerDeliveries,
+  type DeliveryFilter,
+  EVERY_DELIVERY,
+  type ListedDelivery,
+  listDealerDeliveries,
+} from '../../../../webhooks/dealer/list-deliveries.ts';
+import { countDealerEvents } from '../../../../webhooks/dealer/list-events.ts';
+import type { DeliverySummary } from '../../../../webhooks/delivery-queue/delivery-log.ts';
+import {
+  cancelReplay,
+  listRunningReplays,
+  REPLAYABLE_STATUSES,
+  replayDeliveries,
+  startReplay,
+} from '../../../../webhooks/delivery-queue/replay.ts';
+import { readEndpointStatuses } from '../../../../webhooks/endpoints/endpoint-status.ts';
+import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { deliveryFilterOf, idPageOf } from '../../lists/delivery-filters.ts';
+import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { nameOf, objectsOf } from '../../presenters/event-objects.ts';
+
+/** Deliveries have one order. */
+const SORT = '-created';
+const UNSENT_REASONS = Object.keys(UNSENT_REASON_LABELS) as UnsentReason[];
+const STATUSES = Object.keys(DELIVERY_STATUS_LABELS) as DeliveryStatusName[];
+
+export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
+  async listDeliveries({ context, user, query }) {
+    const request = pageRequestOf(query, SORT);
+    const channels = await listChannels(context.db, user.organizationId);
+    const filter = await deliveryFilterOf(context, user, channels, query);
+    const found = await readingPage(request, () => listDealerDeliveries(context.db, filter, idPageOf(request)));
+    const count = await countDealerDeliveries(context.db, filter);
+    const { rows, ...cursors } = pageOf(found, request, SORT, ({ id }) => ({ value: null, id }));
+    const objects = rows.map(({ objectId }) => objectId);
+    const objectOf = await objectsOf(context, user, channels, objects);
+    return {
+      data: rows.map((row) => presentRow(row, objectOf(row.objectId))),
+      ...cursors,
+      count: { value: count.value, is_capped: count.isCapped },
+    };
+  },
+
+  async getDeliveryChoices({ context, user, query }) {
+    const { db } = context;
+    const channels = await listChannels(db, user.organizationId);
+    const integrationIds = channels.map(({ id }) => id);
+    const filter = await deliveryFilterOf(context, user, channels, query);
+    const statuses: [string, { value: number; is_capped: boolean }][] = [];
+    for (const status of STATUSES) statuses.push([status, await countOf(context, { ...filter, statuses: [status] })]);
+    const endpoints = await readEndpointStatuses(db, integrationIds);
+    const integrations = endpoints.map(async ({ integrationId, url, isEnabled, stopReasons }) => ({
+      integration_id: integrationId,
+      name: nameOf(channels, integrationId) ?? '',
+      url,
+      is_enabled: isEnabled,
+      stop_reasons: stopReasons,
+      held: await countOf(context, { ...EVERY_DELIVERY, integrationIds: [integrationId], statuses: ['held'] }),
+    }));
+    const replays = await listRunningReplays(db, integrationIds);
+    return {
+      integrations: await Promise.all(integrations),
+      statuses: Object.fromEntries(statuses),
+      unsent: await countUnsent(context, filter),
+      replays: replays.map(({ id, integrationId, done, total }) => ({
+        id,
+        integration_id: integrationId,
+        done,
+        total,
+      })),
+    };
+  },
+
+  async getDelivery({ context, user, params }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    return await presentPage(context, user, channels, await deliveryOf(context, channels, params.delivery_id));
+  },
+
+  async replayDelivery(call) {
+    const { context, user, actor, params } = call;
+    const channels = await listChannels(context.db, user.organizationId);
+    const { integrationId, delivery } = await deliveryOf(context, channels, params.delivery_id);
+    const now = context.channel.now();
+    if ((await replayDeliveries(context.db, actor, integrationId, [delivery.id], now)) === 0) {
+      throw new DomainError('wrong_status', `This delivery ${whyNotNow(delivery)}`);
+    }
+    announce(call, [integrationId]);
+    return null;
+  },
+
+  async replayDeliveries(call) {
+    const { context, user, body } = call;
+    const channels = await listChannels(context.db, user.organizationId);
+    if ((body.delivery_ids === undefined) === (body.match === undefined)) {
+      throw new DomainError('invalid_input', 'Name the deliveries, or what they match.', 'delivery_ids');
+    }
+    const filter: DeliveryFilter =
+      body.delivery_ids === undefined
+        ? await deliveryFilterOf(context, user, channels, body.match ?? {})
+        : { ...EVERY_DELIVERY, integrationIds: channels.map(({ id }) => id), deliveryIds: body.delivery_ids };
+    const found = await listDealerDeliveries(context.db, filter, { from: null, limit: REPLAY_AT_ONCE_LIMIT + 1 });
+    if (found.length > REPLAY_AT_ONCE_LIMIT) return { queued: 0, skipped: 0, in_jobs: await startJobs(call, filter) };
+    const queued = await replayFound(call, found);
+    return { queued, skipped: found.length - queued, in_jobs: 0 };
+  },
+
+  async cancelReplay({ context, user, actor, params }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    for (const { id } of channels) {
+      if (!(await cancelReplay(context.db, actor, id, params.replay_id))) continue;
+      context.dashboard.feed.announce(user.organizationId, 'delivery', null);
+      return null;
+    }
+    throw new DomainError('not_found', 'There is no such replay, or it is done.');
+  },
+};
+
+async function countOf({ db }: DashboardContext, filter: DeliveryFilter) {
+  const { value, isCapped } = await countDealerDeliveries(db, filter);
+  return { value, is_capped: isCapped };
+}
+
+/** Events that a search for deliveries can't find, since they were never to be sent. */
+async function countUnsent({ db }: DashboardContext, filter: DeliveryFilter) {
+  const { integrationIds, types, objectIds, eventIds, deliveryIds, from, to } = filter;
+  // Whoever names a delivery looks for that one.
+  if (deliveryIds !== null) return {};
+  const counts = UNSENT_REASONS.map(async (outcome) => {
+    const wanted = { integrationIds, types, outcome, objectIds, eventIds, from, to };
+    const { value, isCapped } = await countDealerEvents(db, wanted);
+    return [outcome, { value, is_capped: isCapped }] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+async function deliveryOf(
+  { db, webhooks }: DashboardContext,
+  channels: readonly ChannelName[],
+  id: string,
+): Promise<DeliveryPage> {
+  const integrationIds = channels.map((channel) => channel.id);
+  const page = await readDealerDelivery(db, webhooks.encryption, integrationIds, id);
+  if (page === null) throw new DomainError('not_found', 'There is no such delivery.');
+  return page;
+}
+
+type ReplayCall = Pick<Call, 'context'> & { user: SignedIn; actor: Exclude<Call['actor'], null> };
+
+async function replayFound(call: ReplayCall, found: readonly ListedDelivery[]): Promise<number> {
+  const { context, actor } = call;
+  const byIntegration = Map.groupBy(found, ({ integrationId }) => integrationId);
+  let queued = 0;
+  for (const [integrationId, deliveries] of byIntegration) {
+    const ids = deliveries.map(({ id }) => id);
+    queued += await replayDeliveries(context.db, actor, integrationId, ids, context.channel.now());
+  }
+  announce(call, [...byIntegration.keys()]);
+  return queued;
+}
+
+/** More than are queued at once: a job for each integration, which sends them beside live events. */
+async function startJobs(call: ReplayCall, filter: DeliveryFilter): Promise<number> {
+  const { context, actor } = call;
+  const { objectIds, eventIds, deliveryIds, response, from, to, types } = filter;
+  if ((objectIds ?? eventIds ?? deliveryIds ?? response) !== null) {
+    throw new DomainError(
+      'invalid_input',
+      `More than ${REPLAY_AT_ONCE_LIMIT} match. Narrow it down by time, or filter by status and event alone.`,
+      'match',
+    );
+  }
+  const statuses = REPLAYABLE_STATUSES.filter((status) => filter.statuses?.includes(status) ?? true);
+  if (statuses.length === 0) throw new DomainError('wrong_status', 'These wait to be sent already.');
+  const wanted = { since: from, until: to, types: types === null ? null : [...types], statuses: [...statuses] };
+  let total = 0;
+  for (const integrationId of filter.integrationIds) {
+    total += (await startReplay(context.db, actor, integrationId, wanted)).total;
+  }
+  announce(call, [...filter.integrationIds]);
+  return total;
+}
+
+function announce({ context, user }: Pick<ReplayCall, 'context' | 'user'>, integrationIds: string[]): void {
+  context.channel.onEvents(integrationIds);
+  context.dashboard.feed.announce(user.organizationId, 'delivery', null);
+  context.dashboard.feed.announce(user.organizationId, 'audit', null);
+}
+
+function canReplay({ status, isInFlight }: Pick<DeliverySummary, 'status' | 'isInFlight'>): boolean {
+  return !isInFlight && REPLAYABLE_STATUSES.some((one) => one === status);
+}
+
+function whyNotNow({ status, isInFlight }: Pick<DeliverySummary, 'status' | 'isInFlight'>): string {
+  if (isInFlight) return 'is being sent right now.';
+  return status === 'held' ? 'is held, and sent as soon as webhooks are on again.' : 'waits to be sent already.';
+}
+
+function presentRow(row: ListedDelivery, object: DeliveryRow['object']): DeliveryRow {
+  const { createdAt, finishedAt } = row;
+  return {
+    id: row.id,
+    event_id: row.eventId,
+    type: row.type,
+    object,
+    integration_id: row.integrationId,
+    status: row.status,
+    is_in_flight: row.isInFlight,
+    attempts: row.attempts,
+    response_code: row.lastResponseCode,
+    error: row.lastError,
+    // A stamp can be ahead of the time by some milliseconds.
+    delay_ms: finishedAt === null ? null : Math.max(0, finishedAt.getTime() - createdAt.getTime()),
+    next_attempt_at: row.dueAt?.toISOString() ?? null,
+    created_at: createdAt.toISOString(),
+  };
+}
+
+async function presentPage(
+  context: DashboardContext,
+  user: SignedIn,
+  channels: readonly ChannelName[],
+  { integrationId, delivery, finishedAt, event, attempts }: DeliveryPage,
+) {
+  const [objectOf, [endpoint]] = await Promise.all([
+    objectsOf(context, user, channels, [event.objectId]),
+    readEndpointStatuses(context.db, [integrationId]),
+  ]);
+  const row = { ...delivery, integrationId, objectId: event.objectId, finishedAt };
+  return {
+    ...presentRow(row, objectOf(event.objectId)),
+    integration_name: nameOf(channels, integrationId) ?? '',
+    event_created_at: event.createdAt.toISOString(),
+    body: event.body,
+    finished_at: finishedAt?.toISOString() ?? null,
+    attempts_log: attempts.map(presentAttempt),
+    can_replay: canReplay(delivery),
+    stop_reasons: endpoint?.stopReasons ?? [],
+  };
+}
+
+function presentAttempt(attempt: ShownAttempt) {
+  return {
+    attempt: attempt.attempt,
+    delivery_id: attempt.dispatchId,
+    is_success: attempt.isSuccess,
+    url: attempt.url,
+    signed_at: attempt.startedAt === null ? null : Math.floor(attempt.startedAt.getTime() / 1000),
+    ended_at: attempt.endedAt.toISOString(),
+    duration_ms: attempt.durationMs,
+    response_code: attempt.responseCode,
+    response_body: attempt.responseBody,
+    error: attempt.error,
+    headers: attempt.headers,
+    signature: { verified_with: attempt.signature.verifiedWith, problem: attempt.signature.problem },
+  };
+}

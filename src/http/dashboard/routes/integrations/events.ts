@@ -1,0 +1,151 @@
+import { listAudit } from '../../../../audit/read-audit.ts';
+import { AUDIT_ACTOR_LABELS, type AuditObjectKind } from '../../../../contract/audit-actions.ts';
+import type { EventPage, EventRow, eventOperations } from '../../../../contract/dashboard/integrations/events.ts';
+import { DomainError } from '../../../../contract/domain-error.ts';
+import { isId } from '../../../../contract/ids.ts';
+import { type ChannelName, listChannels } from '../../../../dealers/integrations/integrations.ts';
+import { namesOfPeople } from '../../../../dealers/people-names.ts';
+import { numbersOfOrders } from '../../../../sales/orders/find-orders.ts';
+import {
+  countDealerEvents,
+  EVERY_EVENT,
+  type EventFilter,
+  type ListedEvent,
+  listDealerEvents,
+} from '../../../../webhooks/dealer/list-events.ts';
+import { readEventPiece } from '../../../../webhooks/event-log.ts';
+import { findWritesAt } from '../../../logging/api-requests.ts';
+import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { bothObjects, idPageOf, integrationsOf } from '../../lists/delivery-filters.ts';
+import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { nameOf, objectsOf, searchObjects } from '../../presenters/event-objects.ts';
+import { timesOf } from '../../presenters/order-presenters.ts';
+
+/** Events have one order. */
+const SORT = '-created';
+/** Changes this near to an event may have caused it: a stamp can be a little ahead of the time. */
+const CAUSE_WITHIN_MS = 2_000;
+const CAUSES_LIMIT = 10;
+const OBJECT_KINDS: Record<string, AuditObjectKind> = {
+  lst: 'item',
+  prt: 'item',
+  ord: 'order',
+  int: 'integration',
+};
+
+export const eventHandlers: Handlers<typeof eventOperations> = {
+  async listEvents({ context, user, query }) {
+    const request = pageRequestOf(query, SORT);
+    const channels = await listChannels(context.db, user.organizationId);
+    const search = query.q?.trim() ?? '';
+    const found = search === '' ? {} : await searchObjects(context.db, user.organizationId, channels, search);
+    const filter: EventFilter = {
+      ...EVERY_EVENT,
+      integrationIds: integrationsOf(channels, query.integration_id),
+      types: query.type === undefined ? null : [query.type],
+      outcome: query.outcome ?? null,
+      objectIds: query.object_id === undefined ? null : [query.object_id],
+      ...timesOf(context, query),
+      // A delivery is no event.
+      ...('deliveryIds' in found ? { eventIds: [] } : found),
+      ...bothObjects(query.object_id, found),
+    };
+    const events = await readingPage(request, () => listDealerEvents(context.db, filter, idPageOf(request)));
+    const count = await countDealerEvents(context.db, filter);
+    const { rows, ...cursors } = pageOf(events, request, SORT, ({ id }) => ({ value: null, id }));
+    const objects = rows.map(({ objectId }) => objectId);
+    const objectOf = await objectsOf(context, user, channels, objects);
+    return {
+      data: rows.map((row) => presentRow(row, objectOf(row.objectId))),
+      ...cursors,
+      count: { value: count.value, is_capped: count.isCapped },
+    };
+  },
+
+  async getEventChoices({ context, user }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    return { integrations: channels.map(({ id, name }) => ({ integration_id: id, name })) };
+  },
+
+  async getEvent({ context, user, params }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    const event = isId('event', params.event_id) ? await findEvent(context, channels, params.event_id) : null;
+    if (event === null) throw new DomainError('not_found', 'There is no such event.');
+    const [objectOf, cause] = await Promise.all([
+      objectsOf(context, user, channels, [event.objectId]),
+      causeOf(context, user, channels, event),
+    ]);
+    return {
+      ...presentRow(event, objectOf(event.objectId)),
+      integration_name: nameOf(channels, event.integrationId) ?? '',
+      body: event.body,
+      cause,
+    };
+  },
+};
+
+type FoundEvent = ListedEvent & { body: string };
+
+async function findEvent(
+  { db }: DashboardContext,
+  channels: readonly ChannelName[],
+  eventId: string,
+): Promise<FoundEvent | null> {
+  const filter = { ...EVERY_EVENT, integrationIds: channels.map(({ id }) => id), eventIds: [eventId] };
+  const [event] = await listDealerEvents(db, filter, { from: null, limit: 1 });
+  if (event === undefined) return null;
+  const [piece] = await readEventPiece(db, event.integrationId, [event.id]);
+  return { ...event, body: piece?.body ?? '' };
+}
+
+/** What people did to the object at that time, and the website's request: of the order, or else at that moment. */
+async function causeOf(
+  { db }: DashboardContext,
+  { organizationId }: SignedIn,
+  channels: readonly ChannelName[],
+  { objectId, createdAt, type, integrationId, unsentReason }: ListedEvent,
+): Promise<EventPage['cause']> {
+  const objectKind = OBJECT_KINDS[objectId?.split('_', 1)[0] ?? ''];
+  if (objectId === null || objectKind === undefined) return { request_ids: [], changes: [] };
+  const [from, to] = [-CAUSE_WITHIN_MS, CAUSE_WITHIN_MS].map((ms) => new Date(createdAt.getTime() + ms));
+  const times = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const filter = { organizationId, objectKind, objectId, ...times };
+  const [rows, orders] = await Promise.all([
+    listAudit(db, { ...filter, start: null, limit: CAUSES_LIMIT }),
+    numbersOfOrders(
+      db,
+      channels.map(({ id }) => id),
+      objectId.startsWith('ord_') ? [objectId] : [],
+    ),
+  ]);
+  const people = rows.flatMap(({ actorKind, actorId }) => (actorKind === 'person' ? (actorId ?? []) : []));
+  const names = people.length === 0 ? new Map<string, string>() : await namesOfPeople(db, organizationId, people);
+  const order = orders.get(objectId);
+  const requestId = (type === 'order.cancelled' ? order?.cancelRequestId : order?.requestId) ?? null;
+  const own = requestId === null ? [] : [requestId];
+  const isEcho = unsentReason === 'echo';
+  // An item does not say which request of the website reserved or released it.
+  const near = isEcho && own.length === 0 ? await findWritesAt(db, integrationId, createdAt) : own;
+  return {
+    request_ids: rows.length > 0 && !isEcho ? [] : near,
+    changes: rows.map((row) => ({
+      id: row.id,
+      at: row.at.toISOString(),
+      action: row.action,
+      by: row.actorKind === 'person' ? (names.get(row.actorId ?? '') ?? null) : AUDIT_ACTOR_LABELS[row.actorKind],
+    })),
+  };
+}
+
+function presentRow(row: ListedEvent, object: EventRow['object']): EventRow {
+  const { delivery } = row;
+  return {
+    id: row.id,
+    type: row.type,
+    object,
+    integration_id: row.integrationId,
+    unsent_reason: row.unsentReason,
+    delivery: delivery === null ? null : { id: delivery.id, status: delivery.status, attempts: delivery.attempts },
+    created_at: row.createdAt.toISOString(),
+  };
+}

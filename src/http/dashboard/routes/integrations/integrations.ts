@@ -1,0 +1,235 @@
+import { listJobsOf } from '../../../../channel/jobs/job-queue.ts';
+import { previewPresentation } from '../../../../channel/projection/preview-presentation.ts';
+import type { integrationOperations } from '../../../../contract/dashboard/integrations/integrations.ts';
+import { DomainError } from '../../../../contract/domain-error.ts';
+import { RATE_LIMIT_DEFAULT } from '../../../../contract/limits.ts';
+import type { Transaction } from '../../../../db/database.ts';
+import { deleteIntegrationOf, listDeletions } from '../../../../dealers/deletions.ts';
+import { regenerateKey } from '../../../../dealers/integrations/api-keys.ts';
+import {
+  findIntegrationOf,
+  listChannelCurrencies,
+  listIntegrationsOf,
+} from '../../../../dealers/integrations/integration-list.ts';
+import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
+import {
+  assertIntegrationOf,
+  createIntegration,
+  renameIntegration,
+  setEnabled,
+} from '../../../../dealers/integrations/integrations.ts';
+import { sendTestEvent } from '../../../../dealers/integrations/test-event.ts';
+import { countTestData } from '../../../../sales/test-mode/test-data.ts';
+import { changeTestMode } from '../../../../sales/test-mode/test-mode.ts';
+import { findDelivery } from '../../../../webhooks/delivery-queue/delivery-log.ts';
+import { setUrl, setWebhooksEnabled, subscribe } from '../../../../webhooks/endpoints/endpoint-settings.ts';
+import { readEndpointStatuses, readSecrets } from '../../../../webhooks/endpoints/endpoint-status.ts';
+import { rotateSecret } from '../../../../webhooks/endpoints/signing-secrets.ts';
+import { checkEndpoint } from '../../../../webhooks/sending/check-endpoint.ts';
+import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import {
+  presentDeletion,
+  presentDelivery,
+  presentDetail,
+  presentPreview,
+  presentSummary,
+  settingsOf,
+} from '../../presenters/integration-presenters.ts';
+
+const JOBS_SHOWN = 5;
+const DELETIONS_SHOWN = 20;
+
+export const integrationHandlers: Handlers<typeof integrationOperations> = {
+  async listIntegrations({ context, user }) {
+    const [integrations, currencies, deletions] = await Promise.all([
+      listIntegrationsOf(context.db, user.organizationId),
+      listChannelCurrencies(context.db, user.organizationId),
+      listDeletions(context.db, user.organizationId, DELETIONS_SHOWN),
+    ]);
+    const endpoints = await readEndpointStatuses(
+      context.db,
+      integrations.map(({ id }) => id),
+    );
+    const endpointOf = new Map(endpoints.map((endpoint) => [endpoint.integrationId, endpoint]));
+    return {
+      data: integrations.map((one) => presentSummary(one, endpointOf.get(one.id))),
+      currencies,
+      deletions: deletions.filter(({ status }) => status !== 'done').map(presentDeletion),
+    };
+  },
+
+  async createIntegration({ context, user, actor, body }) {
+    const { organizationId, userId } = user;
+    const input = { organizationId, userId, name: body.name, currency: body.currency, isTestMode: true };
+    const { id, apiKey } = await createIntegration(context.db, actor, input);
+    announce(context, user, id);
+    return { id, api_key: apiKey };
+  },
+
+  async getIntegration({ context, user, params }) {
+    const { db } = context;
+    const id = params.integration_id;
+    const integration = await findIntegrationOf(db, user.organizationId, id);
+    if (integration === null) throw noIntegration();
+    const [endpoints, secrets, used, testData, jobs] = await Promise.all([
+      readEndpointStatuses(db, [id]),
+      readSecrets(db, context.webhooks.encryption, id),
+      context.rateLimits.used(id),
+      countTestData(db, id),
+      listJobsOf(db, id, JOBS_SHOWN),
+    ]);
+    const limit = integration.rateLimitOverride ?? RATE_LIMIT_DEFAULT;
+    return presentDetail({ integration, endpoint: endpoints[0], secrets, rate: { limit, used }, testData, jobs });
+  },
+
+  async getIntegrationUsage({ context, user, params }) {
+    const id = params.integration_id;
+    const integration = await findIntegrationOf(context.db, user.organizationId, id);
+    if (integration === null) throw noIntegration();
+    const used = await context.rateLimits.used(id);
+    return {
+      rate: { limit: integration.rateLimitOverride ?? RATE_LIMIT_DEFAULT, used },
+      last_used_at: integration.lastUsedAt?.toISOString() ?? null,
+    };
+  },
+
+  async updateIntegration({ context, user, actor, params, body }) {
+    const id = params.integration_id;
+    await within(context, user, id, async (tx) => {
+      if (body.name !== undefined) await renameIntegration(tx, actor, id, body.name);
+      if (body.is_enabled !== undefined) await setEnabled(tx, actor, id, body.is_enabled);
+    });
+    return null;
+  },
+
+  async deleteIntegration({ context, user, actor, params, body }) {
+    const key = { organizationId: user.organizationId, integrationId: params.integration_id };
+    await deleteIntegrationOf(context.db, actor, key, body.name);
+    announce(context, user, params.integration_id);
+    return null;
+  },
+
+  async setTestMode({ context, user, actor, params, body }) {
+    const change = { isTestMode: body.is_test_mode, isTestDataDeleted: body.delete_test_data ?? false };
+    const { organizationId } = user;
+    const deleted = await changeTestMode(context.channel, actor, organizationId, params.integration_id, change);
+    announce(context, user, params.integration_id);
+    if (deleted !== null) {
+      for (const kind of ['order', 'sale', 'customer', 'delivery'] as const) {
+        context.dashboard.feed.announce(organizationId, kind, null);
+      }
+    }
+    return { deleted: deleted === null ? null : { orders: deleted.orders, customers: deleted.customers } };
+  },
+
+  async regenerateKey({ context, user, actor, params }) {
+    const id = params.integration_id;
+    const apiKey = await within(context, user, id, (tx) => regenerateKey(tx, actor, id));
+    return { api_key: expected(apiKey) };
+  },
+
+  async setWebhookUrl({ context, user, actor, params, body }) {
+    const id = params.integration_id;
+    const url = body.url?.trim() || null;
+    const set = await within(context, user, id, (tx) => setUrl(tx, actor, context.webhooks, id, url));
+    const { url: saved, secret } = expected(set);
+    // What was held for want of a URL is due now.
+    context.channel.onEvents([id]);
+    return { url: saved, secret };
+  },
+
+  async checkWebhook({ context, user, params }) {
+    const id = params.integration_id;
+    if ((await findIntegrationOf(context.db, user.organizationId, id)) === null) throw noIntegration();
+    const check = await checkEndpoint(context.db, context.webhooks, id, context.channel.now());
+    if (check === null) throw new DomainError('wrong_status', 'There is no webhook URL to check.', 'url');
+    return {
+      url: check.url,
+      is_success: check.isSuccess,
+      response_code: check.responseCode,
+      response_body: check.responseBody,
+      error: check.error,
+      duration_ms: check.durationMs,
+    };
+  },
+
+  async setWebhooksEnabled({ context, user, actor, params, body }) {
+    const id = params.integration_id;
+    await within(context, user, id, (tx) => setWebhooksEnabled(tx, actor, id, body.is_enabled));
+    if (body.is_enabled) context.channel.onEvents([id]);
+    return null;
+  },
+
+  async setSubscriptions({ context, user, actor, params, body }) {
+    const id = params.integration_id;
+    await within(context, user, id, (tx) => subscribe(tx, actor, id, body.subscribed_events));
+    return null;
+  },
+
+  async rotateSecret({ context, user, actor, params, body }) {
+    const id = params.integration_id;
+    const { encryption } = context.webhooks;
+    const secret = await within(context, user, id, (tx) =>
+      rotateSecret(tx, actor, encryption, id, body.grace_hours, context.channel.now()),
+    );
+    return { secret: expected(secret) };
+  },
+
+  async previewPresentation({ context, user, params, body }) {
+    const id = params.integration_id;
+    if ((await findIntegrationOf(context.db, user.organizationId, id)) === null) throw noIntegration();
+    const preview = await previewPresentation(context.channel, id, settingsOf(body));
+    if (preview === null) throw noIntegration();
+    return presentPreview(preview, context.publicUrl);
+  },
+
+  async changePresentation({ context, user, actor, params, body }) {
+    const id = params.integration_id;
+    await changePresentation(context.channel, actor, user.organizationId, id, settingsOf(body));
+    announce(context, user, id);
+    context.dashboard.feed.announce(user.organizationId, 'job', null);
+    return null;
+  },
+
+  async sendTestEvent({ context, user, actor, params }) {
+    const event = await sendTestEvent(context.channel, actor, user.organizationId, params.integration_id);
+    return { event_id: event.id, delivery_id: event.deliveryId };
+  },
+
+  async getTestDelivery({ context, user, params }) {
+    const { integration_id: id, delivery_id: deliveryId } = params;
+    const integration = await findIntegrationOf(context.db, user.organizationId, id);
+    const delivery = integration === null ? null : await findDelivery(context.db, id, deliveryId);
+    if (delivery === null) throw new DomainError('not_found', 'There is no such delivery.');
+    return presentDelivery(delivery);
+  },
+};
+
+/** One change of an integration that is the dealer's until the commit; then open pages are told. */
+async function within<Result>(
+  context: DashboardContext,
+  user: SignedIn,
+  integrationId: string,
+  change: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const result = await context.db.transaction(async (tx) => {
+    await assertIntegrationOf(tx, integrationId, user.organizationId);
+    return await change(tx);
+  });
+  announce(context, user, integrationId);
+  return result;
+}
+
+function announce(context: DashboardContext, user: SignedIn, integrationId: string): void {
+  context.dashboard.feed.announce(user.organizationId, 'integration', [integrationId]);
+}
+
+/** Null only if the integration went between two statements of one transaction, which holds it. */
+function expected<Value>(value: Value | null): Value {
+  if (value === null) throw noIntegration();
+  return value;
+}
+
+function noIntegration(): DomainError {
+  return new DomainError('not_found', 'There is no such integration.');
+}

@@ -1,0 +1,104 @@
+import type { ApiRequest, requestOperations } from '../../../../contract/dashboard/integrations/requests.ts';
+import { DomainError } from '../../../../contract/domain-error.ts';
+import { ERRORS, type ErrorCode } from '../../../../contract/errors.ts';
+import { OPERATIONS, type Operation } from '../../../../contract/operations.ts';
+import { listChannels } from '../../../../dealers/integrations/integrations.ts';
+import {
+  countApiRequests,
+  findApiRequest,
+  type ListedRequest,
+  listApiRequests,
+  replaysOf,
+  sumUnlogged,
+} from '../../../logging/api-requests.ts';
+import type { Handlers } from '../../call.ts';
+import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+
+const NEWEST_FIRST = '-at';
+/** Open operations have no key, so nobody's log has them. */
+const ROUTES = [
+  ...new Set((Object.values(OPERATIONS) as Operation[]).filter(({ isOpen }) => !isOpen).map(({ path }) => path)),
+];
+
+export const requestHandlers: Handlers<typeof requestOperations> = {
+  async listRequests({ context, user, query }) {
+    if ((query.sort ?? NEWEST_FIRST) !== NEWEST_FIRST) {
+      throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+    }
+    const request = pageRequestOf(query, NEWEST_FIRST);
+    const channels = await listChannels(context.db, user.organizationId);
+    const isWanted = (id: string) => query.integration_id === undefined || id === query.integration_id;
+    const filter = {
+      integrationIds: channels.map(({ id }) => id).filter(isWanted),
+      statusClass: query.status === undefined ? null : Number(query.status[0]),
+      method: query.method ?? null,
+      route: query.route ?? null,
+      search: query.q ?? '',
+    };
+    const page = { ...filter, start: request.from, limit: request.limit + 1 };
+    const [found, count] = await Promise.all([
+      readingPage(request, () => listApiRequests(context.db, page)),
+      countApiRequests(context.db, filter),
+    ]);
+    const { rows, ...cursors } = pageOf(found, request, NEWEST_FIRST, (row) => ({
+      value: row.position,
+      id: row.requestId,
+    }));
+    return { data: rows.map(present), ...cursors, count: { value: count.value, is_capped: count.isCapped } };
+  },
+
+  async getRequestChoices({ context, user }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    const unlogged = await sumUnlogged(
+      context.db,
+      channels.map(({ id }) => id),
+    );
+    return {
+      integrations: channels.map(({ id, name }) => ({ id, name })),
+      routes: ROUTES,
+      reads_not_logged: unlogged.reads,
+      errors_not_logged: unlogged.errors,
+      dropped: unlogged.dropped,
+    };
+  },
+
+  async getRequest({ context, user, params }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    const ids = channels.map(({ id }) => id);
+    const found = await findApiRequest(context.db, ids, params.request_id);
+    if (found === null) throw new DomainError('not_found', 'There is no such request in the log.');
+    const { originalRequestId, integrationId } = found;
+    const original = originalRequestId === null ? null : await findApiRequest(context.db, ids, originalRequestId);
+    return {
+      request: present(found),
+      integration_name: channels.find(({ id }) => id === integrationId)?.name ?? '',
+      error: meaningOf(found.code),
+      is_original_logged: original !== null,
+      replay_ids: await replaysOf(context.db, found),
+    };
+  },
+};
+
+function meaningOf(code: string | null) {
+  const entry = code === null ? undefined : ERRORS[code as ErrorCode];
+  return entry === undefined ? null : { cause: entry.cause, recovery: entry.recovery };
+}
+
+function present(row: ListedRequest): ApiRequest {
+  return {
+    id: row.requestId,
+    at: row.at.toISOString(),
+    integration_id: row.integrationId,
+    method: row.method,
+    route: row.route,
+    query: row.query === null ? [] : JSON.parse(row.query),
+    status: row.status,
+    code: row.code,
+    duration_ms: row.durationMs,
+    key_hint: row.keyHint,
+    idempotency_key: row.idempotencyKey,
+    object_id: row.objectId,
+    ignored_fields: row.ignoredFields === null ? [] : JSON.parse(row.ignoredFields),
+    original_request_id: row.originalRequestId,
+  };
+}

@@ -1,0 +1,152 @@
+import { Readable } from 'node:stream';
+import type { customerOperations } from '../../../../contract/dashboard/orders/customers.ts';
+import { DomainError } from '../../../../contract/domain-error.ts';
+import { textOrNull } from '../../../../contract/resources/customer.ts';
+import { changeCustomer } from '../../../../customers/change-customer.ts';
+import { addressOf } from '../../../../customers/customer-draft.ts';
+import { countCustomers, listCustomers } from '../../../../customers/list-customers.ts';
+import { linksOfCustomers, readCustomer } from '../../../../customers/read-customer.ts';
+import { listChannels } from '../../../../dealers/integrations/integrations.ts';
+import { countConflicts, listConflicts } from '../../../../sales/customers/customer-conflicts.ts';
+import { LISTED_ORDERS_LIMIT, spendOfCustomers } from '../../../../sales/customers/customer-spend.ts';
+import { exportCustomer } from '../../../../sales/customers/export-customer.ts';
+import { mergeCustomers } from '../../../../sales/customers/merge-customers.ts';
+import { previewMerge } from '../../../../sales/customers/merge-preview.ts';
+import { eraseCustomer } from '../../../../sales/erasure/erasure-jobs.ts';
+import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { countryOf, customerFilterOf } from '../../lists/customer-filter.ts';
+import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import {
+  presentConflict,
+  presentCustomerPage,
+  presentCustomerRow,
+  presentPreview,
+} from '../../presenters/customer-presenters.ts';
+import { modesOf } from '../../presenters/order-presenters.ts';
+import { withWireFields } from '../../wire-fields.ts';
+
+const SORTS = ['-created', 'created'];
+const CONFLICTS_LIMIT = 100;
+const CONFLICTS_COUNT_LIMIT = 1_000;
+
+export const customerHandlers: Handlers<typeof customerOperations> = {
+  async listCustomers({ context, user, query }) {
+    const { db } = context;
+    const sort = SORTS.find((one) => one === (query.sort ?? '-created'));
+    if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+    const request = pageRequestOf(query, sort);
+    const channels = await channelNames(context, user);
+    const filter = await customerFilterOf(context, user, {
+      search: query.q ?? '',
+      isTest: modesOf(user, query.test),
+    });
+    const page = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
+    const [found, count] = await Promise.all([
+      readingPage(request, () => listCustomers(db, page)),
+      countCustomers(db, filter),
+    ]);
+    const { rows, ...cursors } = pageOf(found, request, sort, ({ id }) => ({ value: null, id }));
+    const ids = rows.map(({ id }) => id);
+    const [spend, links] = await Promise.all([
+      spendOfCustomers(db, ids, LISTED_ORDERS_LIMIT),
+      linksOfCustomers(db, ids),
+    ]);
+    const linksById = Map.groupBy(links, ({ customerId }) => customerId);
+    return {
+      data: rows.map((row) => presentCustomerRow(row, spend.get(row.id), linksById.get(row.id) ?? [], channels)),
+      ...cursors,
+      count: { value: count.value, is_capped: count.isCapped },
+    };
+  },
+
+  async listCustomerConflicts({ context, user, query }) {
+    const { organizationId } = user;
+    const modes = modesOf(user, query.test);
+    const [conflicts, count, channels] = await Promise.all([
+      listConflicts(context.db, organizationId, modes, CONFLICTS_LIMIT),
+      countConflicts(context.db, organizationId, modes, CONFLICTS_COUNT_LIMIT + 1),
+      channelNames(context, user),
+    ]);
+    return {
+      data: conflicts.map((conflict) => presentConflict(conflict, channels)),
+      count: { value: Math.min(count, CONFLICTS_COUNT_LIMIT), is_capped: count > CONFLICTS_COUNT_LIMIT },
+    };
+  },
+
+  async getCustomer({ context, user, params }) {
+    const customer = await readCustomer(context.db, user.organizationId, params.customer_id);
+    const [links, spend, channels] = await Promise.all([
+      linksOfCustomers(context.db, [customer.id]),
+      spendOfCustomers(context.db, [customer.id]),
+      channelNames(context, user),
+    ]);
+    return presentCustomerPage(customer, spend.get(customer.id), links, channels);
+  },
+
+  async changeCustomer({ context, user, actor, params, body }) {
+    const { updated_at: updatedAt, email, phone, first_name, last_name, company, address } = body;
+    const edit = {
+      ...(email === undefined ? {} : { email: textOrNull(email) }),
+      ...(phone === undefined ? {} : { phone: textOrNull(phone) }),
+      ...(first_name === undefined ? {} : { firstName: textOrNull(first_name) }),
+      ...(last_name === undefined ? {} : { lastName: textOrNull(last_name) }),
+      ...(company === undefined ? {} : { company: textOrNull(company) }),
+      ...(address === undefined ? {} : { address: address === null ? null : addressOf(address) }),
+    };
+    const basis = {
+      updatedAt: new Date(updatedAt),
+      country: await countryOf(context, user),
+      now: context.channel.now(),
+    };
+    await changeCustomer(context.db, actor, user.organizationId, params.customer_id, edit, basis);
+    announce(context, user, params.customer_id);
+    return null;
+  },
+
+  async previewCustomerMerge({ context, user, params }) {
+    const { customer_id: keptId, merged_id: mergedId } = params;
+    const [preview, channels] = await Promise.all([
+      withWireFields(MERGE_FIELDS, () => previewMerge(context.db, user.organizationId, keptId, mergedId)),
+      channelNames(context, user),
+    ]);
+    return presentPreview(preview, channels);
+  },
+
+  async mergeCustomers({ context, user, actor, params }) {
+    const { customer_id: keptId, merged_id: mergedId } = params;
+    await withWireFields(MERGE_FIELDS, () =>
+      mergeCustomers(context.channel, actor, user.organizationId, keptId, mergedId),
+    );
+    const { feed } = context.dashboard;
+    announce(context, user, keptId, mergedId);
+    feed.announce(user.organizationId, 'order', null);
+    feed.announce(user.organizationId, 'sale', null);
+    return null;
+  },
+
+  async eraseCustomer({ context, user, actor, params }) {
+    await eraseCustomer(context.channel, actor, user.organizationId, params.customer_id);
+    announce(context, user, params.customer_id);
+    return null;
+  },
+
+  async exportCustomer({ context, user, params, reply }) {
+    const pieces = await exportCustomer(context.db, user.organizationId, params.customer_id);
+    return await reply
+      .type('application/json; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${params.customer_id}.json"`)
+      .send(Readable.from(pieces));
+  },
+};
+
+const MERGE_FIELDS = { mergedId: 'merged_id' };
+
+async function channelNames({ db }: DashboardContext, { organizationId }: SignedIn): Promise<Map<string, string>> {
+  const channels = await listChannels(db, organizationId);
+  return new Map(channels.map(({ id, name }) => [id, name]));
+}
+
+function announce({ dashboard }: DashboardContext, { organizationId }: SignedIn, ...ids: string[]): void {
+  dashboard.feed.announce(organizationId, 'customer', ids);
+  dashboard.feed.announce(organizationId, 'audit', null);
+}

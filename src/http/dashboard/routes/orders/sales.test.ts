@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
+import { addShop, type Shop } from '../../../../../test/harness/shop.ts';
+import { publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+
+describe('the sales in the dashboard', () => {
+  let world: World;
+  let owner: Awaited<ReturnType<typeof signedIn>>;
+  let shop: Shop;
+  before(async () => {
+    world = await startWorld();
+    owner = await signedIn(world);
+    shop = await addShop(world, owner);
+  });
+  after(() => world.stop());
+
+  const read = async (path: string) => {
+    const answer = await owner.call('GET', path);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+
+  it('are recorded with amount and buyer, listed, corrected and voided', async () => {
+    const itemId = await publishNew(world, shop, watch({ title: 'Speedmaster', stockNumber: 'W-900' }));
+    const customerId = (await shop.post('/v1/customers', { email: 'ana@example.ch', first_name: 'Ana' })).body.id;
+    const choices = await read('/customer-choices?q=ana');
+    assert.deepEqual(choices.data, [{ id: customerId, name: 'Ana', email: 'ana@example.ch', phone: null }]);
+    const sale = { item_id: itemId, units: 1, amount: 500_000, customer_id: customerId };
+    const { status, body } = await owner.call('POST', '/sales', sale);
+    assert.equal(status, 200);
+    const [row] = (await read('/sales?q=w-900')).data;
+    assert.equal(row.id, body.id);
+    assert.deepEqual(row.price, { amount: 500_000, currency: 'USD' });
+    assert.deepEqual([row.channel, row.channel_name, row.order], ['counter', 'Over the counter', null]);
+    assert.deepEqual(row.buyer, { name: 'Ana', customer_id: customerId });
+    const again = await owner.call('POST', '/sales', sale);
+    assert.equal(again.body.error.code, 'not_enough_units');
+    assert.equal((await owner.call('PATCH', `/sales/${body.id}`, { amount: 450_000 })).status, 204);
+    const { totals, tabs } = await read('/sales/choices?q=w-900');
+    assert.deepEqual(totals, [{ amount: 450_000, currency: 'USD' }]);
+    assert.equal(tabs.completed.value, 1);
+    assert.equal((await owner.call('POST', `/sales/${body.id}/void`)).status, 204);
+    assert.equal((await owner.call('POST', `/sales/${body.id}/void`)).body.error.code, 'already_voided');
+    assert.deepEqual(await stockOf(world, itemId), { units: 1, held: 0 });
+    assert.deepEqual((await read('/sales?q=w-900')).data, []);
+    assert.equal((await read('/sales?q=w-900&tab=voided')).data[0].status, 'voided');
+  });
+
+  it('of an order name its channel, number and buyer, and take the order back to the queue when they are voided', async () => {
+    const itemId = await publishNew(world, shop, watch());
+    const report = {
+      channel_order_id: 'SO-77',
+      customer: { first_name: 'Ben', last_name: 'Roth', email: 'ben@example.ch' },
+      lines: [{ listing_id: itemId, unit_amount: 900 }],
+    };
+    const { body: order } = await shop.post('/v1/orders', report);
+    await owner.call('POST', `/orders/${order.id}/confirm`);
+    const [row] = (await read(`/sales?q=${order.id}`)).data;
+    assert.deepEqual(row.order, { id: order.id, channel_order_id: 'SO-77' });
+    assert.deepEqual([row.channel, row.buyer.name, row.price.amount], [shop.integrationId, 'Ben Roth', 900]);
+    assert.equal((await read(`/sales?channel=${shop.integrationId}`)).data.length, 1);
+    assert.equal((await owner.call('POST', `/sales/${row.id}/void`)).status, 204);
+    assert.equal((await read(`/orders/${order.id}`)).order.status, 'received');
+    assert.deepEqual(await stockOf(world, itemId), { units: 1, held: 0 });
+  });
+
+  it('refuse unknown items and customers by the field of the form', async () => {
+    const itemId = await publishNew(world, shop, watch());
+    const sell = (fields: object) =>
+      owner.call('POST', '/sales', { item_id: itemId, units: 1, amount: null, customer_id: null, ...fields });
+    assert.equal((await sell({ item_id: 'lst_x' })).status, 404);
+    const customer = await sell({ customer_id: 'cus_x' });
+    assert.deepEqual([customer.status, customer.body.error.field], [404, 'customer_id']);
+    assert.equal((await sell({ units: 0 })).status, 400);
+    assert.equal((await sell({ amount: -1 })).status, 400);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { dashboardClient, signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
+import { TEST_PASSWORD } from '../../../../../test/harness/passwords.ts';
+import { PUBLIC_URL, startWorld, type World } from '../../../../../test/harness/world.ts';
+import { sql } from '../../../../db/sql.ts';
+import { ATTEMPTS_PER_ACCOUNT, unlockAccount } from '../../../../dealers/users/sign-in-attempts.ts';
+
+describe('a session of the dashboard', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  it('starts with the right password, in a cookie that scripts and other sites do not get', async () => {
+    const person = await signedIn(world);
+    const client = dashboardClient(world);
+    const answer = await client.signIn(person.email.toUpperCase());
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.body.user.id, person.userId);
+    assert.equal(answer.body.user.role, 'owner');
+    assert.equal(answer.body.organization.id, person.organizationId);
+    const [cookie = ''] = answer.headers.getSetCookie();
+    for (const attribute of [/; HttpOnly/i, /; SameSite=Lax/i, /; Secure/i, /; Path=\//i])
+      assert.match(cookie, attribute);
+    assert.equal((await client.call('GET', '/session')).body.user.email, person.email);
+  });
+
+  it('is needed for everything but the public operations: 401 without a cookie', async () => {
+    const answer = await dashboardClient(world).call('GET', '/session');
+    assert.equal(answer.status, 401);
+    assert.equal(answer.body.error.code, 'unauthenticated');
+    assert.equal(answer.body.error.request_id, answer.headers.get('x-request-id'));
+  });
+
+  it('ends with signing out, on the server, too', async () => {
+    const person = await signedIn(world);
+    const cookie = person.cookie();
+    assert.equal((await person.call('DELETE', '/session')).status, 204);
+    assert.equal((await dashboardClient(world).call('GET', '/session', undefined, { cookie })).status, 401);
+  });
+
+  it('answers a wrong password, an unknown account and no email at all alike', async () => {
+    const person = await signedIn(world);
+    for (const [email, password] of [
+      [person.email, 'not the password'],
+      ['nobody@dealer.example', TEST_PASSWORD],
+      ['nonsense', 'x'],
+    ] as const) {
+      const answer = await dashboardClient(world).signIn(email, password);
+      assert.equal(answer.status, 401, answer.text);
+      assert.equal(answer.body.error.code, 'wrong_credentials');
+      assert.equal(answer.headers.getSetCookie().length, 0);
+    }
+  });
+
+  it('can’t be guessed: after ten attempts an account waits, whoever asks, until an operator unlocks it', async () => {
+    const person = await signedIn(world);
+    const client = dashboardClient(world);
+    // All at once: each counts before its password is looked at.
+    const answers = await Promise.all(
+      Array.from({ length: ATTEMPTS_PER_ACCOUNT + 5 }, () => client.signIn(person.email, 'not the password')),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.equal(refused.length, 5);
+    assert.ok(Number(refused[0]?.headers.get('retry-after')) > 60);
+    assert.equal((await client.signIn(person.email)).status, 429, 'the right password waits, too');
+    assert.equal(await unlockAccount(world.db, person.email), true);
+    assert.equal((await client.signIn(person.email)).status, 200);
+    await world.db.query(sql`delete from sign_in_attempts`);
+  });
+
+  it('refuses a request that changes something from anywhere but PUBLIC_URL', async () => {
+    const person = await signedIn(world);
+    for (const origin of ['https://evil.example', `${PUBLIC_URL}:4443`, 'null']) {
+      const answer = await person.call('PATCH', '/account', { show_test_data: true }, { origin });
+      assert.equal(answer.status, 403, origin);
+      assert.equal(answer.body.error.code, 'wrong_origin');
+    }
+    const [row] = await world.db.query<{ shows: boolean }>(sql`
+      select show_test_data as shows from users where id = ${person.userId}`);
+    assert.equal(row?.shows, false);
+  });
+
+  it('ends elsewhere when the password changes, and stays here', async () => {
+    const person = await signedIn(world);
+    const elsewhere = dashboardClient(world);
+    await elsewhere.signIn(person.email);
+    const wrong = await person.call('POST', '/account/password', {
+      current_password: 'not the password',
+      new_password: 'another long password',
+    });
+    assert.equal(wrong.status, 400);
+    assert.equal(wrong.body.error.field, 'current_password');
+    const changed = await person.call('POST', '/account/password', {
+      current_password: TEST_PASSWORD,
+      new_password: 'another long password',
+    });
+    assert.equal(changed.status, 204, changed.text);
+    assert.equal((await person.call('GET', '/session')).status, 200);
+    assert.equal((await elsewhere.call('GET', '/session')).status, 401);
+    assert.equal((await elsewhere.signIn(person.email, 'another long password')).status, 200);
+  });
+
+  it('is listed with the others of its person, who ends them one by one or all', async () => {
+    const person = await signedIn(world);
+    const others = [dashboardClient(world), dashboardClient(world)];
+    for (const other of others) await other.signIn(person.email);
+    const { data } = (await person.call('GET', '/account/sessions')).body;
+    assert.equal(data.length, 3);
+    const [first] = data.filter((session: { is_current: boolean }) => !session.is_current);
+    const stranger = await signedIn(world);
+    assert.equal((await stranger.call('DELETE', `/account/sessions/${first.id}`)).status, 404);
+    assert.equal((await person.call('DELETE', `/account/sessions/${first.id}`)).status, 204);
+    assert.equal((await person.call('DELETE', '/account/sessions')).status, 204);
+    for (const other of others) assert.equal((await other.call('GET', '/session')).status, 401);
+    assert.equal((await person.call('GET', '/session')).status, 200);
+  });
+
+  it('keeps what a person chose: their name, and whether lists show test data', async () => {
+    const person = await signedIn(world);
+    const answer = await person.call('PATCH', '/account', { name: ' Dana ', show_test_data: true });
+    assert.equal(answer.body.user.name, 'Dana');
+    assert.deepEqual((await person.call('GET', '/session')).body, answer.body);
+  });
+
+  it('begins for a new dealer by signing up, unless that is off', async (t) => {
+    const input = {
+      organization_name: 'New dealer',
+      name: 'Ann',
+      email: 'ann@new.example',
+      password: 'a long new password',
+    };
+    const client = dashboardClient(world);
+    const short = await client.call('POST', '/sign-up', { ...input, password: 'short' });
+    assert.equal(short.status, 400);
+    assert.equal(short.body.error.field, 'password');
+    const made = await client.call('POST', '/sign-up', input);
+    assert.equal(made.status, 200, made.text);
+    assert.equal(made.body.user.role, 'owner');
+    assert.equal(made.body.organization.name, 'New dealer');
+    const again = await client.call('POST', '/sign-up', input);
+    assert.equal(again.status, 409);
+    assert.equal(again.body.error.field, 'email');
+
+    const closed = await startWorld({ dashboard: { isSignUpOpen: false } });
+    t.after(() => closed.stop());
+    const refused = await dashboardClient(closed).call('POST', '/sign-up', input);
+    assert.equal(refused.body.error.code, 'sign_up_off');
+  });
+});
+
+describe('a session on this machine', () => {
+  it('takes localhost and 127.0.0.1 alike, and needs no https for its cookie', async (t) => {
+    const world = await startWorld({ publicUrl: 'http://localhost:4000' });
+    t.after(() => world.stop());
+    const person = await signedIn(world);
+    for (const origin of ['http://localhost:4000', 'http://127.0.0.1:4000']) {
+      const answer = await dashboardClient(world, origin).signIn(person.email);
+      assert.equal(answer.status, 200, origin);
+      assert.doesNotMatch(answer.headers.getSetCookie()[0] ?? '', /; Secure/i);
+    }
+    assert.equal((await dashboardClient(world, 'http://localhost:4001').signIn(person.email)).status, 403);
+  });
+});

@@ -1,0 +1,220 @@
+import type { previewItem } from '../../../../channel/projection/preview-item.ts';
+import type { itemOperations } from '../../../../contract/dashboard/stock/items.ts';
+import { DomainError } from '../../../../contract/domain-error.ts';
+import { assertNewItem, type ItemChanges, type NewItem } from '../../../../inventory/items/item-input.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items/items.ts';
+import { assertItem } from '../../../../inventory/items/read-item.ts';
+import { listLocations } from '../../../../inventory/locations.ts';
+import { addPhoto, orderPhotos, removePhoto, restorePhoto, rotatePhoto } from '../../../../inventory/photos/photos.ts';
+import { changePromotion, endPromotion, startPromotion } from '../../../../inventory/promotions.ts';
+import { moveUnits, releaseUnits, reserveUnits } from '../../../../inventory/units/movements.ts';
+import { deleteItem } from '../../../../sales/delete-item.ts';
+import { sellUnits, voidSale } from '../../../../sales/sell.ts';
+import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { withUpload } from '../../limits/upload.ts';
+import { seesCost } from '../../presenters/cost-access.ts';
+import { presentChannels, readChoices, readItemPage } from '../../presenters/item-page.ts';
+
+export const itemHandlers: Handlers<typeof itemOperations> = {
+  async getItem({ context, user, params }) {
+    return await readItemPage(context, user, params.item_id);
+  },
+
+  async getItemChoices({ context, user, query }) {
+    return await readChoices(context, user, query.kind);
+  },
+
+  async createItem({ context, user, actor, body }) {
+    const { kind } = body;
+    await assertCostAllowed(context, user, body);
+    const input = { ...changesOf(body), kind } as NewItem;
+    const id = await withWireFields(() => createItem(context.channel, actor, user.organizationId, input));
+    announce(context, user, id);
+    return { id };
+  },
+
+  async saveItem({ context, user, actor, params, body }) {
+    const { revision, units_from: unitsFrom } = body;
+    const basis = { revision, ...(unitsFrom === undefined ? {} : { units: unitsFrom }) };
+    await assertCostAllowed(context, user, body);
+    const changes = changesOf(body);
+    const saved = await withWireFields(() =>
+      editItem(context.channel, actor, user.organizationId, params.item_id, changes, basis),
+    );
+    announce(context, user, params.item_id);
+    return { revision: saved.revision, audit_id: saved.auditId };
+  },
+
+  async previewItem({ context, user, body }) {
+    const { kind, preview_of_id: id, location_id: locationId, ...fields } = body;
+    const changes = changesOf(fields);
+    await withWireFields(async () => assertNewItem({ ...changes, kind, locationId } as NewItem));
+    const locations = await listLocations(context.db, user.organizationId);
+    const location = locations.find((one) => one.id === locationId);
+    const draft = {
+      ...changes,
+      location: location === undefined ? null : { business_unit: location.businessUnit, name: location.name },
+    } as Parameters<typeof previewItem>[4];
+    return { channels: await presentChannels(context, user, id === null ? { kind } : { id }, draft) };
+  },
+
+  async setItemHidden({ context, user, actor, params, body }) {
+    const { organizationId } = user;
+    const auditId = await setHidden(context.channel, actor, organizationId, [params.item_id], body.is_hidden);
+    announce(context, user, params.item_id);
+    return { audit_id: auditId };
+  },
+
+  async deleteItem({ context, user, actor, params }) {
+    await deleteItem(context.channel, actor, user.organizationId, params.item_id);
+    announce(context, user, params.item_id);
+    return null;
+  },
+
+  async sellItem({ context, user, actor, params, body }) {
+    const { units, releases_reservations: releasesReservations = false } = body;
+    const item = [context.channel, actor, user.organizationId, params.item_id] as const;
+    const saleId = await sellUnits(...item, units, { releasesReservations });
+    announce(context, user, params.item_id);
+    context.dashboard.feed.announce(user.organizationId, 'sale', [saleId]);
+    return { sale_id: saleId };
+  },
+
+  async voidItemSale({ context, user, actor, params }) {
+    await voidSale(context.channel, actor, user.organizationId, params.sale_id);
+    announce(context, user, params.item_id);
+    context.dashboard.feed.announce(user.organizationId, 'sale', [params.sale_id]);
+    return null;
+  },
+
+  async moveItemUnits({ context, user, actor, params, body }) {
+    const { movement, units } = body;
+    const item = [context.channel, actor, user.organizationId, params.item_id] as const;
+    if (movement === 'reserve') await reserveUnits(...item, units);
+    else if (movement === 'release') await releaseUnits(...item, units);
+    else await moveUnits(...item, movement, units);
+    announce(context, user, params.item_id);
+    return null;
+  },
+
+  async startItemPromotion({ context, user, actor, params, body }) {
+    const input = promotionOf(context, body);
+    const id = await withWireFields(() =>
+      startPromotion(context.channel, actor, user.organizationId, params.item_id, input),
+    );
+    announce(context, user, params.item_id);
+    return { id };
+  },
+
+  async changeItemPromotion({ context, user, actor, params, body }) {
+    const input = promotionOf(context, body);
+    await withWireFields(() =>
+      changePromotion(context.channel, actor, user.organizationId, params.promotion_id, input),
+    );
+    announce(context, user, params.item_id);
+    return null;
+  },
+
+  async endItemPromotion({ context, user, actor, params }) {
+    await endPromotion(context.channel, actor, user.organizationId, params.promotion_id);
+    announce(context, user, params.item_id);
+    return null;
+  },
+
+  async addItemPhoto({ context, user, actor, params, request }) {
+    // Before the file is read: nobody uploads 25 MB to be told that there is no such item.
+    await assertItem(context.db, user.organizationId, params.item_id);
+    const id = await withUpload({ request, user }, (bytes) =>
+      addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes),
+    );
+    announce(context, user, params.item_id);
+    return { id };
+  },
+
+  async orderItemPhotos({ context, user, actor, params, body }) {
+    const { item_id: itemId } = params;
+    const auditId = await orderPhotos(context.channel, actor, user.organizationId, itemId, body.photo_ids);
+    announce(context, user, itemId);
+    return { audit_id: auditId };
+  },
+
+  async rotateItemPhoto({ context, user, actor, params }) {
+    const { item_id: itemId, photo_id: photoId } = params;
+    const id = await rotatePhoto(photoContext(context), actor, user.organizationId, itemId, photoId);
+    announce(context, user, itemId);
+    return { id };
+  },
+
+  async removeItemPhoto({ context, user, actor, params }) {
+    const { item_id: itemId, photo_id: photoId } = params;
+    const auditId = await removePhoto(context.channel, actor, user.organizationId, itemId, photoId);
+    announce(context, user, itemId);
+    return { audit_id: auditId };
+  },
+
+  async restoreItemPhoto({ context, user, actor, params }) {
+    await restorePhoto(context.channel, actor, user.organizationId, params.item_id, params.photo_id);
+    announce(context, user, params.item_id);
+    return null;
+  },
+};
+
+function announce(context: DashboardContext, user: SignedIn, itemId: string): void {
+  context.dashboard.feed.announce(user.organizationId, 'item', [itemId]);
+  context.dashboard.feed.announce(user.organizationId, 'audit', null);
+}
+
+function photoContext(context: DashboardContext) {
+  return { ...context.channel, photoFiles: context.dashboard.photoFiles };
+}
+
+/** The domain's names of the fields that people type, and those on the wire. */
+const FIELDS = {
+  stockNumber: 'stock_number',
+  title: 'title',
+  description: 'description',
+  priceAmount: 'price_amount',
+  taxTreatment: 'tax_treatment',
+  locationId: 'location_id',
+  attributes: 'attributes',
+  serialNumber: 'serial_number',
+  costAmount: 'cost_amount',
+  privateNotes: 'private_notes',
+  units: 'units',
+} as const;
+const OTHER_FIELDS: Record<string, string> = { startsAt: 'starts_at', endsAt: 'ends_at' };
+
+type WireFields = { [Name in (typeof FIELDS)[keyof typeof FIELDS]]?: unknown };
+
+/** Whoever may not see the cost price may not set it: it would overwrite what stands there. */
+async function assertCostAllowed({ db }: DashboardContext, user: SignedIn, body: WireFields): Promise<void> {
+  if (body.cost_amount === undefined || (await seesCost(db, user))) return;
+  throw new DomainError('not_allowed', 'Only owners may set the cost price.', 'cost_amount');
+}
+
+function changesOf(body: WireFields): ItemChanges {
+  const given = Object.entries(FIELDS).filter(([, wire]) => body[wire] !== undefined);
+  return Object.fromEntries(given.map(([name, wire]) => [name, body[wire]])) as ItemChanges;
+}
+
+/** A refusal names the field as the form knows it. */
+async function withWireFields<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.field === undefined) throw error;
+    const names: Record<string, string> = { ...FIELDS, ...OTHER_FIELDS };
+    const field = names[error.field];
+    throw field === undefined ? error : new DomainError(error.code, error.message, field, { cause: error });
+  }
+}
+
+type PromotionBody = Call<(typeof itemOperations)['startItemPromotion']>['body'];
+
+function promotionOf(context: DashboardContext, body: PromotionBody) {
+  return {
+    priceAmount: body.price_amount,
+    startsAt: body.starts_at === null ? (context.channel.now() ?? new Date()) : new Date(body.starts_at),
+    endsAt: body.ends_at === null ? null : new Date(body.ends_at),
+  };
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../../test/harness/actor.ts';
+import { type DashboardClient, signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
+import { kindOverItems, runJobs } from '../../../../../test/harness/jobs/stock-jobs.ts';
+import { watch } from '../../../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { editItems } from '../../../../inventory/items/edit-items.ts';
+import { createItem } from '../../../../inventory/items/items.ts';
+import { outcomeOfEdits } from '../../../../inventory/jobs/batch-outcome.ts';
+import type { StockJobKinds } from '../../../../inventory/jobs/job-kind.ts';
+import { startJob } from '../../../../inventory/jobs/job-queue.ts';
+import { undoKind } from '../../../../inventory/jobs/undo-job.ts';
+
+describe('the jobs of the dashboard', () => {
+  let world: World;
+  let owner: DashboardClient & { organizationId: string; userId: string };
+  before(async () => {
+    world = await startWorld();
+    owner = await signedIn(world);
+  });
+  after(() => world.stop());
+
+  /** Stands in for any kind that changes items: an item without a title is refused. */
+  const retitle = kindOverItems(2, async (tx, context, job, itemIds) => {
+    const edits = await editItems(tx, context, job.organizationId, itemIds, () => ({
+      title: String(job.parameters.title),
+    }));
+    return { ...outcomeOfEdits(edits), done: itemIds.length };
+  });
+  const kinds: StockJobKinds = { undo: undoKind, import: retitle };
+
+  const start = async (title: string) => {
+    const { organizationId, userId } = owner;
+    const itemIds = [await createItem(world.channel, TESTER, organizationId, watch())];
+    return await startJob(
+      world.db,
+      { kind: 'person', userId, role: 'owner', address: null },
+      { organizationId, kind: 'import', title: 'A trial', parameters: { itemIds, title }, isUndoable: true },
+    );
+  };
+
+  it('show who asked, their progress and result, and what can be done with them', async () => {
+    const id = await start('New title');
+    const waiting = await owner.call('GET', `/jobs/${id}`);
+    assert.partialDeepStrictEqual(waiting.body.job, {
+      status: 'queued',
+      title: 'A trial',
+      asked_by: 'Person 1',
+      can_cancel: true,
+      can_undo: false,
+    });
+    await runJobs(world, { kinds });
+    const { body } = await owner.call('GET', '/jobs?limit=1');
+    assert.partialDeepStrictEqual(body.data[0], {
+      id,
+      status: 'done',
+      done: 1,
+      total: 1,
+      counts: { changed: 1 },
+      can_cancel: false,
+      can_undo: true,
+    });
+    const undo = await owner.call('POST', `/jobs/${id}/undo`);
+    assert.equal(undo.status, 200);
+    await runJobs(world, { kinds });
+    const undone = await owner.call('GET', `/jobs/${undo.body.job_id}`);
+    assert.partialDeepStrictEqual(undone.body.job, {
+      kind: 'undo',
+      status: 'done',
+      undoes: id,
+      counts: { changed: 1 },
+    });
+    const again = await owner.call('POST', `/jobs/${id}/undo`);
+    assert.equal(again.status, 409);
+    assert.equal(again.body.error.code, 'wrong_status');
+  });
+
+  it('are cancelled, once', async () => {
+    const id = await start('Never');
+    assert.equal((await owner.call('POST', `/jobs/${id}/cancel`)).status, 204);
+    assert.equal((await owner.call('POST', `/jobs/${id}/cancel`)).status, 409);
+    await runJobs(world, { kinds });
+    assert.partialDeepStrictEqual((await owner.call('GET', `/jobs/${id}`)).body.job, { status: 'cancelled', done: 0 });
+  });
+
+  it('name what they could not do, also as a file', async () => {
+    const id = await start('');
+    await runJobs(world, { kinds });
+    const { body } = await owner.call('GET', `/jobs/${id}`);
+    assert.partialDeepStrictEqual(body, { job: { error_count: 1, can_undo: false }, errors: [{ field: 'title' }] });
+    const file = await owner.call('GET', `/jobs/${id}/errors.csv`);
+    assert.match(file.headers.get('content-type') ?? '', /^text\/csv/);
+    assert.match(file.text, /^line,stock_number,column,error\r\n,W-\d+,title,/);
+  });
+
+  it('are listed by kind and status', async () => {
+    const list = async (query: string) => (await owner.call('GET', `/jobs?${query}`)).body;
+    assert.ok((await list('kind=undo')).data.every((job: { kind: string }) => job.kind === 'undo'));
+    assert.equal((await list('status=cancelled')).count.value, 1);
+    assert.equal((await list('q=A%20TRIAL')).count.value, (await list('')).count.value);
+    assert.equal((await list('q=nothing')).count.value, 0);
+    const first = await list('limit=2');
+    const second = await list(`limit=2&after=${first.next_cursor}`);
+    const back = await list(`limit=2&before=${second.previous_cursor}`);
+    assert.deepEqual(back.data, first.data);
+  });
+});

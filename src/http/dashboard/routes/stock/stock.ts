@@ -1,0 +1,144 @@
+import type { Static, TObject } from 'typebox';
+import {
+  STOCK_SORTS,
+  type StockSort,
+  type stockFilters,
+  type stockOperations,
+} from '../../../../contract/dashboard/stock/stock.ts';
+import { DomainError } from '../../../../contract/domain-error.ts';
+import { listChannels } from '../../../../dealers/integrations/integrations.ts';
+import { currencyOf } from '../../../../dealers/organization-settings.ts';
+import {
+  countStock,
+  listBrands,
+  listStock,
+  matchSearch,
+  type StockFilter,
+  type StockPage,
+  type StockRow,
+} from '../../../../inventory/lists/stock-list.ts';
+import { listLocations } from '../../../../inventory/locations.ts';
+import { setPublished } from '../../../../inventory/publications.ts';
+import type { Handlers, SignedIn } from '../../call.ts';
+import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { seesCost } from '../../presenters/cost-access.ts';
+import { photoUrl } from '../../presenters/photo-urls.ts';
+
+type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };
+
+export const stockHandlers: Handlers<typeof stockOperations> = {
+  async listStock({ context, user, query }) {
+    const sort = sortOf(query.sort);
+    const request = pageRequestOf(query, sort);
+    const asked = filterOf(user, query);
+    const filter = { ...asked, matched: await matchSearch(context.db, asked) };
+    const page: StockPage = { ...filter, sort, from: request.from, limit: request.limit + 1 };
+    const [found, count, currency, mayCost] = await Promise.all([
+      readingPage(request, () => listStock(context.db, page, context.channel.now())),
+      countStock(context.db, filter),
+      currencyOf(context.db, user.organizationId),
+      seesCost(context.db, user),
+    ]);
+    const { rows, ...cursors } = pageOf(found, request, sort, (row) => ({ value: row.sortValue, id: row.id }));
+    const shown = { currency: currency ?? '', publicUrl: context.publicUrl, seesCost: mayCost };
+    return {
+      data: rows.map((row) => presentRow(row, shown)),
+      ...cursors,
+      count: { value: count.value, is_capped: count.isCapped },
+    };
+  },
+
+  async getStockChoices({ context, user, query }) {
+    const base = { organizationId: user.organizationId, kind: query.kind };
+    const tabs: Record<string, Partial<StockFilter>> = {
+      all: {},
+      in_stock: { status: 'in_stock' },
+      reserved: { status: 'reserved' },
+      sold: { status: 'sold' },
+      no_channel: { isOnNoChannel: true },
+      needs_work: { needsWork: true },
+    };
+    const brands = await listBrands(context.db, user.organizationId, query.kind);
+    const locations = await listLocations(context.db, user.organizationId);
+    const channels = await listChannels(context.db, user.organizationId);
+    const counts: [string, { value: number; is_capped: boolean }][] = [];
+    for (const [tab, filter] of Object.entries(tabs)) {
+      const { value, isCapped } = await countStock(context.db, { ...base, ...filter });
+      counts.push([tab, { value, is_capped: isCapped }]);
+    }
+    return {
+      currency: (await currencyOf(context.db, user.organizationId)) ?? '',
+      brands,
+      locations: locations.map(({ id, name, businessUnit }) => ({ id, name, business_unit: businessUnit })),
+      channels: channels.map(({ id, name, currency, isTestMode }) => ({
+        integration_id: id,
+        name,
+        currency,
+        is_test_mode: isTestMode,
+      })),
+      tabs: Object.fromEntries(counts),
+    };
+  },
+
+  async setChannel({ context, user, actor, params, body }) {
+    const { item_id: itemId, integration_id: integrationId } = params;
+    const { organizationId } = user;
+    const auditId = await setPublished(context.channel, actor, organizationId, integrationId, [itemId], body.is_on);
+    context.dashboard.feed.announce(organizationId, 'item', [itemId]);
+    return { audit_id: auditId };
+  },
+};
+
+/** The same words for a list and for "all that match". */
+export function filterOf({ organizationId }: SignedIn, query: FilterQuery): StockFilter {
+  const isOnNoChannel = query.integration_id === 'none';
+  return {
+    organizationId,
+    kind: query.kind,
+    ...(query.q === undefined ? {} : { search: query.q }),
+    ...(query.status === undefined ? {} : { status: query.status }),
+    ...(query.hidden === undefined ? {} : { isHidden: query.hidden === 'yes' }),
+    ...(isOnNoChannel ? { isOnNoChannel } : {}),
+    ...(query.integration_id === undefined || isOnNoChannel ? {} : { integrationId: query.integration_id }),
+    ...(query.needs_work === 'yes' ? { needsWork: true } : {}),
+    ...(query.brand === undefined ? {} : { brand: query.brand }),
+    ...(query.location_id === undefined ? {} : { locationId: query.location_id }),
+    ...(query.price_from === undefined ? {} : { priceFrom: query.price_from }),
+    ...(query.price_to === undefined ? {} : { priceTo: query.price_to }),
+  };
+}
+
+function sortOf(text: string | undefined): StockSort {
+  const sort = STOCK_SORTS.find((one) => one === (text ?? '-created'));
+  if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+  return sort;
+}
+
+function presentRow(row: StockRow, shown: { currency: string; publicUrl: string; seesCost: boolean }) {
+  return {
+    id: row.id,
+    kind: row.kind,
+    stock_number: row.stockNumber,
+    title: row.title,
+    brand: row.brand,
+    reference: row.reference,
+    status: row.status,
+    is_hidden: row.isHidden,
+    price: row.priceAmount === null ? null : { amount: row.priceAmount, currency: shown.currency },
+    promotion_amount: row.promotionAmount,
+    cost_amount: shown.seesCost ? row.costAmount : null,
+    units: row.units,
+    reserved_units: row.reservedUnits,
+    location: row.locationId === null ? null : { id: row.locationId, name: row.locationName ?? '' },
+    missing: row.missing,
+    photo_url: photoUrl(shown.publicUrl, row.photoId, 'square'),
+    thumbnail_url: photoUrl(shown.publicUrl, row.photoId, 'small'),
+    channels: row.channels.map(({ integrationId, isOn, status, price }) => ({
+      integration_id: integrationId,
+      is_on: isOn,
+      status,
+      price: price === null ? null : { amount: price.amount, currency: price.currency },
+    })),
+    created_at: row.createdAt.toISOString(),
+  };
+}
