@@ -9,10 +9,10 @@ import { addMigrate } from './commands/migrate.ts';
 import { addOrganization } from './commands/organization.ts';
 import { addPhotos } from './commands/photos.ts';
 import { addRates } from './commands/rates.ts';
-import { addReplays } from './commands/replays.ts';
 import { addStock } from './commands/stock.ts';
 import { addUser } from './commands/user.ts';
-import { addWebhooks } from './commands/webhooks.ts';
+import { addReplays } from './commands/webhooks/replays.ts';
+import { addWebhooks } from './commands/webhooks/webhooks.ts';
 import { createShell, type Surroundings } from './shell.ts';
 
 /** Every noun adds its own verbs; a new one needs its file in commands/ and its line here. */

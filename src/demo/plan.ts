@@ -2,10 +2,10 @@ import { newId } from '../ids/new-id.ts';
 import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
 import { DEMO_PARTS } from './catalogue/parts.ts';
 import { DEMO_WATCHES } from './catalogue/watches.ts';
-import { drawBack } from './drawing/back-drawing.ts';
-import { drawPart } from './drawing/part-drawing.ts';
+import { drawPart } from './drawing/part/part-drawing.ts';
 import { CANVAS_PX } from './drawing/shapes.ts';
-import { drawWatch } from './drawing/watch-drawing.ts';
+import { drawBack } from './drawing/watch/back-drawing.ts';
+import { drawWatch } from './drawing/watch/watch-drawing.ts';
 
 export const DRAWING_SIDE_PX = CANVAS_PX;
 const WRITES_AT_ONCE = 8;

@@ -1,6 +1,6 @@
 import type { ValueOf } from '../../contract/catalogue.ts';
 import type { PartAttributes } from '../../contract/resources/part.ts';
-import type { PartLook } from '../drawing/part-drawing.ts';
+import type { PartLook } from '../drawing/part/part-drawing.ts';
 
 /** A spare part of the demo, ready to be taken into stock and to be drawn. */
 export type DemoPart = {

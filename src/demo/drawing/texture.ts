@@ -1,8 +1,8 @@
 import type { WatchAttributes } from '../../contract/resources/listing.ts';
-import type { Frame } from './case.ts';
 import type { DialColor } from './colors.ts';
 import type { Look } from './look.ts';
 import { at, circle, group, line, MIDDLE, n, pair, path, polygon, rect, rotated, toothed } from './shapes.ts';
+import type { Frame } from './watch/case.ts';
 
 /** What the surface of a dial does with the light. */
 export function drawTexture(

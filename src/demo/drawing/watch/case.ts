@@ -1,8 +1,22 @@
-import type { WatchAttributes } from '../../contract/resources/listing.ts';
-import { isDark, type Metal, metalOf } from './colors.ts';
-import { arcLettering, lettering } from './lettering.ts';
-import type { Look } from './look.ts';
-import { at, circle, group, linear, MIDDLE, n, pair, path, polygon, rect, rotated, spokes, toothed } from './shapes.ts';
+import type { WatchAttributes } from '../../../contract/resources/listing.ts';
+import { isDark, type Metal, metalOf } from '../colors.ts';
+import { arcLettering, lettering } from '../lettering.ts';
+import type { Look } from '../look.ts';
+import {
+  at,
+  circle,
+  group,
+  linear,
+  MIDDLE,
+  n,
+  pair,
+  path,
+  polygon,
+  rect,
+  rotated,
+  spokes,
+  toothed,
+} from '../shapes.ts';
 
 /** The measures of a watch in the picture, all from the middle. */
 export type Frame = {

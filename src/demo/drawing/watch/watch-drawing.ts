@@ -1,11 +1,11 @@
-import type { WatchAttributes } from '../../contract/resources/listing.ts';
+import type { WatchAttributes } from '../../../contract/resources/listing.ts';
+import { type Look, lookOf } from '../look.ts';
+import { scene } from '../scene.ts';
+import { circle, ellipse, linear, MIDDLE, path, radial, rect } from '../shapes.ts';
 import { drawBand } from './band.ts';
 import { drawCase, type Frame, frameOf } from './case.ts';
 import { drawDial } from './dial.ts';
 import { drawHands } from './hands.ts';
-import { type Look, lookOf } from './look.ts';
-import { scene } from './scene.ts';
-import { circle, ellipse, linear, MIDDLE, path, radial, rect } from './shapes.ts';
 
 /** A watch from the front, as an SVG document. */
 export function drawWatch(watch: WatchAttributes, given: Partial<Look> = {}): string {

@@ -1,10 +1,8 @@
-import type { WatchAttributes } from '../../contract/resources/listing.ts';
-import { drawBand } from './band.ts';
-import { frameOf, lugs, metalGradients } from './case.ts';
-import { metalOf } from './colors.ts';
-import { arcLettering, lettering } from './lettering.ts';
-import { type Look, lookOf } from './look.ts';
-import { scene } from './scene.ts';
+import type { WatchAttributes } from '../../../contract/resources/listing.ts';
+import { metalOf } from '../colors.ts';
+import { arcLettering, lettering } from '../lettering.ts';
+import { type Look, lookOf } from '../look.ts';
+import { scene } from '../scene.ts';
 import {
   at,
   circle,
@@ -18,7 +16,9 @@ import {
   rotated,
   spokes,
   toothed,
-} from './shapes.ts';
+} from '../shapes.ts';
+import { drawBand } from './band.ts';
+import { frameOf, lugs, metalGradients } from './case.ts';
 import { shadow } from './watch-drawing.ts';
 
 const CENTER: Point = [MIDDLE, MIDDLE];

@@ -1,8 +1,7 @@
-import type { WatchAttributes } from '../../contract/resources/listing.ts';
-import type { Frame } from './case.ts';
-import { DIALS, type DialColor, metalOf } from './colors.ts';
-import { lettering, widthOf } from './lettering.ts';
-import type { Look } from './look.ts';
+import type { WatchAttributes } from '../../../contract/resources/listing.ts';
+import { DIALS, type DialColor, metalOf } from '../colors.ts';
+import { lettering, widthOf } from '../lettering.ts';
+import type { Look } from '../look.ts';
 import {
   at,
   circle,
@@ -18,9 +17,10 @@ import {
   rect,
   rotated,
   spokes,
-} from './shapes.ts';
+} from '../shapes.ts';
+import { drawTexture } from '../texture.ts';
+import type { Frame } from './case.ts';
 import { drawSubdials } from './subdials.ts';
-import { drawTexture } from './texture.ts';
 
 const ROMAN = ['XII', 'I', 'II', 'III', 'IIII', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI'];
 

@@ -1,9 +1,9 @@
-import type { WatchAttributes } from '../../contract/resources/listing.ts';
+import type { WatchAttributes } from '../../../contract/resources/listing.ts';
+import { DIALS, metalOf } from '../colors.ts';
+import type { Look } from '../look.ts';
+import { circle, group, MIDDLE, n, type Paint, path, polygon, rect, rotated, silhouette } from '../shapes.ts';
 import type { Frame } from './case.ts';
-import { DIALS, metalOf } from './colors.ts';
 import { trimOf } from './dial.ts';
-import type { Look } from './look.ts';
-import { circle, group, MIDDLE, n, type Paint, path, polygon, rect, rotated, silhouette } from './shapes.ts';
 
 /** Ten past ten and a bit, as in every shop window: the name is free, and the hands smile. */
 const HOUR_ANGLE = 305;

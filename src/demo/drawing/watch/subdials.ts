@@ -1,9 +1,9 @@
-import type { WatchAttributes } from '../../contract/resources/listing.ts';
+import type { WatchAttributes } from '../../../contract/resources/listing.ts';
+import { type DialColor, isDark } from '../colors.ts';
+import { lettering } from '../lettering.ts';
+import type { Look, Subdial } from '../look.ts';
+import { at, circle, line, n, type Point, path, polygon, radial, rotated, spokes, toothed } from '../shapes.ts';
 import type { Frame } from './case.ts';
-import { type DialColor, isDark } from './colors.ts';
-import { lettering } from './lettering.ts';
-import type { Look, Subdial } from './look.ts';
-import { at, circle, line, n, type Point, path, polygon, radial, rotated, spokes, toothed } from './shapes.ts';
 
 /** The small dials: counters, seconds, moon, calendar, power reserve, tourbillon. */
 export function drawSubdials(

@@ -1,6 +1,10 @@
-import type { Database } from '../../db/database.ts';
-import { notFound } from '../../dealers/input-rules.ts';
-import { type EndpointStatus, readEndpointStatus, type StopReason } from '../../webhooks/endpoints/endpoint-status.ts';
+import type { Database } from '../../../db/database.ts';
+import { notFound } from '../../../dealers/input-rules.ts';
+import {
+  type EndpointStatus,
+  readEndpointStatus,
+  type StopReason,
+} from '../../../webhooks/endpoints/endpoint-status.ts';
 
 /** Each reason in words, and the command that removes it. */
 const STOP_REASONS: Record<StopReason, (state: EndpointStatus) => [reason: string, command: string]> = {

@@ -1,7 +1,7 @@
-import type { WatchAttributes } from '../../contract/resources/listing.ts';
-import { type Metal, metalOf, STRAPS } from './colors.ts';
-import type { Look } from './look.ts';
-import { group, linear, MIDDLE, n, path, rect } from './shapes.ts';
+import type { WatchAttributes } from '../../../contract/resources/listing.ts';
+import { type Metal, metalOf, STRAPS } from '../colors.ts';
+import type { Look } from '../look.ts';
+import { group, linear, MIDDLE, n, path, rect } from '../shapes.ts';
 
 export type BandFrame = {
   /** Width at the case, and how far from the middle the band begins. */

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { COMMAND_LINE } from '../../audit/actor.ts';
-import { GRACE_MAX_HOURS } from '../../contract/dashboard/integrations/integrations.ts';
-import { DomainError } from '../../contract/domain-error.ts';
-import { notFound } from '../../dealers/input-rules.ts';
-import { setUrl, setWebhooksEnabled, subscribe } from '../../webhooks/endpoints/endpoint-settings.ts';
-import { readSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
-import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
-import { GRACE_DEFAULT_HOURS, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
-import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
-import type { Shell } from '../shell.ts';
+import { COMMAND_LINE } from '../../../audit/actor.ts';
+import { GRACE_MAX_HOURS } from '../../../contract/dashboard/integrations/integrations.ts';
+import { DomainError } from '../../../contract/domain-error.ts';
+import { notFound } from '../../../dealers/input-rules.ts';
+import { setUrl, setWebhooksEnabled, subscribe } from '../../../webhooks/endpoints/endpoint-settings.ts';
+import { readSecrets } from '../../../webhooks/endpoints/endpoint-status.ts';
+import { createSecretEncryption } from '../../../webhooks/endpoints/secret-encryption.ts';
+import { GRACE_DEFAULT_HOURS, rotateSecret } from '../../../webhooks/endpoints/signing-secrets.ts';
+import { createSsrfGuard } from '../../../webhooks/sending/ssrf-guard.ts';
+import type { Shell } from '../../shell.ts';
+import { wholeNumber } from '../option-values.ts';
 import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
-import { wholeNumber } from './option-values.ts';
 import { addDeliveries, addDelivery, addPing, addReplay } from './webhook-deliveries.ts';
 import { addShow } from './webhook-show.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { DELIVERY_STATUSES } from '../../webhooks/delivery-queue/delivery-log.ts';
+import { DELIVERY_STATUSES } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import {
   type Backlog,
   COUNT_LIMIT,
@@ -7,10 +7,10 @@ import {
   readBacklog,
   readSecrets,
   type SecretState,
-} from '../../webhooks/endpoints/endpoint-status.ts';
-import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
-import { fields } from '../plain-text.ts';
-import type { Shell } from '../shell.ts';
+} from '../../../webhooks/endpoints/endpoint-status.ts';
+import { createSecretEncryption } from '../../../webhooks/endpoints/secret-encryption.ts';
+import { fields } from '../../plain-text.ts';
+import type { Shell } from '../../shell.ts';
 import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
 
 /** A worker looks for due deliveries every second. If one has been due for this long, no worker runs. */

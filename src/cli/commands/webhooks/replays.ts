@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { COMMAND_LINE } from '../../audit/actor.ts';
-import { DomainError } from '../../contract/domain-error.ts';
-import { EVENT_TYPES } from '../../contract/event-types.ts';
-import { parseTimestamp } from '../../contract/timestamps.ts';
+import { COMMAND_LINE } from '../../../audit/actor.ts';
+import { DomainError } from '../../../contract/domain-error.ts';
+import { EVENT_TYPES } from '../../../contract/event-types.ts';
+import { parseTimestamp } from '../../../contract/timestamps.ts';
 import {
   cancelReplay,
   countReplay,
@@ -12,11 +12,11 @@ import {
   type ReplayFilter,
   type ReplayJob,
   startReplay,
-} from '../../webhooks/delivery-queue/replay.ts';
-import { table } from '../plain-text.ts';
-import type { Shell } from '../shell.ts';
+} from '../../../webhooks/delivery-queue/replay.ts';
+import { table } from '../../plain-text.ts';
+import type { Shell } from '../../shell.ts';
+import { oneOrMore } from '../option-values.ts';
 import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
-import { oneOrMore } from './option-values.ts';
 
 const LIST_LIMIT = 50;
 

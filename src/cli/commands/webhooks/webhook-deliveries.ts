@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { COMMAND_LINE } from '../../audit/actor.ts';
-import { commitAndWake } from '../../channel/commit-and-wake.ts';
-import { recordPings } from '../../channel/ping.ts';
-import { DomainError } from '../../contract/domain-error.ts';
-import type { Database } from '../../db/database.ts';
+import { COMMAND_LINE } from '../../../audit/actor.ts';
+import { commitAndWake } from '../../../channel/commit-and-wake.ts';
+import { recordPings } from '../../../channel/ping.ts';
+import { DomainError } from '../../../contract/domain-error.ts';
+import type { Database } from '../../../db/database.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryDetail,
@@ -11,13 +11,13 @@ import {
   type DeliverySummary,
   findDelivery,
   listDeliveries,
-} from '../../webhooks/delivery-queue/delivery-log.ts';
-import { replayDelivery } from '../../webhooks/delivery-queue/replay.ts';
-import type { RecordedEvent } from '../../webhooks/outbox.ts';
-import { fields, table } from '../plain-text.ts';
-import type { Shell } from '../shell.ts';
+} from '../../../webhooks/delivery-queue/delivery-log.ts';
+import { replayDelivery } from '../../../webhooks/delivery-queue/replay.ts';
+import type { RecordedEvent } from '../../../webhooks/outbox.ts';
+import { fields, table } from '../../plain-text.ts';
+import type { Shell } from '../../shell.ts';
+import { oneOrMore, wholeNumber } from '../option-values.ts';
 import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
-import { oneOrMore, wholeNumber } from './option-values.ts';
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1_000;

@@ -1,6 +1,6 @@
-import type { PartAttributes } from '../../contract/resources/part.ts';
-import { type Metal, STRAPS } from './colors.ts';
-import { lettering } from './lettering.ts';
+import type { PartAttributes } from '../../../contract/resources/part.ts';
+import { type Metal, STRAPS } from '../colors.ts';
+import { lettering } from '../lettering.ts';
 import {
   at,
   circle,
@@ -16,7 +16,7 @@ import {
   rotated,
   spokes,
   toothed,
-} from './shapes.ts';
+} from '../shapes.ts';
 
 /** What is seen of a watch: case, bezel, crystal, dial, hands, crown and band. */
 const CENTER: Point = [MIDDLE, MIDDLE];

@@ -1,6 +1,6 @@
-import type { PartAttributes } from '../../contract/resources/part.ts';
-import type { Metal } from './colors.ts';
-import { arcLettering, lettering } from './lettering.ts';
+import type { PartAttributes } from '../../../contract/resources/part.ts';
+import type { Metal } from '../colors.ts';
+import { arcLettering, lettering } from '../lettering.ts';
 import {
   at,
   circle,
@@ -14,7 +14,7 @@ import {
   rect,
   rotated,
   toothed,
-} from './shapes.ts';
+} from '../shapes.ts';
 
 /** What is not seen of a watch, and what comes with it: movements, gaskets, boxes, papers, tools. */
 const CENTER: Point = [MIDDLE, MIDDLE];

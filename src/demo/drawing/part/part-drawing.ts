@@ -1,7 +1,9 @@
-import type { ValueOf } from '../../contract/catalogue.ts';
-import type { PartAttributes } from '../../contract/resources/part.ts';
-import { metalGradients } from './case.ts';
-import { type METALS, type Metal, metalOf } from './colors.ts';
+import type { ValueOf } from '../../../contract/catalogue.ts';
+import type { PartAttributes } from '../../../contract/resources/part.ts';
+import { type METALS, type Metal, metalOf } from '../colors.ts';
+import { scene } from '../scene.ts';
+import { group, linear, MIDDLE, silhouette } from '../shapes.ts';
+import { metalGradients } from '../watch/case.ts';
 import { box, gaskets, movement, papers, springBars, tool, wheels } from './part-inside.ts';
 import {
   bracelet,
@@ -17,8 +19,6 @@ import {
   ring,
   strap,
 } from './part-outside.ts';
-import { scene } from './scene.ts';
-import { group, linear, MIDDLE, silhouette } from './shapes.ts';
 
 /** What a part is made of and looks like, beside its category. */
 export type PartLook = { metal: keyof typeof METALS; color: string; isFluted?: boolean };
