@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
-import { createItem } from '../../src/inventory/items/items.ts';
-import { readItem } from '../../src/inventory/items/read-item.ts';
-import { TESTER } from '../harness/actor.ts';
-import { type DashboardSite, type Person, startDashboard, toast, until } from '../harness/browser/dashboard-browser.ts';
-import { watch } from '../harness/stock.ts';
-import type { Dealer } from '../harness/world.ts';
+import { createItem } from '../../../src/inventory/items/items.ts';
+import { readItem } from '../../../src/inventory/items/read-item.ts';
+import { TESTER } from '../../harness/actor.ts';
+import {
+  type DashboardSite,
+  type Person,
+  startDashboard,
+  toast,
+  until,
+} from '../../harness/browser/dashboard-browser.ts';
+import { watch } from '../../harness/stock.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 describe('the photos of an item', () => {
   let site: DashboardSite;

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { setPublished } from '../../src/inventory/publications.ts';
-import { TESTER } from '../harness/actor.ts';
+import { setPublished } from '../../../src/inventory/publications.ts';
+import { TESTER } from '../../harness/actor.ts';
 import {
   assertBothLooks,
   type DashboardSite,
   type Person,
   startDashboard,
-} from '../harness/browser/dashboard-browser.ts';
-import { until } from '../harness/database/locks.ts';
-import { addShop, type Shop } from '../harness/shop.ts';
-import { publishNew, stockOf, watch } from '../harness/stock.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { until } from '../../harness/database/locks.ts';
+import { addShop, type Shop } from '../../harness/shop.ts';
+import { publishNew, stockOf, watch } from '../../harness/stock.ts';
 import {
   type ConnectedReceiver,
   connectReceiver,
   startTestWorker,
   type TestWorker,
-} from '../harness/webhooks/webhook-world.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/webhooks/webhook-world.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 /** Orders as a dealer works through them: real pages, the real API, and real receivers of two websites. */
 describe('the pages of orders and sales', () => {

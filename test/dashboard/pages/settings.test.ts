@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { COMMAND_LINE } from '../../src/audit/actor.ts';
-import { createItem, setHidden } from '../../src/inventory/items/items.ts';
-import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
+import { COMMAND_LINE } from '../../../src/audit/actor.ts';
+import { createItem, setHidden } from '../../../src/inventory/items/items.ts';
+import { createBusinessUnit, createLocation } from '../../../src/inventory/locations.ts';
 import {
   assertAccessible,
   type DashboardSite,
   type Person,
   settled,
   startDashboard,
-} from '../harness/browser/dashboard-browser.ts';
-import { watch } from '../harness/stock.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { watch } from '../../harness/stock.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 describe('the settings and the audit log in the browser', () => {
   let site: DashboardSite;

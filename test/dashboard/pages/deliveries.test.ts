@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../../src/db/sql.ts';
 import {
   assertAccessible,
   type DashboardSite,
@@ -10,9 +10,9 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/browser/dashboard-browser.ts';
-import { freshKey } from '../harness/shop.ts';
-import { publishNew, watch } from '../harness/stock.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { freshKey } from '../../harness/shop.ts';
+import { publishNew, watch } from '../../harness/stock.ts';
 import {
   type ConnectedReceiver,
   connectReceiver,
@@ -20,8 +20,8 @@ import {
   queueEvents,
   startTestWorker,
   type TestWorker,
-} from '../harness/webhooks/webhook-world.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/webhooks/webhook-world.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 describe('the pages of deliveries and events', () => {
   let site: DashboardSite;

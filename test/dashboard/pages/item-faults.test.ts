@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { sql } from '../../src/db/sql.ts';
-import { createItem } from '../../src/inventory/items/items.ts';
-import { readItem } from '../../src/inventory/items/read-item.ts';
-import { TESTER } from '../harness/actor.ts';
-import { type DashboardSite, type Person, save, startDashboard, toast } from '../harness/browser/dashboard-browser.ts';
-import { TEST_PASSWORD } from '../harness/passwords.ts';
-import { watch } from '../harness/stock.ts';
-import { type Dealer, startWorld, type World } from '../harness/world.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { createItem } from '../../../src/inventory/items/items.ts';
+import { readItem } from '../../../src/inventory/items/read-item.ts';
+import { TESTER } from '../../harness/actor.ts';
+import {
+  type DashboardSite,
+  type Person,
+  save,
+  startDashboard,
+  toast,
+} from '../../harness/browser/dashboard-browser.ts';
+import { TEST_PASSWORD } from '../../harness/passwords.ts';
+import { watch } from '../../harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../harness/world.ts';
 
 describe('what is typed on the page of an item', () => {
   let site: DashboardSite;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { COMMAND_LINE } from '../../src/audit/actor.ts';
-import { createItem, editItem } from '../../src/inventory/items/items.ts';
-import { setPublished } from '../../src/inventory/publications.ts';
+import { COMMAND_LINE } from '../../../src/audit/actor.ts';
+import { createItem, editItem } from '../../../src/inventory/items/items.ts';
+import { setPublished } from '../../../src/inventory/publications.ts';
 import {
   assertAccessible,
   assertBothLooks,
@@ -12,10 +12,10 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/browser/dashboard-browser.ts';
-import { runJobs } from '../harness/jobs/stock-jobs.ts';
-import { watch } from '../harness/stock.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { runJobs } from '../../harness/jobs/stock-jobs.ts';
+import { watch } from '../../harness/stock.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 describe('the lists of the dashboard', () => {
   let site: DashboardSite;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createItem } from '../../src/inventory/items/items.ts';
-import { setPublished } from '../../src/inventory/publications.ts';
-import { TESTER } from '../harness/actor.ts';
+import { createItem } from '../../../src/inventory/items/items.ts';
+import { setPublished } from '../../../src/inventory/publications.ts';
+import { TESTER } from '../../harness/actor.ts';
 import {
   assertAccessible,
   assertBothLooks,
@@ -12,10 +12,10 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/browser/dashboard-browser.ts';
-import { freshKey } from '../harness/shop.ts';
-import { stockOf, watch } from '../harness/stock.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { freshKey } from '../../harness/shop.ts';
+import { stockOf, watch } from '../../harness/stock.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 describe('reservations on the page of an item', () => {
   let site: DashboardSite;

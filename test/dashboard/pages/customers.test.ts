@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { runErasures } from '../../src/sales/erasure/run-erasures.ts';
+import { runErasures } from '../../../src/sales/erasure/run-erasures.ts';
 import {
   assertAccessible,
   type DashboardSite,
@@ -9,8 +9,8 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/browser/dashboard-browser.ts';
-import { addShop, faultOf, type Shop } from '../harness/shop.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { addShop, faultOf, type Shop } from '../../harness/shop.ts';
 
 describe('the customers in the browser', () => {
   let site: DashboardSite;

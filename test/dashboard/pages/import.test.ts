@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sql } from '../../src/db/sql.ts';
-import { startStockJobWorker } from '../../src/inventory/jobs/stock-job-worker.ts';
-import { STOCK_JOB_KINDS_RUN } from '../../src/service/stock-job-kinds.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { startStockJobWorker } from '../../../src/inventory/jobs/stock-job-worker.ts';
+import { STOCK_JOB_KINDS_RUN } from '../../../src/service/stock-job-kinds.ts';
 import {
   assertAccessible,
   type DashboardSite,
@@ -10,9 +10,9 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
-} from '../harness/browser/dashboard-browser.ts';
-import { jobContext } from '../harness/jobs/stock-jobs.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { jobContext } from '../../harness/jobs/stock-jobs.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 const LINES = 1_000;
 const WRONG = 7;

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { COMMAND_LINE } from '../../src/audit/actor.ts';
-import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
-import { createItem } from '../../src/inventory/items/items.ts';
-import { setPublished } from '../../src/inventory/publications.ts';
-import { runDeletions } from '../../src/sales/deletion/run-deletions.ts';
-import { type DashboardSite, type Person, startDashboard } from '../harness/browser/dashboard-browser.ts';
-import { type Receiver, startReceiver } from '../harness/servers/receiver.ts';
-import { watch } from '../harness/stock.ts';
-import { startTestWorker, type TestWorker } from '../harness/webhooks/webhook-world.ts';
-import type { Dealer } from '../harness/world.ts';
+import { COMMAND_LINE } from '../../../src/audit/actor.ts';
+import { startChannelWorker } from '../../../src/channel/jobs/worker.ts';
+import { createItem } from '../../../src/inventory/items/items.ts';
+import { setPublished } from '../../../src/inventory/publications.ts';
+import { runDeletions } from '../../../src/sales/deletion/run-deletions.ts';
+import { type DashboardSite, type Person, startDashboard } from '../../harness/browser/dashboard-browser.ts';
+import { type Receiver, startReceiver } from '../../harness/servers/receiver.ts';
+import { watch } from '../../harness/stock.ts';
+import { startTestWorker, type TestWorker } from '../../harness/webhooks/webhook-world.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 describe('the integration pages', () => {
   let site: DashboardSite;

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sql } from '../../src/db/sql.ts';
-import { setPlan } from '../../src/dealers/organizations.ts';
-import { TESTER } from '../harness/actor.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { setPlan } from '../../../src/dealers/organizations.ts';
+import { TESTER } from '../../harness/actor.ts';
 import {
   assertBothLooks,
   type DashboardSite,
   settled,
   startDashboard,
   until,
-} from '../harness/browser/dashboard-browser.ts';
-import { freshKey } from '../harness/shop.ts';
-import { publishNew, watch } from '../harness/stock.ts';
-import { connectReceiver, queueEvents } from '../harness/webhooks/webhook-world.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { freshKey } from '../../harness/shop.ts';
+import { publishNew, watch } from '../../harness/stock.ts';
+import { connectReceiver, queueEvents } from '../../harness/webhooks/webhook-world.ts';
 
 describe('the home page', () => {
   let site: DashboardSite;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
-import { sql } from '../../src/db/sql.ts';
-import { createItem, editItem } from '../../src/inventory/items/items.ts';
-import { readItem } from '../../src/inventory/items/read-item.ts';
-import { sellUnits } from '../../src/sales/sell.ts';
-import { TESTER } from '../harness/actor.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { createItem, editItem } from '../../../src/inventory/items/items.ts';
+import { readItem } from '../../../src/inventory/items/read-item.ts';
+import { sellUnits } from '../../../src/sales/sell.ts';
+import { TESTER } from '../../harness/actor.ts';
 import {
   assertAccessible,
   type DashboardSite,
@@ -16,9 +16,9 @@ import {
   startDashboard,
   toast,
   until,
-} from '../harness/browser/dashboard-browser.ts';
-import { part, watch } from '../harness/stock.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import { part, watch } from '../../harness/stock.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 /** A click while the form still shows its faults may go to a button that is about to be drawn anew. */
 const SAVED_AGAIN_MS = 10_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findApiRequest } from '../../src/http/logging/api-requests.ts';
+import { findApiRequest } from '../../../src/http/logging/api-requests.ts';
 import {
   assertAccessible,
   type DashboardSite,
@@ -9,8 +9,8 @@ import {
   settled,
   startDashboard,
   until,
-} from '../harness/browser/dashboard-browser.ts';
-import type { Dealer } from '../harness/world.ts';
+} from '../../harness/browser/dashboard-browser.ts';
+import type { Dealer } from '../../harness/world.ts';
 
 describe('the pages of API requests', () => {
   let site: DashboardSite;
