@@ -17,7 +17,7 @@ import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
 import { stockRoutes } from './pages/stock/stock-routes.ts';
 import { RouteError, RouteMissing } from './shell/route-states.tsx';
 import { rootRoute, shellRoute } from './shell/shell-route.ts';
-import { PageSkeleton } from './ui/states.tsx';
+import { PageSkeleton } from './ui/page/states.tsx';
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,

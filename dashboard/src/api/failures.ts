@@ -1,4 +1,4 @@
-import { toastError } from '../ui/toasts.ts';
+import { toastError } from '../ui/feedback/toasts.ts';
 import { ApiFailure } from './client.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { QueryClient, queryOptions, useMutation } from '@tanstack/react-query';
 import type { ChangeKind } from '../../../src/contract/dashboard/live.ts';
-import { toastError, toastSuccess } from '../ui/toasts.ts';
+import { toastError, toastSuccess } from '../ui/feedback/toasts.ts';
 import { ApiFailure, api, type Input, type Output, type ReadRoute, type Route } from './client.ts';
 
 declare module '@tanstack/react-query' {

@@ -5,7 +5,7 @@ import { useEffect } from 'react';
 import { ApiFailure, api } from '../api/client.ts';
 import { countsText } from '../pages/jobs/job-counts.ts';
 import { type Job, jobQuery } from '../pages/jobs/jobs-queries.ts';
-import { toastError } from '../ui/toasts.ts';
+import { toastError } from '../ui/feedback/toasts.ts';
 import { unwatchJob, useWatchedJobs, watchJob } from './watched-jobs.ts';
 
 const SHOWN_MS = 20_000;

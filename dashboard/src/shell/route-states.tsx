@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { Link, useRouter } from '@tanstack/react-router';
 import { paths } from '../paths.ts';
-import { EmptyState, ErrorState } from '../ui/states.tsx';
+import { EmptyState, ErrorState } from '../ui/page/states.tsx';
 
 /** A fault while a page was loaded or drawn: the rest of the dashboard goes on. */
 export function RouteError({ error, reset }: { error: unknown; reset: () => void }) {

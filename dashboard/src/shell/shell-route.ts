@@ -3,7 +3,7 @@ import { ApiFailure } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import { paths } from '../paths.ts';
 import { RouteError, RouteMissing } from './route-states.tsx';
-import { sessionQuery } from './session.ts';
+import { sessionQuery } from './session/session.ts';
 
 export const rootRoute = createRootRoute({ errorComponent: RouteError, notFoundComponent: RouteMissing });
 

@@ -6,17 +6,17 @@ import { Suspense } from 'react';
 import { useLive } from '../api/live.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Mark } from '../ui/mark.tsx';
-import { PageSkeleton } from '../ui/states.tsx';
-import { AccountMenu } from './account-menu.tsx';
+import { PageSkeleton } from '../ui/page/states.tsx';
+import { ConnectionBanner } from './banners/connection-banner.tsx';
+import { TestDataBanner } from './banners/test-data-banner.tsx';
+import { TestModeBanner } from './banners/test-mode-banner.tsx';
 import { ColorSchemeSwitch } from './color-scheme-switch.tsx';
-import { ConnectionBanner } from './connection-banner.tsx';
 import { JobToasts } from './job-toasts.tsx';
-import { NavigationList, NavigationTabs } from './navigation-list.tsx';
-import { Palette } from './palette.tsx';
-import { SessionEndedDialog } from './session-ended-dialog.tsx';
-import { Shortcuts } from './shortcuts.tsx';
-import { TestDataBanner } from './test-data-banner.tsx';
-import { TestModeBanner } from './test-mode-banner.tsx';
+import { NavigationList, NavigationTabs } from './navigation/navigation-list.tsx';
+import { Palette } from './navigation/palette.tsx';
+import { Shortcuts } from './navigation/shortcuts.tsx';
+import { AccountMenu } from './session/account-menu.tsx';
+import { SessionEndedDialog } from './session/session-ended-dialog.tsx';
 
 /** The frame: navigation, palette, shortcuts and the live stream around the page that is open. */
 export function Shell() {

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { VIEW_NAME_LENGTH_LIMIT, type ViewList } from '../../../src/contract/dashboard/views.ts';
 import type { Output } from '../api/client.ts';
 import { read, useOperation } from '../api/queries.ts';
+import { toastUndo } from '../ui/feedback/undo-toast.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { toastUndo } from '../ui/undo-toast.tsx';
 import { canonicalQuery, type ListState, type ListStateSetters, viewQueryOf } from './list-state.ts';
 
 /** What a list is called on its page. The service knows it by the same word (VIEW_LISTS of the contract). */

@@ -2,17 +2,17 @@ import { ActionIcon, Button, Checkbox, Group, Menu, Select, Text, TextInput, Too
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { formatCount } from '../format.ts';
-import { isTyping } from '../shell/shortcuts.tsx';
+import { isTyping } from '../shell/navigation/shortcuts.tsx';
 import { Icon } from '../ui/icons.tsx';
 import type { ColumnChoice } from './column-choice.ts';
 import type { Column } from './columns.ts';
-import { FilterSheet } from './filter-sheet.tsx';
-import { type Filter, FilterFields } from './filters.tsx';
+import { FilterSheet } from './filters/filter-sheet.tsx';
+import { type Filter, FilterFields } from './filters/filters.tsx';
 import { isFiltered, type ListState, type ListStateSetters } from './list-state.ts';
 import { type ListName, ViewsMenu } from './saved-views.tsx';
 import type { Selection } from './selection.ts';
 
-export type { Filter } from './filters.tsx';
+export type { Filter } from './filters/filters.tsx';
 
 const TYPING_PAUSE_MS = 250;
 

@@ -11,13 +11,13 @@ import {
 import { apiUrl } from '../../api/client.ts';
 import { formatNumber } from '../../format.ts';
 import { pathOfId } from '../../paths.ts';
-import { useOwnerOnlyReason, useSession } from '../../shell/session.ts';
+import { useOwnerOnlyReason, useSession } from '../../shell/session/session.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
-import { optionsOf } from '../../table/filter-choices.ts';
+import { optionsOf } from '../../table/filters/filter-choices.ts';
 import { type ListState, type ListStateSetters, listQueryOf, useListState } from '../../table/list-state.ts';
-import { Page } from '../../ui/page.tsx';
-import { EmptyState } from '../../ui/states.tsx';
+import { Page } from '../../ui/page/page.tsx';
+import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { instantOf, localTimeOf } from '../../zoned-time.ts';
 import { teamQuery } from '../settings/settings-queries.ts';

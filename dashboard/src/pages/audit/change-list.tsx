@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { useSession } from '../../shell/session.ts';
+import { useSession } from '../../shell/session/session.ts';
 import { Icon } from '../../ui/icons.tsx';
 import type { AuditEntry, FieldChange } from './audit-queries.ts';
 import { fieldLabel, valueText } from './field-text.ts';

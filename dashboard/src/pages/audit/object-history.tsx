@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { AUDIT_ACTION_LABELS, type AuditObjectKind } from '../../../../src/contract/audit-actions.ts';
 import { paths } from '../../paths.ts';
-import { ErrorState } from '../../ui/states.tsx';
+import { ErrorState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type AuditEntry, auditQuery } from './audit-queries.ts';
 import { actorName, ChangeList } from './change-list.tsx';

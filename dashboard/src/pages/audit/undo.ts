@@ -1,6 +1,6 @@
 import { queryClient, useOperation } from '../../api/queries.ts';
-import { toastSuccess } from '../../ui/toasts.ts';
-import { toastUndo } from '../../ui/undo-toast.tsx';
+import { toastSuccess } from '../../ui/feedback/toasts.ts';
+import { toastUndo } from '../../ui/feedback/undo-toast.tsx';
 import { fieldLabel } from './field-text.ts';
 
 /** Takes changes back by their audit rows, and says which fields stay because somebody has changed them since. */

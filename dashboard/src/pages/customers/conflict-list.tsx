@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
-import { EmptyState } from '../../ui/states.tsx';
+import { EmptyState } from '../../ui/page/states.tsx';
 import { TestBadge } from '../../ui/test-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type CustomerConflict, nameOf } from './customer-queries.ts';

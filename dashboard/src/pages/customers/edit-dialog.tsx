@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Input } from '../../api/client.ts';
 import { queryClient, readAnew, useOperation } from '../../api/queries.ts';
-import { LeaveGuard } from '../../ui/leave-guard.tsx';
+import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { COUNTRIES } from '../settings/business-choices.ts';
 import { type CustomerPage, customerQuery, nameOf } from './customer-queries.ts';
 

@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
-import { useOwnerOnlyReason } from '../../shell/session.ts';
-import { Confirm } from '../../ui/confirm.tsx';
+import { useOwnerOnlyReason } from '../../shell/session/session.ts';
+import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { ReasonButton } from '../integrations/reason-button.tsx';
 import { type CustomerPage, customerQuery, nameOf } from './customer-queries.ts';
 

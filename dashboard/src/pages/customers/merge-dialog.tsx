@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatCount } from '../../format.ts';
-import { ErrorState, PageSkeleton } from '../../ui/states.tsx';
+import { ErrorState, PageSkeleton } from '../../ui/page/states.tsx';
 import { type MergePreview, mergeQuery, nameOf } from './customer-queries.ts';
 
 type MergeDialogProps = {

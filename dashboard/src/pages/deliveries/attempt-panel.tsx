@@ -4,7 +4,7 @@ import { formatDuration } from '../../format.ts';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Facts } from '../integrations/integration-parts.tsx';
-import { Answer } from '../integrations/test-event.tsx';
+import { Answer } from '../integrations/tabs/test-event.tsx';
 import { curlOf } from './curl.ts';
 import type { Attempt } from './delivery-queries.ts';
 import { plainError } from './plain-error.ts';

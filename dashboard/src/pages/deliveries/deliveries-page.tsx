@@ -17,12 +17,12 @@ import {
   optionsOf,
   timeRangeFilter,
   withOptions,
-} from '../../table/filter-choices.ts';
+} from '../../table/filters/filter-choices.ts';
 import { listQueryOf, matchQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { ListTabs } from '../../ui/list-tabs.tsx';
-import { Page } from '../../ui/page.tsx';
-import { EmptyState } from '../../ui/states.tsx';
+import { ListTabs } from '../../ui/page/list-tabs.tsx';
+import { Page } from '../../ui/page/page.tsx';
+import { EmptyState } from '../../ui/page/states.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AnswerCell, DelayCell, DeliveryStatus, Nothing, ObjectCell } from './delivery-parts.tsx';

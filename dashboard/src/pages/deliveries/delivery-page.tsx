@@ -5,7 +5,7 @@ import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrati
 import { formatDuration } from '../../format.ts';
 import { pathOfId, paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page/page.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Facts } from '../integrations/integration-parts.tsx';

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatCount, formatNumber } from '../../format.ts';
 import type { Selection } from '../../table/data-table.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
-import { toastSuccess } from '../../ui/toasts.ts';
+import { Confirm } from '../../ui/feedback/confirm.tsx';
+import { toastSuccess } from '../../ui/feedback/toasts.ts';
 import type { Delivery, DeliveryChoices } from './delivery-queries.ts';
 
 /** Sends one delivery again. Disabled with its reason while it can't be. */

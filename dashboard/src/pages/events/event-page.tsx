@@ -6,7 +6,7 @@ import { UNSENT_REASON_TEXTS } from '../../../../src/contract/dashboard/integrat
 import { EVENT_TYPES, type EventType } from '../../../../src/contract/event-types.ts';
 import { pathOfId, paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page/page.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { withCode } from '../../ui/with-code.tsx';

@@ -12,11 +12,11 @@ import {
   optionsOf,
   timeRangeFilter,
   withOptions,
-} from '../../table/filter-choices.ts';
+} from '../../table/filters/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { Page } from '../../ui/page.tsx';
-import { EmptyState } from '../../ui/states.tsx';
+import { Page } from '../../ui/page/page.tsx';
+import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Nothing, ObjectCell } from '../deliveries/delivery-parts.tsx';
 import { EventOutcome } from './event-outcome.tsx';

@@ -7,7 +7,7 @@ import type { Output } from '../../api/client.ts';
 import { formatBucket, formatCompact, formatCompactMoney, formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { BarPlot, type BarPlotProps } from '../../ui/bar-plot.tsx';
-import { ErrorState } from '../../ui/states.tsx';
+import { ErrorState } from '../../ui/page/states.tsx';
 import { activityQuery, type PlotState, usePlotState } from './home-queries.ts';
 
 type Activity = Output<'GET /activity'>;

@@ -1,7 +1,7 @@
 import { Stack, Stepper } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { paths } from '../../paths.ts';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page/page.tsx';
 import { ColumnsStep } from './columns-step.tsx';
 import { FileStep } from './file-step.tsx';
 import { CheckStep, ResultStep } from './result-steps.tsx';

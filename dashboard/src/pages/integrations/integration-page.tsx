@@ -1,15 +1,15 @@
 import { Group, Tabs, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page/page.tsx';
 import { Status } from '../../ui/status.tsx';
-import { DangerTab } from './danger-tab.tsx';
 import { integrationQuery } from './integration-queries.ts';
 import { ModeStatus, WebhookStatus } from './integration-status.tsx';
-import { OverviewTab } from './overview-tab.tsx';
-import { PresentationTab } from './presentation-tab.tsx';
-import { TestEventButton, TestEventResult, useTestEvent } from './test-event.tsx';
-import { WebhooksTab } from './webhooks-tab.tsx';
+import { DangerTab } from './tabs/danger-tab.tsx';
+import { OverviewTab } from './tabs/overview-tab.tsx';
+import { PresentationTab } from './tabs/presentation-tab.tsx';
+import { TestEventButton, TestEventResult, useTestEvent } from './tabs/test-event.tsx';
+import { WebhooksTab } from './tabs/webhooks-tab.tsx';
 
 const TABS = [
   { id: 'overview', label: 'Overview', Panel: OverviewTab },

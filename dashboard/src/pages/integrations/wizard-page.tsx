@@ -6,14 +6,14 @@ import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
-import { useOwnerOnlyReason } from '../../shell/session.ts';
-import { LeaveGuard } from '../../ui/leave-guard.tsx';
-import { Page } from '../../ui/page.tsx';
+import { useOwnerOnlyReason } from '../../shell/session/session.ts';
+import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
+import { Page } from '../../ui/page/page.tsx';
 import { integrationsQuery } from './integration-queries.ts';
 import { ReasonButton } from './reason-button.tsx';
 import { Command, meCommand, ShownOnce } from './shown-once.tsx';
-import { TestEventButton, TestEventResult, useTestEvent } from './test-event.tsx';
-import { UrlForm } from './url-form.tsx';
+import { TestEventButton, TestEventResult, useTestEvent } from './tabs/test-event.tsx';
+import { UrlForm } from './tabs/url-form.tsx';
 
 type Made = Output<'POST /integrations'>;
 

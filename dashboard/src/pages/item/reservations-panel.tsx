@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatExactTime, formatNumber, formatRemaining } from '../../format.ts';
-import { Confirm } from '../../ui/confirm.tsx';
+import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { type Item, itemReservationsQuery, type Reservation } from './item-queries.ts';
 
 /** Units that sites hold while their buyers check out, with the time that is left. */

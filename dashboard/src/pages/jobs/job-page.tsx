@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { formatTime } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { countsText } from './job-counts.ts';
 import { JobActions, JobErrors, JobProgress, JobStatus } from './job-parts.tsx';

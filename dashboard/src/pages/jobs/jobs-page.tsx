@@ -5,10 +5,10 @@ import { STOCK_JOB_KINDS, STOCK_JOB_STATUSES } from '../../../../src/contract/da
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
-import { optionsOf } from '../../table/filter-choices.ts';
+import { optionsOf } from '../../table/filters/filter-choices.ts';
 import { listQueryOf, useListState } from '../../table/list-state.ts';
-import { Page } from '../../ui/page.tsx';
-import { EmptyState } from '../../ui/states.tsx';
+import { Page } from '../../ui/page/page.tsx';
+import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { countsText } from './job-counts.ts';
 import { JobActions, JobProgress, JobStatus } from './job-parts.tsx';

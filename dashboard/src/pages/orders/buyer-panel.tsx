@@ -2,7 +2,7 @@ import { Anchor, Button, Text, Title } from '@mantine/core';
 import { useOperation } from '../../api/queries.ts';
 import { countryName } from '../../format.ts';
 import { paths } from '../../paths.ts';
-import { PageLink } from '../../ui/page-link.tsx';
+import { PageLink } from '../../ui/page/page-link.tsx';
 import { refreshOrder } from './order-actions.tsx';
 import type { Order, OrderPage } from './order-queries.ts';
 

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { STRING_LENGTH_LIMIT } from '../../../../src/contract/limits.ts';
 import { orderCan, type Permission } from '../../../../src/contract/states/order-can.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
-import { Confirm } from '../../ui/confirm.tsx';
+import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { ReasonButton } from '../integrations/reason-button.tsx';
 import { type Order, orderQuery, timelineQuery } from './order-queries.ts';
 

@@ -1,6 +1,6 @@
 import { Code, Text, Title } from '@mantine/core';
 import { paths } from '../../paths.ts';
-import { PageLink } from '../../ui/page-link.tsx';
+import { PageLink } from '../../ui/page/page-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { OrderPage } from './order-queries.ts';
 

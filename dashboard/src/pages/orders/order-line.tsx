@@ -7,10 +7,10 @@ import { formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { Status } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
+import { SuggestionList } from './matching/suggestion-list.tsx';
+import { unmatchedSentence } from './matching/unmatched-sentence.ts';
 import { refreshOrder } from './order-actions.tsx';
 import type { Order, OrderLine, PageLine, Suggestion } from './order-queries.ts';
-import { SuggestionList } from './suggestion-list.tsx';
-import { unmatchedSentence } from './unmatched-sentence.ts';
 
 const PHOTO_PX = 56;
 

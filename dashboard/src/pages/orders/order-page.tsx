@@ -5,20 +5,20 @@ import { useState } from 'react';
 import { orderCan } from '../../../../src/contract/states/order-can.ts';
 import { paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page/page.tsx';
 import { TestBadge } from '../../ui/test-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AmountsTable } from './amounts-table.tsx';
 import { BuyerPanel } from './buyer-panel.tsx';
-import { MatchDialog } from './match-dialog.tsx';
+import { MatchDialog } from './matching/match-dialog.tsx';
 import { OrderActions } from './order-actions.tsx';
 import { OrderFacts } from './order-facts.tsx';
 import { LineRow } from './order-line.tsx';
 import { type OrderPage as OrderData, orderQuery } from './order-queries.ts';
 import { OrderStatus } from './order-status.tsx';
 import './order.css';
+import { useSuggestions } from './matching/use-suggestions.ts';
 import { Timeline } from './timeline.tsx';
-import { useSuggestions } from './use-suggestions.ts';
 
 export function OrderPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { AUDIT_ACTION_LABELS } from '../../../../src/contract/audit-actions.ts';
 import { paths } from '../../paths.ts';
-import { ErrorState } from '../../ui/states.tsx';
+import { ErrorState } from '../../ui/page/states.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';

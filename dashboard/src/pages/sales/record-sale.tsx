@@ -2,7 +2,7 @@ import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
-import { useSession } from '../../shell/session.ts';
+import { useSession } from '../../shell/session/session.ts';
 import { type StockChoice, StockPicker } from '../../ui/stock-picker.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
 import { MoneyInput } from '../item/money-input.tsx';

@@ -1,9 +1,9 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
-import { useSession } from '../../shell/session.ts';
-import { Confirm } from '../../ui/confirm.tsx';
-import { toastError } from '../../ui/toasts.ts';
+import { useSession } from '../../shell/session/session.ts';
+import { Confirm } from '../../ui/feedback/confirm.tsx';
+import { toastError } from '../../ui/feedback/toasts.ts';
 import { MoneyInput } from '../item/money-input.tsx';
 import { CustomerPicker } from './customer-picker.tsx';
 import type { SaleRow } from './sales-queries.ts';

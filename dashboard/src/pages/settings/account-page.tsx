@@ -4,7 +4,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../../../src/contract/dashboard/limits.ts';
 import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
-import { sessionQuery, useSession } from '../../shell/session.ts';
+import { sessionQuery, useSession } from '../../shell/session/session.ts';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MailChoice } from './mail-choice.tsx';

@@ -7,8 +7,8 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
-import { Confirm } from '../../ui/confirm.tsx';
-import { EmptyState } from '../../ui/states.tsx';
+import { Confirm } from '../../ui/feedback/confirm.tsx';
+import { EmptyState } from '../../ui/page/states.tsx';
 import { locationsQuery } from './settings-queries.ts';
 import { SettingsPage } from './settings-tabs.tsx';
 

@@ -2,7 +2,7 @@ import { Checkbox, Stack, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { MAIL_KIND_NAMES, MAIL_KINDS } from '../../../../src/contract/dashboard/mail-kinds.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
-import { useSession } from '../../shell/session.ts';
+import { useSession } from '../../shell/session/session.ts';
 import { mailChoiceQuery } from './settings-queries.ts';
 
 /** What the person is told of by mail. Each box saves itself. */

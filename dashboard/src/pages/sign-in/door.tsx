@@ -4,7 +4,7 @@ import { type ReactNode, useEffect } from 'react';
 import type { Output } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
-import { sessionQuery } from '../../shell/session.ts';
+import { sessionQuery } from '../../shell/session/session.ts';
 import { Mark } from '../../ui/mark.tsx';
 
 /** The frame of all pages before the sign-in. */

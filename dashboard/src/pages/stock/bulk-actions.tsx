@@ -1,7 +1,7 @@
 import { Button, Menu, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { BULK_ACTIONS, type BulkAction } from '../../../../src/contract/dashboard/stock/bulk.ts';
-import { useOwnerOnlyReason } from '../../shell/session.ts';
+import { useOwnerOnlyReason } from '../../shell/session/session.ts';
 import type { Selection } from '../../table/selection.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { BulkDialog } from './bulk-dialog.tsx';

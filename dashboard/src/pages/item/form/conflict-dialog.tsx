@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Radio, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useSession } from '../../../shell/session.ts';
+import { useSession } from '../../../shell/session/session.ts';
 import { fieldLabel, valueText } from '../../audit/field-text.ts';
 import type { ItemChoices } from '../item-queries.ts';
 import type { Choice, Conflict } from './conflicts.ts';

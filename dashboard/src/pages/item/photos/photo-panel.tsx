@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
 import { useOperation } from '../../../api/queries.ts';
 import { Icon } from '../../../ui/icons.tsx';
-import { LeaveGuard } from '../../../ui/leave-guard.tsx';
+import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
 import { useUndo } from '../../audit/undo.ts';
 import type { Item } from '../item-queries.ts';
 import { type Upload, usePhotoUploads } from './photo-uploads.ts';

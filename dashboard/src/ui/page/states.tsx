@@ -1,0 +1,48 @@
+import { Button, Skeleton, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ApiFailure } from '../../api/client.ts';
+import { CopyId } from '../copy-id.tsx';
+
+/** Nothing there: what this is for, and the next step as a button or a command. */
+export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="empty-state">
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      {children === undefined ? null : <Text c="dimmed">{children}</Text>}
+      {action}
+    </div>
+  );
+}
+
+/** What went wrong, what is safe, and what to do: with the request's id and a way to try again. */
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const failure = error instanceof ApiFailure ? error : null;
+  return (
+    <div className="empty-state" role="alert">
+      <Title order={2} size="h4">
+        {failure?.status === 404 ? 'That is not here.' : 'This could not be shown.'}
+      </Title>
+      <Text c="dimmed">{failure?.message ?? 'Something went wrong on this page. Nothing that was saved is lost.'}</Text>
+      {failure?.requestId === undefined ? null : <CopyId id={failure.requestId} label="request id" />}
+      <Button variant="default" onClick={onRetry}>
+        Retry
+      </Button>
+    </div>
+  );
+}
+
+/** The shape of a page that is on its way. */
+export function PageSkeleton() {
+  return (
+    <Stack gap="md" aria-busy="true" aria-label="Loading">
+      <Skeleton height={28} width={220} />
+      <Skeleton height={36} />
+      {Array.from({ length: 8 }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all alike and never move.
+        <Skeleton key={index} height={32} />
+      ))}
+    </Stack>
+  );
+}
