@@ -14,7 +14,7 @@ type Counter = (db: Database, organizationId: string, limit: number) => Promise<
 
 /**
  * What needs attention, by the name of the navigation's entry that shows it; the last two are on the home page alone. A page that brings a count adds its counter
- * here; dashboard/src/shell/badges.ts names the kinds of changes after which counts are read anew.
+ * here; dashboard/src/shell/navigation/badges.ts names the kinds of changes after which counts are read anew.
  */
 const COUNTERS: Readonly<Record<string, Counter>> = {
   orders: countOrdersReceived,

@@ -253,9 +253,9 @@ export const EXCEPTIONS: readonly Exception[] = [
     writes: ['integrations', 'organizations', 'deletion_jobs'],
     reason: 'Works off what dealers/deletions.ts queued; its last step deletes the row itself.',
   },
-  { file: 'sales/assign-customer.ts', reads: ['customers'], reason: 'The customer must be the dealer’s.' },
+  { file: 'sales/customers/assign-customer.ts', reads: ['customers'], reason: 'The customer must be the dealer’s.' },
   {
-    file: 'sales/merge-customers.ts',
+    file: 'sales/customers/merge-customers.ts',
     writes: ['customers', 'customer_external_ids', 'test_customers'],
     reason: 'Merging changes customers and their orders in one transaction.',
   },
@@ -265,12 +265,12 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Empties stored answers about a person who is erased.',
   },
   {
-    file: 'sales/test-data.ts',
+    file: 'sales/test-mode/test-data.ts',
     writes: ['customers', 'customer_external_ids', 'test_customers', 'idempotency_records'],
     reason: 'Deletes everything that an integration made in test mode.',
   },
   {
-    file: 'sales/test-data-batches.ts',
+    file: 'sales/test-mode/test-data-batches.ts',
     reads: ['integrations'],
     writes: ['customers', 'customer_external_ids', 'test_customers', 'idempotency_records'],
     reason: 'Deletes most of it before, in batches.',

@@ -10,7 +10,7 @@ import type { PhotoFiles } from '../photos/photo-files.ts';
 /**
  * How to add a kind of job:
  *
- * 1. Name it in STOCK_JOB_KINDS of contract/dashboard/jobs.ts, with the words in which people read it, and its audit
+ * 1. Name it in STOCK_JOB_KINDS of contract/dashboard/stock/jobs.ts, with the words in which people read it, and its audit
  *    action in contract/audit-actions.ts.
  * 2. Write a file with a `StockJobKind`: `nextBatch` says what comes next, `applyBatch` does it in the transaction that also
  *    counts it. Most kinds change items by `editItems(tx, context, organizationId, itemIds, decide)` of

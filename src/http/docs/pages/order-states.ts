@@ -11,7 +11,7 @@ const ENDPOINTS: Partial<Record<OrderOperation, Operation>> = {
   cancel: OPERATIONS.cancelOrder,
 };
 
-/** The table of contract/order-states.ts, as the client sees it: what leaves the status alone is left out. */
+/** The table of contract/states/order-states.ts, as the client sees it: what leaves the status alone is left out. */
 export function orderStates(site: Site): Chapter {
   const rows = Object.entries(ORDER_TRANSITIONS) as [OrderOperation, OrderTransition][];
   return {

@@ -27,7 +27,7 @@ const ENDPOINTS: Partial<Record<ReservationOperation, Operation>> = {
 
 const WHO = { client: 'You', dealer: 'The dealer', service: 'The service' } as const;
 
-/** How to sell a watch once, and the table of contract/reservation-states.ts. */
+/** How to sell a watch once, and the table of contract/states/reservation-states.ts. */
 export function reservations(site: Site): Chapter {
   const { createReservation, createOrder, extendReservation, releaseReservation } = OPERATIONS;
   const rows = Object.entries(RESERVATION_TRANSITIONS) as [ReservationOperation, ReservationTransition][];
