@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../config.ts';
 import { VERSIONS } from '../contract/versions.ts';
 import { migrate } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
+import { loadSignInLibrary } from '../dealers/users/sign-in.ts';
 import { prepareDemo } from '../demo/demo.ts';
 import { buildApp } from '../http/app.ts';
 import { createLog } from '../http/logging/log.ts';
@@ -109,6 +110,8 @@ async function serve(
     ? await prepareDemo(channel, { liveKey: config.demoApiKey, dataDir, photoFiles, onNotice: say })
     : null;
   const readiness = createReadiness(ping);
+  // Its loading would hold up everybody during the first request with a session.
+  if (pages !== null) await loadSignInLibrary();
   const app = await buildApp({
     db,
     admissionDb,

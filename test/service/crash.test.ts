@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  copyOf,
+  DEMO_KEY,
   postmasterOf,
   type Service,
+  seededFolder,
   serverLog,
   startService,
   statusOf,
@@ -16,21 +17,11 @@ import {
   until,
 } from './service-process.ts';
 
-const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
-
 describe('starting after a crash', () => {
-  let template: string;
-
-  before(async () => {
-    template = await temporaryFolder();
-    const service = await startService({ env: { DATA_DIR: template, DEMO_API_KEY: KEY } });
-    await service.isHealthy();
-    await stop(service);
-  });
   after(sweep);
 
   it('takes over the database that outlived a killed service', async () => {
-    const dataDir = await copyOf(template);
+    const dataDir = await seededFolder();
     const first = await startService({ env: { DATA_DIR: dataDir } });
     await first.isHealthy();
     const orphan = await postmasterOf(dataDir);
@@ -47,7 +38,7 @@ describe('starting after a crash', () => {
   });
 
   it('starts although the pid file of a killed database names a living stranger', async () => {
-    const dataDir = await copyOf(template);
+    const dataDir = await seededFolder();
     const first = await startService({ env: { DATA_DIR: dataDir } });
     await first.isHealthy();
     const postmaster = (await postmasterOf(dataDir)) ?? 0;
@@ -69,11 +60,11 @@ describe('starting after a crash', () => {
   it('starts after a kill in the middle of the first start', async () => {
     for (const moment of ['Creating the database', 'Making the tables']) {
       const dataDir = await temporaryFolder();
-      const first = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: KEY } });
+      const first = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: DEMO_KEY } });
       await first.says(moment);
       first.signalGroup('SIGKILL');
       await first.exit();
-      const second = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: KEY } });
+      const second = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: DEMO_KEY } });
       await assertServes(second);
       assert.match(second.out(), /Test key {3}svc_/);
       await stop(second);
@@ -81,7 +72,7 @@ describe('starting after a crash', () => {
   });
 
   it('brings back a database that dies while the service runs', async () => {
-    const dataDir = await copyOf(template);
+    const dataDir = await seededFolder();
     const service = await startService({ env: { DATA_DIR: dataDir } });
     await assertServes(service);
     const postmaster = (await postmasterOf(dataDir)) ?? 0;
@@ -101,7 +92,7 @@ describe('starting after a crash', () => {
 
 async function assertServes(service: Service): Promise<void> {
   await until(
-    async () => (await statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${KEY}` })) === 200,
+    async () => (await statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${DEMO_KEY}` })) === 200,
     () => `it does not serve: ${service.out()}${service.err()}`,
   );
 }

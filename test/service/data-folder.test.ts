@@ -46,7 +46,7 @@ describe('where and as whom the service runs', () => {
     const parent = await temporaryFolder();
     await chmod(parent, 0o700);
     const dataDir = join(parent, ...Array.from({ length: 8 }, () => 'a-long-name-of-thirty-letters-'));
-    const service = await startService({ env: { DATA_DIR: dataDir } });
+    const service = await startService({ env: { DATA_DIR: dataDir, DEMO: 'off' } });
     await service.isHealthy();
     const command = await startService({
       // Temporary files somewhere else than the service's: the command finds the running database all the same.
@@ -95,7 +95,7 @@ describe('where and as whom the service runs', () => {
   it('finds its own files from any working directory', async () => {
     const dataDir = await temporaryFolder();
     const service = await startService({
-      env: { DATA_DIR: dataDir },
+      env: { DATA_DIR: dataDir, DEMO: 'off' },
       command: ['sh', '-c', `cd / && exec "${process.execPath}" "${join(ROOT_DIR, 'src/main.ts')}"`],
     });
     await service.isHealthy();

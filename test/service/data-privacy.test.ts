@@ -12,6 +12,7 @@ import {
   giveToOrdinaryUser,
   ORDINARY_USER,
   type SpawnOptions,
+  seededFolder,
   startAndFail,
   startService,
   sweep,
@@ -43,7 +44,7 @@ describe('what lies in a data folder', () => {
 
   it('is closed to other users, also where an earlier release left it open', async () => {
     const dataDir = join(await temporaryFolder(), 'deep', 'data');
-    const env = { DATA_DIR: dataDir };
+    const env = { DATA_DIR: dataDir, DEMO: 'off' };
     await startAndStop({ env, command: ['sh', '-c', `umask 0 && exec "${process.execPath}" src/main.ts`] });
     await assertClosed(dataDir);
     assert.equal((await modeOf(join(dataDir, 'photos'))) & 0o022, 0, 'others may write photos');
@@ -74,7 +75,7 @@ describe('what lies in a data folder', () => {
     const trap = join(tmpdir(), name);
     await symlink(victim, trap);
     try {
-      const service = await startService({ env: { DATA_DIR: dataDir } });
+      const service = await startService({ env: { DATA_DIR: dataDir, DEMO: 'off' } });
       await service.isHealthy();
       const socketDir = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[4] ?? '';
       assert.notEqual(socketDir, trap);
@@ -90,7 +91,7 @@ describe('what lies in a data folder', () => {
   });
 
   it('has a log of the database that does not grow without bound', async () => {
-    const dataDir = await temporaryFolder();
+    const dataDir = await seededFolder();
     const service = await startService({ env: { DATA_DIR: dataDir } });
     await service.isHealthy();
     const log = join(dataDir, 'postgres.log');
@@ -117,7 +118,7 @@ describe('what lies in a data folder', () => {
     const identity = ORDINARY_USER;
 
     it('cannot be locked by another user, who would keep the service from starting', async () => {
-      const dataDir = await temporaryFolder();
+      const dataDir = await seededFolder();
       await startAndStop({ env: { DATA_DIR: dataDir } });
       const attack = `
         import { DatabaseSync } from 'node:sqlite';
@@ -135,11 +136,11 @@ describe('what lies in a data folder', () => {
     it('starts as root from a copy that root made with "cp -r"', async () => {
       const dataDir = await temporaryFolder();
       await giveToOrdinaryUser(dataDir);
-      await startAndStop({ env: { DATA_DIR: dataDir }, identity });
+      await startAndStop({ env: { DATA_DIR: dataDir, DEMO: 'off' }, identity });
       const copy = await temporaryFolder('restored');
       await execute('cp', ['-r', `${dataDir}/.`, copy]);
       assert.equal((await stat(join(copy, 'postgres', 'PG_VERSION'))).uid, 0);
-      await startAndStop({ env: { DATA_DIR: copy } });
+      await startAndStop({ env: { DATA_DIR: copy, DEMO: 'off' } });
       await assertClosed(copy);
       assert.notEqual((await stat(join(copy, 'postgres', 'PG_VERSION'))).uid, 0);
 
@@ -153,14 +154,14 @@ describe('what lies in a data folder', () => {
         explained.err(),
         /^crownwheel: DATA_DIR .* cannot be written by this user: .*\/lock belongs to root, .*; run "chown -R \w+ .*" as root\n$/,
       );
-      await startAndStop({ env: { DATA_DIR: back }, command: [process.execPath, 'src/main.ts'] });
-      await startAndStop({ env: { DATA_DIR: back }, identity });
+      await startAndStop({ env: { DATA_DIR: back, DEMO: 'off' }, command: [process.execPath, 'src/main.ts'] });
+      await startAndStop({ env: { DATA_DIR: back, DEMO: 'off' }, identity });
     });
 
     it('is explained by the doctor and at the start when a part of it belongs to root', async () => {
       const dataDir = await temporaryFolder();
       await giveToOrdinaryUser(dataDir);
-      await startAndStop({ env: { DATA_DIR: dataDir }, identity });
+      await startAndStop({ env: { DATA_DIR: dataDir, DEMO: 'off' }, identity });
       const copy = await copyOf(dataDir);
       await giveToOrdinaryUser(copy);
       await execute('chown', ['-R', 'root', join(copy, 'postgres', 'base')]);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { freePort, ROOT_DIR, type Service, startService, sweep, temporaryFolder, until } from './service-process.ts';
+import { freePort, ROOT_DIR, type Service, seededFolder, startService, sweep, until } from './service-process.ts';
 
 const SECRET = 'whsec_0123456789abcdefghijABCDEFGHIJ01';
 const BODY = '{"id":"evt_1","type":"listing.sold","data":{"object":{"id":"lst_1","object":"listing"}}}';
@@ -78,7 +78,7 @@ describe('the first webhook of the README', () => {
 
   it('arrives when its lines are pasted as they are, and is sent again', async () => {
     // The commands read the settings of the service, which has a port and a folder of its own here.
-    const settings = { DATA_DIR: await temporaryFolder(), PORT: String(await freePort()) };
+    const settings = { DATA_DIR: await seededFolder(), PORT: String(await freePort()) };
     const service = await startService({ env: settings });
     await service.isHealthy();
     const receiverPort = String(await freePort());

@@ -13,17 +13,17 @@ import { TESTER } from '../harness/actor.ts';
 import { type ApiClient, type ApiResponse, apiClient } from '../harness/http/api-client.ts';
 import { part } from '../harness/stock.ts';
 import {
+  DEMO_KEY,
   databaseIn,
   freePort,
   postmasterOf,
   type Service,
+  seededFolder,
   startService,
   sweep,
-  temporaryFolder,
   until,
 } from './service-process.ts';
 
-const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
 const CLIENTS = 6;
 const KILLS = 4;
 const STOCK_UNITS = 1_000_000;
@@ -40,11 +40,11 @@ describe('orders under a service that is killed again and again', () => {
   let api: ApiClient;
 
   before(async () => {
-    dataDir = await temporaryFolder();
-    env = { DATA_DIR: dataDir, DEMO_API_KEY: KEY, PORT: String(await freePort()) };
+    dataDir = await seededFolder();
+    env = { DATA_DIR: dataDir, PORT: String(await freePort()) };
     service = await startService({ env });
     await service.isHealthy();
-    api = apiClient(service.origin, KEY);
+    api = apiClient(service.origin, DEMO_KEY);
   });
   after(sweep);
 
@@ -117,7 +117,7 @@ function answered(reports: Report[]): number {
 async function prepare(dataDir: string): Promise<string> {
   return await withDatabase(dataDir, async (db) => {
     const [integration] = await db.query<{ id: string; organization_id: string }>(sql`
-      update integrations set rate_limit_override = 1000000 where key_hash = ${hashApiKey(KEY)}
+      update integrations set rate_limit_override = 1000000 where key_hash = ${hashApiKey(DEMO_KEY)}
       returning id, organization_id`);
     assert.ok(integration);
     const channel: ChannelContext = {

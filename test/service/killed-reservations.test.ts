@@ -12,9 +12,17 @@ import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from '../harness/actor.ts';
 import { type ApiClient, type ApiResponse, apiClient } from '../harness/http/api-client.ts';
 import { part } from '../harness/stock.ts';
-import { databaseIn, freePort, type Service, startService, sweep, temporaryFolder, until } from './service-process.ts';
+import {
+  DEMO_KEY,
+  databaseIn,
+  freePort,
+  type Service,
+  seededFolder,
+  startService,
+  sweep,
+  until,
+} from './service-process.ts';
 
-const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
 const CLIENTS = 4;
 const KILLS = 3;
 const STOCK_UNITS = 1_000_000;
@@ -30,11 +38,11 @@ describe('reservations under a service that is killed again and again', () => {
   let service: Service;
   let api: ApiClient;
   before(async () => {
-    dataDir = await temporaryFolder();
-    env = { DATA_DIR: dataDir, DEMO_API_KEY: KEY, PORT: String(await freePort()) };
+    dataDir = await seededFolder();
+    env = { DATA_DIR: dataDir, PORT: String(await freePort()) };
     service = await startService({ env });
     await service.isHealthy();
-    api = apiClient(service.origin, KEY);
+    api = apiClient(service.origin, DEMO_KEY);
   });
   after(sweep);
 
@@ -132,7 +140,7 @@ async function unitsOfOrders(dataDir: string, partId: string): Promise<number> {
 async function prepare(dataDir: string): Promise<string> {
   return await withDatabase(dataDir, async (db) => {
     const [integration] = await db.query<{ id: string; organization_id: string }>(sql`
-      update integrations set rate_limit_override = 1000000 where key_hash = ${hashApiKey(KEY)}
+      update integrations set rate_limit_override = 1000000 where key_hash = ${hashApiKey(DEMO_KEY)}
       returning id, organization_id`);
     assert.ok(integration);
     const { id: integrationId, organization_id: organizationId } = integration;

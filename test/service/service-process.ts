@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,6 +59,39 @@ export async function temporaryFolder(name = 'data'): Promise<string> {
   const path = join(parent, name);
   await mkdir(path, { recursive: true });
   return path;
+}
+
+/** The live key of the demo in every copy of `seededFolder`. */
+export const DEMO_KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
+
+/** A data folder with the demo, as after a first start and a stop: copied from one that is made once in a run. */
+export async function seededFolder(): Promise<string> {
+  const original = join(tmpdir(), 'crownwheel-seeded');
+  const isMade = () => existsSync(`${original}.made`);
+  // Test files run at the same time: whoever makes the folder seeds it, the others wait.
+  if (await mkdir(original, { mode: 0o755 }).then(() => true, isExisting)) await seed(original, `${original}.made`);
+  await until(isMade, () => 'another test did not make the seeded folder');
+  return await copyOf(original);
+}
+
+async function seed(dataDir: string, mark: string): Promise<void> {
+  try {
+    const service = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: DEMO_KEY, LOG_LEVEL: 'warn' } });
+    await service.says('Stop:');
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0, service.err());
+    assert.doesNotMatch(service.err(), /secret key/, 'the first start of all warns of keys that it makes itself');
+    await writeFile(mark, '');
+  } catch (error) {
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    throw error;
+  }
+}
+
+/** False if a folder is there already; any other problem is thrown. */
+function isExisting(error: NodeJS.ErrnoException): false {
+  if (error.code !== 'EEXIST') throw error;
+  return false;
 }
 
 /** A copy of a stopped service's data folder, owners included: cheaper than a first start. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
@@ -9,10 +11,8 @@ import { TESTER } from '../harness/actor.ts';
 import { rawSocket } from '../harness/http/raw-socket.ts';
 import { type Receiver, startReceiver } from '../harness/servers/receiver.ts';
 import { guard, queueEvents } from '../harness/webhooks/webhook-world.ts';
-import { databaseIn, startService, sweep, temporaryFolder, until } from './service-process.ts';
+import { DEMO_KEY, databaseIn, seededFolder, startService, sweep, until } from './service-process.ts';
 
-const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
-const SECRET_KEY = 'one secret key of the service and of this test';
 /** Longer than a worker's poll. */
 const LOOK_MS = 2_000;
 
@@ -30,13 +30,14 @@ describe('webhooks when the service is stopped', () => {
   });
 
   it('are claimed no more from the signal on, however long requests take to finish; an attempt under way ends', async () => {
-    const dataDir = await temporaryFolder();
-    const service = await startService({ env: { DATA_DIR: dataDir, DEMO_API_KEY: KEY, SECRET_KEYS: SECRET_KEY } });
+    const dataDir = await seededFolder();
+    const secretKey = (await readFile(join(dataDir, 'secret-keys'), 'utf8')).trim();
+    const service = await startService({ env: { DATA_DIR: dataDir } });
     await service.isHealthy();
     db = databaseIn(dataDir);
     const [first] = await db.query<{ id: string }>(sql`select id from integrations order by id limit 1`);
     const integrationId = first?.id ?? '';
-    await setUrl(db, TESTER, { guard, encryption: createSecretEncryption([SECRET_KEY]) }, integrationId, receiver.url);
+    await setUrl(db, TESTER, { guard, encryption: createSecretEncryption([secretKey]) }, integrationId, receiver.url);
     const queue = () =>
       queueEvents({ db, channel: { now: () => null, onEvents: () => {} } }, { integrationId }, 1).then(([id]) => id);
 
@@ -48,7 +49,7 @@ describe('webhooks when the service is stopped', () => {
     await receiver.until(1);
     const upload = rawSocket(Number(new URL(service.origin).port));
     upload.write(
-      `POST /api/v1/orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      `POST /api/v1/orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${DEMO_KEY}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     );
     await sleep(200);
     service.signal('SIGTERM');

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import {
   assertNoStack,
-  copyOf,
+  DEMO_KEY,
   databaseIn,
   postmasterOf,
   type Service,
+  seededFolder,
   serverLog,
   startService,
   statusOf,
@@ -19,18 +20,7 @@ import {
   until,
 } from './service-process.ts';
 
-const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
-
 describe('stopping the service', () => {
-  let template: string;
-
-  before(async () => {
-    template = await temporaryFolder();
-    const service = await startService({ env: { DATA_DIR: template, DEMO_API_KEY: KEY } });
-    await service.isHealthy();
-    service.signal('SIGTERM');
-    assert.equal(await service.exit(), 0);
-  });
   after(sweep);
 
   for (const [name, send] of [
@@ -38,12 +28,12 @@ describe('stopping the service', () => {
     ['SIGTERM', (service: Service) => service.signal('SIGTERM')],
   ] as const) {
     it(`lets a request under way finish and stops the database cleanly on ${name}`, async () => {
-      const dataDir = await copyOf(template);
+      const dataDir = await seededFolder();
       const service = await startService({ env: { DATA_DIR: dataDir } });
       await service.isHealthy();
       const idle = await keepAlive(service);
       const release = await blockKeyLookups(dataDir);
-      const answer = statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${KEY}` });
+      const answer = statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${DEMO_KEY}` });
       await untilBlocked(dataDir);
       send(service);
       await service.says('Stopping: finishing requests under way');
@@ -63,11 +53,11 @@ describe('stopping the service', () => {
   }
 
   it('takes the two signals of a Ctrl-C under npm for one, and still drains', async () => {
-    const dataDir = await copyOf(template);
+    const dataDir = await seededFolder();
     const service = await startService({ env: { DATA_DIR: dataDir }, command: ['npm', 'start', '--silent'] });
     await service.isHealthy();
     const release = await blockKeyLookups(dataDir);
-    const answer = statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${KEY}` });
+    const answer = statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${DEMO_KEY}` });
     await untilBlocked(dataDir);
     service.signalGroup('SIGINT');
     await service.says('Stopping: finishing requests under way');
@@ -84,7 +74,7 @@ describe('stopping the service', () => {
   });
 
   it('stops when npm alone gets the signal, as from a supervisor that knows no other process', async () => {
-    const dataDir = await copyOf(template);
+    const dataDir = await seededFolder();
     const service = await startService({ env: { DATA_DIR: dataDir }, command: ['npm', 'start', '--silent'] });
     await service.isHealthy();
     service.signal('SIGTERM');
@@ -95,11 +85,11 @@ describe('stopping the service', () => {
   });
 
   it('does not wait for requests after a second signal, but stops the database cleanly even so', async () => {
-    const dataDir = await copyOf(template);
+    const dataDir = await seededFolder();
     const service = await startService({ env: { DATA_DIR: dataDir } });
     await service.isHealthy();
     const release = await blockKeyLookups(dataDir);
-    const answer = statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${KEY}` });
+    const answer = statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${DEMO_KEY}` });
     await untilBlocked(dataDir);
     service.signalGroup('SIGINT');
     await service.says('Stopping');
@@ -113,7 +103,7 @@ describe('stopping the service', () => {
   });
 
   it('stops cleanly although nobody reads its output any more', async () => {
-    const dataDir = await copyOf(template);
+    const dataDir = await seededFolder();
     const service = await startService({
       env: { DATA_DIR: dataDir },
       command: ['sh', '-c', `exec "${process.execPath}" src/main.ts | true`],

@@ -1,4 +1,3 @@
-import { betterAuth } from 'better-auth';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../contract/dashboard/limits.ts';
 import type { Database } from '../../db/database.ts';
 
@@ -19,13 +18,19 @@ function isSecure(publicUrl: string): boolean {
   return publicUrl.startsWith('https:');
 }
 
-export type SignIn = ReturnType<typeof createSignIn>;
+export type SignIn = Awaited<ReturnType<typeof createSignIn>>;
+
+/** Takes a quarter of a second of CPU time: the service does it before its first request, a command that signs nobody in never. */
+export async function loadSignInLibrary() {
+  return await import('better-auth');
+}
 
 /**
  * Sign-in of the dealer's people by the library better-auth, on our tables. Nobody signs up by themselves: users are
  * made by an operator or by their organization.
  */
-export function createSignIn(db: Database, options: { secret: string; publicUrl: string }) {
+export async function createSignIn(db: Database, options: { secret: string; publicUrl: string }) {
+  const { betterAuth } = await loadSignInLibrary();
   return betterAuth({
     database: db.pool,
     secret: options.secret,

@@ -11,6 +11,7 @@ import {
   countSignUp,
   forgiveAttempt,
 } from '../../dealers/users/sign-in-attempts.ts';
+import { lazy } from '../lazy.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
 import type { FindLiveSessions } from './live-streams.ts';
@@ -34,7 +35,7 @@ type Attempt = { email: string; password: string; address: string };
 
 export function createSessions(db: Database, options: { secretKeys: readonly string[]; publicUrl: string }): Sessions {
   const { publicUrl, secretKeys } = options;
-  const auth = createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl });
+  const auth = lazy(() => createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl }));
   const cookieName = sessionCookieName(publicUrl);
   const lookups = createSessionLookups(db.pool.options.max);
 
@@ -46,7 +47,7 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       // Only this one, so that a client can't name its session in a hundred ways.
       headers.set('cookie', cookie);
       return await lookups(cookie, async () => {
-        const { response, headers: answered } = await auth.api.getSession({ headers, returnHeaders: true });
+        const { response, headers: answered } = await (await auth()).api.getSession({ headers, returnHeaders: true });
         passCookies(answered, reply);
         return response === null ? null : await signedIn(db, response.session.token);
       });
@@ -62,7 +63,8 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       refuseFrequent(await countAttempt(db, attempt), 'or ask an owner for a reset link');
       const { email, password, address } = attempt;
       const input = { body: { email, password }, headers: headersOf(request, address), returnHeaders: true } as const;
-      const answer = await withPasswordSlot(address, () => auth.api.signInEmail(input)).catch((error: unknown) => {
+      const { api } = await auth();
+      const answer = await withPasswordSlot(address, () => api.signInEmail(input)).catch((error: unknown) => {
         if (isWrongPassword(error)) throw new DashboardError('wrong_credentials', 'Email or password is wrong.');
         throw error;
       });
@@ -85,7 +87,7 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
 
     async verify(attempt) {
       refuseFrequent(await countAttempt(db, attempt), 'or ask an owner for a reset link');
-      const context = await auth.$context;
+      const context = await (await auth()).$context;
       const [row] = await db.query<{ hash: string }>(sql`
         select a.password as hash from users u join accounts a on a.user_id = u.id
         where u.email = ${attempt.email} and a.provider_id = 'credential' and a.password is not null`);
@@ -98,7 +100,7 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
     },
 
     async signOut(request, reply) {
-      const { headers } = await auth.api.signOut({ headers: headersOf(request, ''), returnHeaders: true });
+      const { headers } = await (await auth()).api.signOut({ headers: headersOf(request, ''), returnHeaders: true });
       passCookies(headers, reply);
     },
   };
