@@ -11,6 +11,7 @@ import {
   save,
   startDashboard,
   toast,
+  until,
 } from '../../harness/browser/dashboard-browser.ts';
 import { TEST_PASSWORD } from '../../harness/passwords.ts';
 import { watch } from '../../harness/stock.ts';
@@ -66,6 +67,31 @@ describe('what is typed on the page of an item', () => {
     assert.equal(await title(page).inputValue(), 'Typed before the end');
     await save(page);
     await toast(page, 'Saved.').waitFor();
+  });
+
+  it('keeps what is typed while a save is under way, and saves it with the next one', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    const { promise: isTyped, resolve: typed } = Promise.withResolvers<void>();
+    await page.route(`**/api/dashboard/items/${id}`, async (route) => {
+      if (route.request().method() === 'PATCH') await isTyped;
+      await route.fallback();
+    });
+    await title(page).fill('Typed before');
+    const saving = page.waitForRequest((request) => request.method() === 'PATCH');
+    await save(page);
+    await saving;
+    await page.getByLabel('Caliber').fill('Typed meanwhile');
+    typed();
+    await toast(page, 'Saved.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Typed before' }).waitFor();
+    assert.equal(await page.getByLabel('Caliber').inputValue(), 'Typed meanwhile');
+    await save(page);
+    await until(async () => {
+      const item = await readItem(site.world.db, dealer.organizationId, id);
+      assert.deepEqual([item.title, item.attributes.caliber], ['Typed before', 'Typed meanwhile']);
+    });
   });
 
   it('says so when the line is cut in the middle of a save, and saves once when it is back', async (t) => {

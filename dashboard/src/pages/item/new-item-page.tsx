@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ApiFailure, api } from '../../api/client.ts';
 import { showFailure } from '../../api/failures.ts';
 import { paths } from '../../paths.ts';
@@ -11,6 +11,7 @@ import { Page } from '../../ui/page/page.tsx';
 import type { Kind } from '../stock/stock-queries.ts';
 import { ChannelsPanel } from './channels-panel.tsx';
 import './item.css';
+import { merged } from './form/conflicts.ts';
 import { focusFirstError } from './form/item-editor.ts';
 import { ItemFields } from './form/item-fields.tsx';
 import { changedFields, emptyValues, type ItemValues, valuesOf } from './form/item-form.ts';
@@ -40,11 +41,15 @@ function NewItemPage({ kind }: { kind: Kind }) {
   const navigate = useNavigate();
   const preview = usePreview(kind, null, values, true);
   const isDirty = !isDone && Object.keys(changedFields(empty, values)).length > 0;
+  const isCopied = useRef(false);
   useEffect(() => {
+    // Once: a live update of the original must not take away what was typed into its copy.
+    if (source.data === undefined || isCopied.current) return;
+    isCopied.current = true;
     // Each watch has its own numbers; the rest is copied.
-    if (source.data !== undefined)
-      setValues({ ...valuesOf(source.data), stock_number: '', serial_number: null, units: 1 });
-  }, [source.data]);
+    const copy = { ...valuesOf(source.data), stock_number: '', serial_number: null, units: 1 };
+    setValues((typed) => merged(empty, typed, copy, {}));
+  }, [source.data, empty]);
   async function save(): Promise<void> {
     if (isSaving) return;
     const problems = problemsOf(kind, values);

@@ -34,6 +34,11 @@ export function useItemEditor(item: Item) {
     if (!dirty.current) start(item);
   }, [item]);
 
+  /** What was typed while the save was under way stays, as a change of what stands now. */
+  const startOver = (from: Item, saved: ItemValues) => {
+    setBase(basisOf(from));
+    setValues((typed) => merged(saved, typed, valuesOf(from), {}));
+  };
   const fresh = () => queryClient.fetchQuery({ ...itemQuery(item.id), staleTime: 0 });
 
   async function saveOver(from: Basis, wanted: ItemValues, attempt = 1): Promise<void> {
@@ -49,7 +54,7 @@ export function useItemEditor(item: Item) {
       const saved = await api('PATCH /items/{item_id}', { params: { item_id: item.id }, body });
       setTheirs(null);
       offer('Saved.', saved.audit_id);
-      start(await fresh());
+      startOver(await fresh(), wanted);
     } catch (error) {
       await meet(error, from, wanted, attempt);
     } finally {
@@ -69,18 +74,17 @@ export function useItemEditor(item: Item) {
       // The save of a moment ago did arrive; only its answer was lost.
       if (!hasChanges(valuesOf(now), wanted)) {
         offer('Saved.', null);
-        return start(now);
+        return startOver(now, wanted);
       }
       const next = basisOf(now);
       // The colleague worked on other fields: both are kept, and there is nothing to choose.
       if (conflictsOf(from.values, wanted, next.values).length === 0 && attempt < ATTEMPTS_LIMIT) {
         const both = merged(from.values, wanted, next.values, {});
         setBase(next);
-        setValues(both);
+        setValues((typed) => merged(wanted, typed, both, {}));
         return await saveOver(next, both, attempt + 1);
       }
       setBase(from);
-      setValues(wanted);
       setTheirs(now);
     } catch (failure) {
       showFailure(failure);
