@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/database.ts';
-import { FOUND_LIMIT, searchQueryOf } from '../db/search-words.ts';
+import { hasWords, type Matches, matchWords, rowHasWords } from '../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import { parsePhone } from './customer-draft.ts';
 import type { CustomerName } from './customer-names.ts';
@@ -32,9 +32,6 @@ const PHONE = /^[+\d][\d\s()./-]{3,}$/;
 /** Of the external ids that begin with what was typed; more say too little. */
 const FOUND_LINKS_LIMIT = 200;
 
-/** What a search has found: few by their ids, or many by their words. */
-type Found = { ids: readonly string[] } | { query: string };
-
 export async function listCustomers(db: Queryable, page: CustomerPage): Promise<ListedCustomer[]> {
   const { start, limit } = page;
   const isBackwards = start?.isBackwards ?? false;
@@ -66,38 +63,35 @@ export async function countCustomers(
   return { value: Math.min(count, CUSTOMERS_COUNT_LIMIT), isCapped: count > CUSTOMERS_COUNT_LIMIT };
 }
 
-function matching({ organizationId, isTest }: CustomerFilter, found: Found | null): Sql {
+function matching({ organizationId, isTest }: CustomerFilter, found: Matches | null): Sql {
   const [mode] = isTest;
   // Both modes together are read by the index that has no mode.
   const ofMode = isTest.length === 1 ? sql`and c.is_test = ${mode}` : sql``;
   return sql`c.organization_id = ${organizationId} and c.erased_at is null ${ofMode} ${narrowing(found)}`;
 }
 
-function narrowing(found: Found | null): Sql {
+function narrowing(found: Matches | null): Sql {
   if (found === null) return sql``;
-  return 'ids' in found
-    ? sql`and c.id = any(${[...found.ids]}::text[])`
-    : sql`and c.search_words @@ ${found.query}::tsquery`;
+  if ('ids' in found) return sql`and c.id = any(${[...found.ids]}::text[])`;
+  const { words } = found;
+  const column = sql`c.search_words`;
+  // Of what many have, the first rows of the list are enough.
+  return sql`and ${words.isCommon ? rowHasWords(words, column) : hasWords(words, column)}`;
 }
 
-async function foundBy(db: Queryable, filter: CustomerFilter): Promise<Found | null> {
+async function foundBy(db: Queryable, filter: CustomerFilter): Promise<Matches | null> {
   const search = filter.search.replaceAll('\0', '').trim();
   if (search === '') return null;
   if (/^cus_\w{26}$/.test(search)) return { ids: [search] };
-  const query = await searchQueryOf(db, filter.organizationId, search);
-  const byWords = query === null ? [] : await idsByWords(db, filter.organizationId, query);
-  if (query !== null && byWords.length > FOUND_LIMIT) return { query };
+  const byWords = await matchWords(db, filter.organizationId, search, {
+    table: sql`customers`,
+    condition: sql`r.organization_id = ${filter.organizationId}`,
+    order: sql`r.id desc`,
+    hasPhones: true,
+  });
+  if ('words' in byWords) return byWords;
   const byKeys = [...(await idsByPhone(db, filter, search)), ...(await idsByLink(db, filter, search))];
-  return { ids: [...new Set([...byWords, ...byKeys])] };
-}
-
-async function idsByWords(db: Queryable, organizationId: string, query: string): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    plannedAnew(sql`
-      select id from customers where search_words @@ ${query}::tsquery and organization_id = ${organizationId}
-      limit ${FOUND_LIMIT + 1}`),
-  );
-  return rows.map(({ id }) => id);
+  return { ids: [...new Set([...byWords.ids, ...byKeys])] };
 }
 
 /** A phone as people of the dealer's country write it. */

@@ -1,9 +1,8 @@
 import type { Queryable } from '../db/database.ts';
-import { FOUND_LIMIT, searchQueryOf } from '../db/search-words.ts';
+import { FOUND_LIMIT, type Matches, matchWords } from '../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import {
   countListed,
-  type Found,
   LISTED_COUNT_LIMIT,
   type ListedFilter,
   type ListedPosition,
@@ -55,6 +54,8 @@ export type ListedSale = {
 };
 
 const SALES: ListedTable = { table: 'sales', channelColumn: 'channel' };
+/** The index of the list, from its end. */
+const SALES_NEWEST = sql`r.channel desc, r.status desc, r.is_test desc, r.created_at desc, r.id desc`;
 
 export async function listSales(db: Queryable, page: SalePage): Promise<ListedSale[]> {
   const filter = await listedFilter(db, page);
@@ -105,21 +106,16 @@ async function listedFilter(db: Queryable, filter: SaleFilter): Promise<ListedFi
   return { organizationId, channel, statuses, isTest, from, to, found };
 }
 
-async function searched(db: Queryable, organizationId: string, search: string): Promise<Found> {
+async function searched(db: Queryable, organizationId: string, search: string): Promise<Matches> {
   if (/^sal_\w{26}$/.test(search)) return { ids: [search] };
   if (/^ord_\w{26}$/.test(search)) {
     return { ids: await idsOf(db.query(sql`select id from sales where order_id = ${search} limit ${FOUND_LIMIT}`)) };
   }
-  const query = await searchQueryOf(db, organizationId, search);
-  if (query === null) return { ids: [] };
-  const ids = await idsOf(
-    db.query(
-      plannedAnew(sql`
-        select id from sales where search_words @@ ${query}::tsquery and organization_id = ${organizationId}
-        limit ${FOUND_LIMIT + 1}`),
-    ),
-  );
-  return ids.length > FOUND_LIMIT ? { query } : { ids };
+  return await matchWords(db, organizationId, search, {
+    table: sql`sales`,
+    condition: sql`r.organization_id = ${organizationId}`,
+    order: SALES_NEWEST,
+  });
 }
 
 async function idsOf(rows: Promise<{ id: string }[]>): Promise<string[]> {

@@ -1,4 +1,5 @@
 import type { Queryable } from '../db/database.ts';
+import { hasWords, type Matches, rowHasWords, type WordSearch } from '../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 
 /**
@@ -18,10 +19,8 @@ export type ListedFilter = {
   from: Date | null;
   to: Date | null;
   /** What a search has found: few rows by their ids, or many by their words; null is all. */
-  found: Found | null;
+  found: Matches | null;
 };
-
-export type Found = { ids: readonly string[] } | { query: string };
 
 /** The time of a row, as text, and its id. */
 export type ListedPosition = { value: string | null; id: string };
@@ -50,42 +49,45 @@ export async function readListed<Row>(
   page: ListedPage,
   read: (ids: Sql) => Promise<Row[]>,
 ): Promise<Row[]> {
-  if (page.found !== null && 'query' in page.found) {
-    const rows = await read(walkedRows(of, page, page.found.query));
-    if (rows.length === page.limit) return rows;
-  }
-  return await read(listedRows(of, page));
+  if (page.found === null || 'ids' in page.found) return await read(listedRows(of, page));
+  const { words } = page.found;
+  const rows = await read(walkedRows(of, page, words));
+  if (rows.length === page.limit) return rows;
+  return await read(words.isCommon ? listedRows(of, page) : gatheredRows(of, page, words));
+}
+
+/** All that the index finds, sorted: those that have the words are not among the first rows of the list. */
+function gatheredRows(of: ListedTable, page: ListedPage, words: WordSearch): Sql {
+  const direction = rawSql(readsDescending(page) ? 'desc' : 'asc');
+  return sql`
+    with gathered as materialized (
+      select r.id, r.${channelOf(of)} as channel, r.created_at from ${rawSql(of.table)} r
+      where ${hasWords(words, WORDS)} and ${inAnyGroup(of, page)} ${behindStart(page)})
+    select id, channel, created_at from gathered order by created_at ${direction}, id ${direction} limit ${page.limit}`;
 }
 
 /** Those that have the words among the first rows of the list. Row by row, so that the walk ends when the page is full. */
-function walkedRows(of: ListedTable, page: ListedPage, query: string): Sql {
+function walkedRows(of: ListedTable, page: ListedPage, words: WordSearch): Sql {
   const direction = rawSql(readsDescending(page) ? 'desc' : 'asc');
   return sql`
     select walked.id, walked.channel, walked.created_at
     from (${listedRows(of, { ...page, found: null, limit: WALK_LIMIT })}) walked
     cross join lateral (
       select from ${rawSql(of.table)} r
-      where r.${channelOf(of)} = walked.channel and r.id = walked.id
-        and case when r.search_words @@ ${query}::tsquery then true else false end
+      where r.${channelOf(of)} = walked.channel and r.id = walked.id and ${rowHasWords(words, WORDS)}
       limit 1) matching
     order by walked.created_at ${direction}, walked.id ${direction} limit ${page.limit}`;
 }
 
 /** Rows with `id`, `channel` and `created_at`, in the direction in which they are read. */
 export function listedRows(of: ListedTable, page: ListedPage): Sql {
-  const isDescending = readsDescending(page);
-  const direction = rawSql(isDescending ? 'desc' : 'asc');
-  const position = page.start?.position ?? null;
-  const comparison = rawSql(isDescending ? '<' : '>');
-  const behind =
-    position === null
-      ? sql``
-      : sql`and (r.created_at, r.id) ${comparison} (${position.value}::timestamptz, ${position.id})`;
+  const direction = rawSql(readsDescending(page) ? 'desc' : 'asc');
+  const behind = behindStart(page);
   const order = sql`created_at ${direction}, id ${direction}`;
   if (page.found !== null && 'ids' in page.found) {
     return sql`
       select r.id, r.${channelOf(of)} as channel, r.created_at from ${rawSql(of.table)} r
-      where ${withIds(of, page, page.found.ids)} ${behind} order by ${order} limit ${page.limit}`;
+      where ${hasId(page.found.ids)} and ${inAnyGroup(of, page)} ${behind} order by ${order} limit ${page.limit}`;
   }
   return sql`
     select merged.id, merged.channel, merged.created_at from (${groupsOf(of, page)}) groups
@@ -93,6 +95,13 @@ export function listedRows(of: ListedTable, page: ListedPage): Sql {
       select r.id, r.${channelOf(of)} as channel, r.created_at from ${rawSql(of.table)} r
       where ${inGroup(of, page)} ${behind} order by ${order} limit ${page.limit}) merged
     order by ${order} limit ${page.limit}`;
+}
+
+function behindStart(page: ListedPage): Sql {
+  if (page.start === null) return sql``;
+  const { value, id } = page.start.position;
+  const comparison = rawSql(readsDescending(page) ? '<' : '>');
+  return sql`and (r.created_at, r.id) ${comparison} (${value}::timestamptz, ${id})`;
 }
 
 export function readsDescending({ isDescending, start }: Pick<ListedPage, 'isDescending' | 'start'>): boolean {
@@ -106,13 +115,13 @@ export async function countListed(
   filter: ListedFilter,
 ): Promise<{ value: number; isCapped: boolean }> {
   const { found } = filter;
-  if (found !== null && 'query' in found && (await isCommon(db, of, filter, found.query))) {
-    return { value: COMMON_COUNT_LIMIT, isCapped: true };
-  }
+  const words = found !== null && 'words' in found ? found.words : null;
+  if (words !== null && (await isCommon(db, of, filter, words))) return { value: COMMON_COUNT_LIMIT, isCapped: true };
   const limit = LISTED_COUNT_LIMIT + 1;
+  const byIndex = found === null ? null : 'ids' in found ? hasId(found.ids) : words && hasWords(words, WORDS);
   const rows =
-    found !== null && 'ids' in found
-      ? sql`select from ${rawSql(of.table)} r where ${withIds(of, filter, found.ids)} limit ${limit}`
+    byIndex !== null
+      ? sql`select from ${rawSql(of.table)} r where ${byIndex} and ${inAnyGroup(of, filter)} limit ${limit}`
       : sql`
         select from (${groupsOf(of, filter)}) groups
         cross join lateral (
@@ -128,13 +137,15 @@ export async function countListed(
 }
 
 /** Whether the first rows of the list have the words often: then counting them further would read most of the table. */
-async function isCommon(db: Queryable, of: ListedTable, filter: ListedFilter, query: string): Promise<boolean> {
+async function isCommon(db: Queryable, of: ListedTable, filter: ListedFilter, words: WordSearch): Promise<boolean> {
   const page = { ...filter, isDescending: true, start: null, limit: COMMON_COUNT_LIMIT + 1 };
   const [row] = await db.query<{ count: number }>(
-    plannedAnew(sql`select count(*)::integer as count from (${walkedRows(of, page, query)}) counted`),
+    plannedAnew(sql`select count(*)::integer as count from (${walkedRows(of, page, words)}) counted`),
   );
   return (row?.count ?? 0) > COMMON_COUNT_LIMIT;
 }
+
+const WORDS = sql`r.search_words`;
 
 function channelOf({ channelColumn }: ListedTable): Sql {
   return rawSql(channelColumn);
@@ -163,19 +174,24 @@ function groupsOf(of: ListedTable, { organizationId, channel, statuses, isTest }
 }
 
 function inGroup(of: ListedTable, { organizationId, from, to, found }: ListedFilter): Sql {
-  const matching = found !== null && 'query' in found ? sql`and r.search_words @@ ${found.query}::tsquery` : sql``;
+  const matching =
+    found !== null && 'words' in found ? sql`and r.search_words @@ ${found.words.query}::tsquery` : sql``;
   return sql`
     r.organization_id = ${organizationId} and r.${channelOf(of)} = groups.channel and r.status = groups.status
     and r.is_test = groups.is_test ${between(from, to)} ${matching}`;
 }
 
-function withIds(of: ListedTable, filter: ListedFilter, ids: readonly string[]): Sql {
+/** Rows that were found by something else, if they are of a wanted combination. */
+function inAnyGroup(of: ListedTable, filter: ListedFilter): Sql {
   const { organizationId, channel, statuses, isTest, from, to } = filter;
   const onChannel = channel === null ? sql`` : sql`and r.${channelOf(of)} = ${channel}`;
   return sql`
-    r.organization_id = ${organizationId} and r.id = any(${[...ids]}::text[])
-    and r.status = any(${[...statuses]}::text[]) and r.is_test = any(${[...isTest]}::boolean[])
-    ${onChannel} ${between(from, to)}`;
+    r.organization_id = ${organizationId} and r.status = any(${[...statuses]}::text[])
+    and r.is_test = any(${[...isTest]}::boolean[]) ${onChannel} ${between(from, to)}`;
+}
+
+function hasId(ids: readonly string[]): Sql {
+  return sql`r.id = any(${[...ids]}::text[])`;
 }
 
 function between(from: Date | null, to: Date | null): Sql {

@@ -185,7 +185,46 @@ describe('the list of stock', () => {
       null,
     );
     assert.equal(rest.length, 10);
-    assert.deepEqual(await countStock(world.db, page), { value: 1_000, isCapped: true });
+    assert.deepEqual(await countStock(world.db, page), { value: 1_200, isCapped: false });
+  });
+
+  it('finds words that only the oldest of many items have, in every order', async () => {
+    const { organizationId } = await world.dealer();
+    const insert = async (from: number, to: number, title: string) =>
+      await world.db.query(sql`
+        insert into items (id, organization_id, kind, stock_number, title, description, price_amount, units, attributes,
+          created_at)
+        select 'prt_9' || lpad(n::text, 25, '0'), ${organizationId}, 'part', 'F-' || n, ${title}, '', n, 1, '{}',
+          now() + n * interval '1 second' from generate_series(${from}::integer, ${to}::integer) n`);
+    await insert(1, 1_100, 'Old wheel');
+    await insert(1_101, 5_200, 'New wheel');
+    const page = { organizationId, kind: 'part' as const, limit: 50, from: null };
+    for (const [search, sort, first] of [
+      ['old', '-created', 'F-1100'],
+      ['wheel old', '-created', 'F-1100'],
+      ['wheel old', '-price', 'F-1100'],
+      ['wheel old', 'price', 'F-1'],
+      ['wheel f1100', '-created', 'F-1100'],
+      ['wheel', '-created', 'F-5200'],
+    ] as const) {
+      const rows = await listStock(world.db, { ...page, search, sort }, null);
+      assert.equal(rows[0]?.stockNumber, first, `${search} ${sort}`);
+    }
+    const count = (search: string) => countStock(world.db, { ...page, search });
+    assert.deepEqual(await count('wheel old'), { value: 1_000, isCapped: true });
+    assert.deepEqual(await count('wheel'), { value: 1_000, isCapped: true });
+    assert.deepEqual(await count('wheel f1100'), { value: 1, isCapped: false });
+  });
+
+  it('takes digits for a stock number, however they begin', async () => {
+    const item = part({ stockNumber: '0012-3456' });
+    const id = await createItem(world.channel, TESTER, dealer.organizationId, item);
+    const page = { organizationId: dealer.organizationId, kind: 'part' as const, sort: '-created' as const, limit: 5 };
+    const rows = await listStock(world.db, { ...page, search: '0012-3456', from: null }, null);
+    assert.deepEqual(
+      rows.map((row) => row.id),
+      [id],
+    );
   });
 
   it('lists the brands of one dealer', async () => {

@@ -1,6 +1,14 @@
 import { COUNT_LIMIT } from '../../contract/dashboard/list.ts';
 import type { StockSort, StockStatus } from '../../contract/dashboard/stock/stock.ts';
 import type { Queryable } from '../../db/database.ts';
+import {
+  FOUND_LIMIT,
+  hasWords,
+  type Matches,
+  matchWords,
+  rowHasWords,
+  type WordSearch,
+} from '../../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';
 
@@ -21,11 +29,8 @@ export type StockFilter = {
   priceFrom?: number;
   priceTo?: number;
   /** What `search` finds, if it is known already: a list and its count need it both. */
-  matched?: SearchMatches | null;
+  matched?: Matches | null;
 };
-
-/** The items that a search finds: by their ids if they are few, else by the query of the index. */
-export type SearchMatches = { ids: string[] } | { query: string };
 
 /** Where a page goes on: the sort value of the last row, as text, and its id. */
 export type StockPosition = { value: string | null; id: string };
@@ -64,14 +69,12 @@ export type StockRow = {
 /** What the site shows: null within a document is price on request. */
 export type ChannelPrice = { amount: number; currency: string };
 
-/** More words narrow nothing further; each costs a look into the index. */
-const SEARCH_WORDS_LIMIT = 10;
-/** A search that finds no more is answered by their ids. */
-const RARE_LIMIT = 1_000;
-/** A common word is looked for in so many rows of the list, before the index is asked for all of them. */
-const WALK_LIMIT = 1_000;
-/** So much of the dealer's id stands before each word in the index. */
-const SEARCH_PREFIX_LENGTH = 6;
+/** Counting stops here where every match has to be read from the table. */
+const SCATTERED_COUNT_LIMIT = 1_000;
+/** A word that many items have is looked for in so many rows of the list, before the index is asked for all of them. */
+const WALK_LIMIT = 2_000;
+/** A word that a quarter of the items has is counted among so many. */
+const COUNT_WALK_LIMIT = 4_000;
 
 type Column = { value: Sql; cast: Sql };
 
@@ -101,13 +104,32 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
   const all = sql`
     select i.id from items i where ${candidates} and ${isMatched(matched)} order by ${order} limit ${page.limit}`;
   if (matched === null || 'ids' in matched) return await read(all);
-  // A common word fills a page from the first rows of the list; the index would gather every match and sort them.
+  const { words } = matched;
+  // The first rows of the list fill a page; the index would gather every match and sort them.
   const rows = await read(sql`
     select i.id from (
       select i.id, ${column.value}, i.search_words from items i
       where ${candidates} order by ${order} limit ${WALK_LIMIT}) i
-    where ${isMatched(matched)} order by ${order} limit ${page.limit}`);
-  return rows.length < page.limit ? await read(all) : rows;
+    where ${rowHasWords(words, WORDS)} order by ${order} limit ${page.limit}`);
+  if (rows.length === page.limit || (await isWithinWalk(db, candidates))) return rows;
+  if (!isSearchAlone(page)) return await read(all);
+  // The matches are far from the first rows: gathering them reads less than what lies between.
+  return await read(sql`
+    with gathered as materialized (
+      select i.id, ${column.value} from items i where ${candidates} and ${hasWords(words, WORDS)})
+    select i.id from gathered i order by ${order} limit ${page.limit}`);
+}
+
+const WORDS = sql`i.search_words`;
+
+/** Whether the walk has seen every row of the list. */
+async function isWithinWalk(db: Queryable, candidates: Sql): Promise<boolean> {
+  const [row] = await db.query<{ count: number }>(
+    plannedAnew(sql`
+      select count(*)::integer as count from (
+        select from items i where ${candidates} limit ${WALK_LIMIT + 1}) counted`),
+  );
+  return (row?.count ?? 0) <= WALK_LIMIT;
 }
 
 /**
@@ -148,9 +170,13 @@ function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null
  */
 export async function countStock(db: Queryable, filter: StockFilter): Promise<{ value: number; isCapped: boolean }> {
   const matched = await matchesOf(db, filter);
-  // That more than so many match is known already.
-  if (matched !== null && 'query' in matched && isSearchAlone(filter)) return { value: RARE_LIMIT, isCapped: true };
-  const limit = matched === null && isOfOneIndex(filter) ? COUNT_LIMIT : RARE_LIMIT;
+  if (matched !== null && 'words' in matched) {
+    const walked = matched.words.isCommon ? await countCommon(db, filter, matched.words) : null;
+    if (walked !== null) return walked;
+    // That more than so many match is known already.
+    if (!matched.words.isCommon && isSearchAlone(filter)) return { value: FOUND_LIMIT, isCapped: true };
+  }
+  const limit = matched === null && isOfOneIndex(filter) ? COUNT_LIMIT : SCATTERED_COUNT_LIMIT;
   const order = isOfOneIndex(filter) && !hasPrice(filter) ? sql`order by i.created_at, i.id` : sql``;
   const statement = sql`
     select count(*)::integer as count from (
@@ -158,6 +184,30 @@ export async function countStock(db: Queryable, filter: StockFilter): Promise<{ 
   const [row] = await db.query<{ count: number }>(plannedAnew(statement));
   const count = row?.count ?? 0;
   return { value: Math.min(count, limit), isCapped: count > limit };
+}
+
+/** How many of the first rows have words that are common: all of a small list, "at least" of a large one; null if none has them. */
+async function countCommon(
+  db: Queryable,
+  filter: StockFilter,
+  words: WordSearch,
+): Promise<{ value: number; isCapped: boolean } | null> {
+  const [row] = await db.query<{ walked: number; found: number }>(
+    plannedAnew(sql`
+      select count(*)::integer as walked, count(*) filter (where ${rowHasWords(words, WORDS)})::integer as found
+      from (
+        select i.search_words from items i where ${conditionOf(filter)}
+        order by i.created_at desc, i.id desc limit ${COUNT_WALK_LIMIT}) i`),
+  );
+  const { walked = 0, found = 0 } = row ?? {};
+  if (walked < COUNT_WALK_LIMIT) return { value: found, isCapped: false };
+  return found === 0 ? null : { value: Math.min(rounded(found), SCATTERED_COUNT_LIMIT), isCapped: true };
+}
+
+/** "700+" says as much as "738+", and looks less like a count. */
+function rounded(count: number): number {
+  const step = 10 ** Math.floor(Math.log10(count));
+  return Math.floor(count / step) * step;
 }
 
 /** Whether one index answers the filter by itself: those of the tabs and of the price do. */
@@ -248,46 +298,26 @@ function conditionOf(filter: StockFilter): Sql {
   return conditions.reduce((all, one) => sql`${all} and ${one}`);
 }
 
-/**
- * What a search finds; null if nothing is searched for. Few items are found by their ids: the server takes every
- * beginning of a word for a common one and, left alone, reads the list from its start until a page is full, which for a
- * rare word is all of it.
- */
+/** What a search finds; null if nothing is searched for. */
 export async function matchSearch(
   db: Queryable,
   { organizationId, kind, search = '' }: Pick<StockFilter, 'organizationId' | 'kind' | 'search'>,
-): Promise<SearchMatches | null> {
+): Promise<Matches | null> {
   if (search.trim() === '') return null;
-  const query = await searchQueryOf(db, organizationId, search);
-  const found = await db.query<{ id: string }>(
-    plannedAnew(sql`
-      select id from items
-      where search_words @@ ${query}::tsquery and organization_id = ${organizationId} and kind = ${kind}
-      limit ${RARE_LIMIT + 1}`),
-  );
-  return found.length > RARE_LIMIT ? { query } : { ids: found.map((row) => row.id) };
+  return await matchWords(db, organizationId, search, {
+    table: sql`items`,
+    condition: sql`r.organization_id = ${organizationId} and r.kind = ${kind}`,
+    order: sql`r.created_at desc, r.id desc`,
+  });
 }
 
-async function matchesOf(db: Queryable, filter: StockFilter): Promise<SearchMatches | null> {
+async function matchesOf(db: Queryable, filter: StockFilter): Promise<Matches | null> {
   return filter.matched === undefined ? await matchSearch(db, filter) : filter.matched;
 }
 
-function isMatched(matched: SearchMatches | null): Sql {
+function isMatched(matched: Matches | null): Sql {
   if (matched === null) return sql`true`;
-  return 'ids' in matched ? sql`i.id = any(${matched.ids}::text[])` : sql`i.search_words @@ ${matched.query}::tsquery`;
-}
-
-async function searchQueryOf(db: Queryable, organizationId: string, search: string): Promise<string> {
-  const [row] = await db.query<{ words: string[] }>(sql`select search_words(${search}) as words`);
-  const words = [...new Set(row?.words ?? [])];
-  // A single letter begins a word of nearly every item; beside longer words it says nothing.
-  const terms = words.some((word) => word.length > 1) ? words.filter((word) => word.length > 1) : words;
-  const prefix = organizationId.slice(-SEARCH_PREFIX_LENGTH);
-  // Neither quotes nor backslashes are left in a word: it was split at them.
-  return terms
-    .slice(0, SEARCH_WORDS_LIMIT)
-    .map((word) => `'${prefix}:${word}':*`)
-    .join(' & ');
+  return 'ids' in matched ? sql`i.id = any(${[...matched.ids]}::text[])` : hasWords(matched.words, WORDS);
 }
 
 /** Rows behind a position. A null sorts last going up and first going down, as PostgreSQL has it. */

@@ -1,11 +1,10 @@
 import type { OrderStatus } from '../../../contract/states/order-states.ts';
 import type { Queryable } from '../../../db/database.ts';
-import { FOUND_LIMIT, searchQueryOf } from '../../../db/search-words.ts';
+import { FOUND_LIMIT, type Matches, matchWords } from '../../../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../../db/sql.ts';
 import { findStockIds } from '../../../inventory/lists/stock-list.ts';
 import {
   countListed,
-  type Found,
   type ListedFilter,
   type ListedPosition,
   type ListedTable,
@@ -30,7 +29,7 @@ export type OrderFilter = {
   /** Only this customer's. */
   customerId: string | null;
   /** What the search and the last two find, if it is known already: a list and its count need it both. */
-  found?: Found | null;
+  found?: Matches | null;
 };
 
 export type OrderPage = OrderFilter & {
@@ -63,6 +62,8 @@ export type ListedOrder = {
 };
 
 const ORDERS: ListedTable = { table: 'orders', channelColumn: 'integration_id' };
+/** The index of the list, from its end. */
+const ORDERS_NEWEST = sql`r.integration_id desc, r.status desc, r.is_test desc, r.created_at desc, r.id desc`;
 const SHOWN_LINES = 3;
 /** Stock that a search finds: beyond this the words say too little. */
 const FOUND_ITEMS_LIMIT = 200;
@@ -111,7 +112,7 @@ async function listedFilter(db: Queryable, filter: OrderFilter): Promise<ListedF
 }
 
 /** What the search finds, and among it those in conflict or of one customer; null if nothing narrows the list. */
-export async function findOrderIds(db: Queryable, filter: OrderFilter): Promise<Found | null> {
+export async function findOrderIds(db: Queryable, filter: OrderFilter): Promise<Matches | null> {
   const { organizationId, search, hasConflict, customerId } = filter;
   const found = search.trim() === '' ? null : await searched(db, organizationId, search.trim());
   if (!hasConflict && customerId === null) return found;
@@ -126,18 +127,17 @@ export async function findOrderIds(db: Queryable, filter: OrderFilter): Promise<
   return { ids: found !== null && 'ids' in found ? ids.filter((id) => found.ids.includes(id)) : ids };
 }
 
-async function searched(db: Queryable, organizationId: string, search: string): Promise<Found> {
+async function searched(db: Queryable, organizationId: string, search: string): Promise<Matches> {
   if (/^ord_\w{26}$/.test(search)) return { ids: [search] };
-  const query = await searchQueryOf(db, organizationId, search);
-  if (query === null) return { ids: [] };
-  const byWords = await db.query<{ id: string }>(
-    plannedAnew(sql`
-      select id from orders where search_words @@ ${query}::tsquery and organization_id = ${organizationId}
-      limit ${FOUND_LIMIT + 1}`),
-  );
-  if (byWords.length > FOUND_LIMIT) return { query };
+  const byWords = await matchWords(db, organizationId, search, {
+    table: sql`orders`,
+    condition: sql`r.organization_id = ${organizationId}`,
+    order: ORDERS_NEWEST,
+    hasPhones: true,
+  });
+  if ('words' in byWords) return byWords;
   const byStock = await ordersOfStock(db, organizationId, search);
-  return { ids: [...new Set([...byWords.map(({ id }) => id), ...byStock])] };
+  return { ids: [...new Set([...byWords.ids, ...byStock])] };
 }
 
 /** Orders with a line that is matched to an item which the search finds: by its stock number, reference or title. */
