@@ -3,8 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import sharp from 'sharp';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
+import { makeZip } from '../../test/harness/jobs/zip.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
+import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 
 const HEADER = 'stock_number,title,brand,model,condition,price,colour of the strap';
@@ -57,6 +60,40 @@ describe('the stock commands', () => {
     assert.ok(written.bytes > 100);
     const again = await json('stock', 'import', path, '--organization', organizationId);
     assert.partialDeepStrictEqual(again.counts, { created: 0, changed: 0, unchanged: 2, wrong: 0 });
+  });
+
+  it('map headings as --map says, and remember it for the next night', async () => {
+    const header = 'Art. Nr.,title,brand,model,condition,price,Preis = netto';
+    const path = await file('mapped.csv', `${header}\nM-1,Mapped,Omega,Seamaster,Good,1,250\n`);
+    const args = ['stock', 'import', path, '--organization', organizationId];
+    assert.match(await refusal(...args), /stock number/);
+    assert.match(await refusal(...args, '--map', 'Art.=stock_number'), /no column "Art\.".*Art\. Nr\./);
+    assert.match(await refusal(...args, '--map', 'title=colour of it'), /no column colour of it.*stock_number/);
+    assert.match((await run(...args, '--map', 'stock_number')).err, /equals sign/);
+    const mapped = await json(...args, '--map', 'art. nr.=stock_number', '--map', 'Preis = netto=price');
+    assert.partialDeepStrictEqual(mapped, { counts: { created: 1 }, ignored_columns: ['price'] });
+    const [item] = await world.db.query<{ price: number }>(sql`
+      select price_amount as price from items where organization_id = ${organizationId} and stock_number = 'M-1'`);
+    assert.equal(Number(item?.price), 25_000);
+    assert.partialDeepStrictEqual(await json(...args), { counts: { unchanged: 1 }, ignored_columns: ['price'] });
+    const left = await json(...args, '--map', 'title=');
+    assert.deepEqual(left.ignored_columns, ['title', 'price']);
+  });
+
+  it('import the photos of a zip by the stock numbers in their names', async () => {
+    const path = await file('photos.csv', `${HEADER}\nZ-1,Zipped,Omega,Seamaster,Good,100,\n`);
+    const picture = await sharp({ create: { width: 40, height: 40, channels: 3, background: '#345' } })
+      .jpeg()
+      .toBuffer();
+    const zip = join(folder, 'photos.zip');
+    await writeFile(zip, makeZip(['Z-1.jpg', 'Z-1-2.jpg'].map((name) => ({ name, bytes: picture }))));
+    const args = ['stock', 'import', path, '--organization', organizationId];
+    assert.partialDeepStrictEqual(await json(...args, '--photos', zip), { counts: { created: 1, wrong: 0 } });
+    const [item] = await world.db.query<{ photos: number }>(sql`
+      select photo_count as photos from items where organization_id = ${organizationId} and stock_number = 'Z-1'`);
+    assert.equal(item?.photos, 2);
+    assert.match(await refusal(...args, '--photos', join(folder, 'nothing.zip')), /can't be read/);
+    assert.match(await refusal(...args, '--photos', path), /zip/);
   });
 
   it('refuse an unknown dealer, a file that is missing and one that is no table', async () => {

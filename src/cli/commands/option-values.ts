@@ -18,3 +18,14 @@ export function oneOrMore<Name extends string>(allowed: readonly Name[]): (text:
     throw new InvalidArgumentError(`It must name some of ${allowed.join(', ')}.`);
   };
 }
+
+/** Collects an option that may be given several times, each as NAME=VALUE. A name may have an equals sign, a value has none. */
+export function namedValues<Value>(
+  read: (name: string, value: string) => Value,
+): (text: string, before: Value[] | undefined) => Value[] {
+  return (text, before = []) => {
+    const at = text.lastIndexOf('=');
+    if (at < 1) throw new InvalidArgumentError('It must be two names with an equals sign between them.');
+    return [...before, read(text.slice(0, at), text.slice(at + 1).trim())];
+  };
+}

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,9 +14,15 @@ import { findOrganization } from '../../dealers/organizations.ts';
 import { CSV_BYTES_LIMIT } from '../../inventory/csv/csv-file.ts';
 import type { StockKind } from '../../inventory/csv/stock-columns.ts';
 import { exportStock } from '../../inventory/csv/stock-export.ts';
-import { suggestMapping } from '../../inventory/import/column-mapping.ts';
-import { findImportFile, storeImportFile } from '../../inventory/import/import-files.ts';
+import {
+  columnsOf,
+  type NamedColumn,
+  suggestMapping,
+  withNamedColumns,
+} from '../../inventory/import/column-mapping.ts';
+import { findImportFile, type ImportFile, storeImportFile } from '../../inventory/import/import-files.ts';
 import { startImport } from '../../inventory/import/start-import.ts';
+import { storeZip } from '../../inventory/import/store-zip.ts';
 import { jobErrorLines } from '../../inventory/jobs/error-file.ts';
 import type { StockJobContext } from '../../inventory/jobs/job-kind.ts';
 import { findJob, type JobRow } from '../../inventory/jobs/job-queue.ts';
@@ -26,16 +32,23 @@ import { STOCK_JOB_KINDS_RUN } from '../../service/stock-job-kinds.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import { fields } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
+import { namedValues } from './option-values.ts';
 
 const EXAMPLES = `
 Examples:
   $ npm run -s crownwheel -- stock import stock.csv --organization org_… --dry-run
   $ npm run -s crownwheel -- stock import stock.csv --organization org_… --errors wrong.csv --json
+  $ npm run -s crownwheel -- stock import stock.csv --organization org_… --map "Art. Nr.=stock_number" --map "Remarks="
+  $ npm run -s crownwheel -- stock import stock.csv --organization org_… --photos photos.zip
   $ npm run -s crownwheel -- stock export watches.csv --organization org_…
 
 The stock number of a line identifies its item. An empty cell keeps the item's value, items without a line stay as they are, and
-importing the same file again changes nothing. Columns are recognized by their headings. If somebody mapped the same headings in
-the dashboard, the command uses that mapping.
+importing the same file again changes nothing. Columns are recognized by their headings. If somebody mapped the same headings before,
+here or in the dashboard, the command uses that mapping. --map changes it for one heading; with nothing behind the equals sign,
+the column is left out.
+
+A photo in the zip belongs to the item whose stock number is its name (W-1042.jpg, W-1042-2.jpg) or its folder (W-1042/front.jpg),
+or which names it in the column "photos".
 
 Exit codes of "stock import", for a nightly run: 0 if all lines are valid, 2 if some lines are invalid and the others
 were imported, 1 if the import failed or was cancelled.`;
@@ -49,7 +62,14 @@ const SOME_WRONG = 2;
 const POLL_MS = 250;
 const PROGRESS_EVERY_MS = 2_000;
 
-type ImportOptions = { organization: string; kind: string; dryRun?: boolean; errors?: string };
+type ImportOptions = {
+  organization: string;
+  kind: string;
+  map?: NamedColumn[];
+  photos?: string;
+  dryRun?: boolean;
+  errors?: string;
+};
 type ExportOptions = { organization: string; kind: string };
 
 /** Files of stock, as the dashboard imports and exports them. */
@@ -64,6 +84,12 @@ export function addStock(program: Command, shell: Shell): void {
     .argument('<file>', 'the CSV file: commas or semicolons, UTF-8 or UTF-16')
     .requiredOption('--organization <id>', 'the dealer, org_…')
     .addOption(kindOption())
+    .option(
+      '--map <heading=column>',
+      'what a heading of the file means; may be repeated',
+      namedValues((heading, column) => ({ heading, column })),
+    )
+    .option('--photos <zip>', 'a zip with photos of the items in the file')
     .option('--dry-run', 'report what each line would do, and change nothing')
     .option('--errors <file>', 'write the invalid lines to this CSV file')
     .addHelpText('after', EXAMPLES);
@@ -88,7 +114,10 @@ async function importFile(shell: Shell, path: string, options: ImportOptions): P
     const kind = kindOf(options.kind);
     const fileId = await storeImportFile(db, organizationId, { name: basename(path), kind, bytes });
     const file = await findImportFile(db, organizationId, fileId);
-    const mapping = await suggestMapping(db, file, (await currencyOf(db, organizationId)) ?? 'USD', true);
+    const currency = (await currencyOf(db, organizationId)) ?? 'USD';
+    const suggested = await suggestMapping(db, file, currency, true);
+    const mapping = withNamedColumns(file, suggested, columnsOf(file, currency, true), options.map ?? []);
+    if (options.photos !== undefined) await storePhotos(db, file, options.photos);
     const request = { organizationId, fileId, mapping, isCheck, seesCost: true };
     const jobId = await startImport(db, COMMAND_LINE, request);
     const context = {
@@ -125,6 +154,17 @@ async function readStockFile(path: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     if (error instanceof StartError) throw error;
+    throw new StartError(`${path} can't be read: ${(error as Error).message}`);
+  }
+}
+
+async function storePhotos(db: Database, { organizationId, id }: ImportFile, path: string): Promise<void> {
+  try {
+    const file = await open(path);
+    // Closes the file at its end, or when storing fails.
+    await storeZip(db, organizationId, id, basename(path), file.createReadStream());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new StartError(`${path} can't be read: ${(error as Error).message}`);
   }
 }

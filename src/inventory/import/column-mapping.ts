@@ -28,6 +28,39 @@ export async function suggestMapping(
   });
 }
 
+/** A heading of a file and the column that it means, by its name or by what else it is called; '' for none. */
+export type NamedColumn = { heading: string; column: string };
+
+/** The suggested mapping with what somebody says of single headings. A column that was suggested for another heading moves. */
+export function withNamedColumns(
+  { header }: Pick<ImportFile, 'header'>,
+  suggested: ColumnMapping,
+  columns: StockColumn[],
+  named: readonly NamedColumn[],
+): ColumnMapping {
+  const mapping = [...suggested];
+  for (const { heading, column } of named) {
+    const index = headingIndex(header, heading);
+    if (index === -1) throw invalid(`The file has no column "${heading}". Its columns are ${header.join(', ')}.`);
+    const name = column === '' ? '' : columnFor(columns, column)?.name;
+    if (name === undefined) {
+      throw invalid(`There is no column ${column} of stock. There are ${columns.map((one) => one.name).join(', ')}.`);
+    }
+    const before = name === '' ? -1 : mapping.indexOf(name);
+    const isSaid = named.some((other) => headingIndex(header, other.heading) === before);
+    if (before !== -1 && !isSaid) mapping[before] = '';
+    mapping[index] = name;
+  }
+  return mapping;
+}
+
+/** As it is written; else whatever its case and the spaces around it are. */
+function headingIndex(header: string[], heading: string): number {
+  const plain = (text: string) => text.trim().toLowerCase();
+  const exact = header.indexOf(heading);
+  return exact !== -1 ? exact : header.findIndex((one) => plain(one) === plain(heading));
+}
+
 /** The columns that a person may import. */
 export function columnsOf({ kind }: Pick<ImportFile, 'kind'>, currency: string, seesCost: boolean): StockColumn[] {
   return stockColumns(kind, currency).filter((column) => seesCost || !column.isCost);
