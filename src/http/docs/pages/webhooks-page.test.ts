@@ -112,10 +112,11 @@ describe('the page on webhooks', () => {
     });
 
     it('refuses what was not, what was altered, and what is not a signature', async () => {
-      const good = signature([secret], now(), body);
-      assert.equal(await post(signature([other], now(), body)), 400);
+      const t = now();
+      const good = signature([secret], t, body);
+      assert.equal(await post(signature([other], t, body)), 400);
       assert.equal(await post(good, body.replace('sold', 'gone')), 400);
-      assert.equal(await post(good.replace(/^t=\d+/, `t=${now() - 1}`)), 400);
+      assert.equal(await post(good.replace(/^t=\d+/, `t=${t - 1}`)), 400);
       for (const header of [null, '', 'x', 't=', 'v1=', `t=${now()}`, `t=${now()},v1=`, `t=${now()},v1=00`]) {
         assert.equal(await post(header), 400, String(header));
       }
