@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { lockClocks } from '../channel/clock.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
-import { pruneFinishedJobs } from '../db/job-lease.ts';
+import { pruneFinishedJobs } from '../db/jobs/job-lease.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ChangeKind, LiveChanges } from '../contract/dashboard/live.ts';
 import type { Database } from '../db/database.ts';
-import { notify } from '../db/notify.ts';
+import { notify } from '../db/listen-notify.ts';
 
 /**
  * Sends open dashboards what changed. Operations announce kinds and ids after their commit; announcements are collected

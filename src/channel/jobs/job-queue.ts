@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/database.ts';
-import { pruneFinishedJobs } from '../../db/job-lease.ts';
+import { pruneFinishedJobs } from '../../db/jobs/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';

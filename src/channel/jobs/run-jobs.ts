@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/job-lease.ts';
+import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/jobs/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';

@@ -3,7 +3,7 @@ import { lockClocks } from '../../channel/clock.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/job-lease.ts';
+import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/jobs/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import { type DeletionStep, INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
 

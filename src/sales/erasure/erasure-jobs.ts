@@ -7,7 +7,7 @@ import { type EmptiedCustomer, emptyCustomer } from '../../customers/empty-custo
 import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
 import { lockCustomers } from '../../customers/upsert-customers.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { pruneFinishedJobs } from '../../db/job-lease.ts';
+import { pruneFinishedJobs } from '../../db/jobs/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import { integrationsOfDealer } from '../../dealers/integrations/integrations.ts';
 import { newId } from '../../ids/new-id.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelContext } from '../../channel/context.ts';
 import { removeEmptied } from '../../customers/empty-customer.ts';
 import type { Queryable } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/job-lease.ts';
+import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/jobs/job-lease.ts';
 import { sql } from '../../db/sql.ts';
 import type { ErasureJob } from './erase-orders.ts';
 import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, settleRequests } from './erasure-stages.ts';

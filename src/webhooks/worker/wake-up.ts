@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { repeat } from '../../concurrency/repeat.ts';
 import type { Database } from '../../db/database.ts';
-import { notify } from '../../db/notify.ts';
+import { notify } from '../../db/listen-notify.ts';
 
 /**
  * Wake-ups between nodes. They are sent after the commit, outside its transaction, since a NOTIFY inside makes all commits

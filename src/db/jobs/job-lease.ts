@@ -1,5 +1,5 @@
-import type { Queryable } from './database.ts';
-import { rawSql, type Sql, sql } from './sql.ts';
+import type { Queryable } from '../database.ts';
+import { rawSql, type Sql, sql } from '../sql.ts';
 
 /**
  * The lease of persisted jobs, which run in batches. A worker claims a job with a lease and renews it with each batch. If
