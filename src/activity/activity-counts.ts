@@ -1,6 +1,6 @@
 import type { Queryable } from '../db/database.ts';
+import { pruneByAge } from '../db/prune-by-age.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { clockTime } from '../db/sql-time.ts';
 
 /**
  * What happens on integrations, counted by the hour as it happens. Each kind has one writer, which adds to its rows in the
@@ -46,20 +46,12 @@ export function addActivity(happened: Sql): Sql {
 
 /** The plots show 30 days. */
 const KEPT_DAYS = 90;
-const PRUNE_LIMIT = 1_000;
 
 /** Deletes a batch of what is older than it is kept for; answers how many. */
 export async function pruneActivity(db: Queryable, now: Date | null): Promise<number> {
-  const end = sql`(select ${clockTime(now)} - make_interval(days => ${KEPT_DAYS}))`;
-  const [row] = await db.query<{ count: number }>(sql`
-    with activity as (
-      delete from activity_counts where ctid = any(array(
-        select ctid from activity_counts where hour < ${end} limit ${PRUNE_LIMIT} for update skip locked))
-      returning 1),
-    sold as (
-      delete from sales_counts where ctid = any(array(
-        select ctid from sales_counts where hour < ${end} limit ${PRUNE_LIMIT} for update skip locked))
-      returning 1)
-    select (select count(*) from activity) + (select count(*) from sold) as count`);
-  return row?.count ?? 0;
+  const tables = [
+    { table: 'activity_counts', time: 'hour' },
+    { table: 'sales_counts', time: 'hour' },
+  ];
+  return await pruneByAge(db, tables, KEPT_DAYS, now);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { repeat, startRepeating } from './repeat.ts';
+import { repeat, startRepeating, startTasks } from './repeat.ts';
 
 const LONG_MS = 60_000;
 const onFault = (fault: unknown): never => {
@@ -70,5 +70,24 @@ describe('a repeated task', () => {
     await begun;
     await task.stop();
     assert.equal(isEnded, true);
+  });
+});
+
+describe('tasks that are started together', () => {
+  it('run side by side, and a stop waits for all of them', async () => {
+    const begun: string[] = [];
+    const ended: string[] = [];
+    const task = (name: string) => ({
+      work: async (signal: AbortSignal) => {
+        begun.push(name);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        ended.push(name);
+      },
+      everyMs: LONG_MS,
+    });
+    const tasks = startTasks([task('one'), task('two')], onFault);
+    assert.deepEqual(begun, ['one', 'two'], 'the first time comes at once');
+    await tasks.stop();
+    assert.deepEqual(ended, ['one', 'two']);
   });
 });

@@ -28,7 +28,25 @@ export type RepeatedTask = {
   stop(): Promise<void>;
 };
 
-/** Repeats a task that owns its end. The first time comes after a pause, since a start has more urgent things to do. */
+/** Repeats tasks side by side, from now on until all are stopped together. */
+export function startTasks(
+  tasks: readonly { work: (signal: AbortSignal) => Promise<unknown>; everyMs: number }[],
+  onFault: Repeating['onFault'],
+): RepeatedTask {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = Promise.all(
+    tasks.map(({ work, everyMs }) => repeat({ signal, onFault }, () => work(signal), everyMs)),
+  );
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Repeats one task. The first time comes after a pause, since a start has more urgent things to do. */
 export function startRepeating(
   work: (signal: AbortSignal) => Promise<unknown>,
   {
@@ -37,15 +55,13 @@ export function startRepeating(
     onFault,
   }: { everyMs: number; firstAfterMs?: number; onFault: Repeating['onFault'] },
 ): RepeatedTask {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = pauseUntil(signal, firstAfterMs).then(() => repeat({ signal, onFault }, () => work(signal), everyMs));
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  let isFirst = true;
+  async function workAfterPause(signal: AbortSignal): Promise<void> {
+    if (isFirst) await pauseUntil(signal, firstAfterMs);
+    isFirst = false;
+    if (!signal.aborted) await work(signal);
+  }
+  return startTasks([{ work: workAfterPause, everyMs }], onFault);
 }
 
 async function pauseUntil(signal: AbortSignal, ms: number): Promise<void> {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
+import type { RepeatedTask } from '../concurrency/repeat.ts';
 import type { ChangeKind, LiveChanges } from '../contract/dashboard/live.ts';
 import type { Database } from '../db/database.ts';
-import { notify } from '../db/listen-notify.ts';
+import { listen, notify } from '../db/listen-notify.ts';
 
 /**
  * Sends open dashboards what changed. Operations announce kinds and ids after their commit; announcements are collected
@@ -24,7 +23,6 @@ export type ChangeFeed = {
 
 const CHANNEL = 'crownwheel_changes';
 const FLUSH_EVERY_MS = 50;
-const RECONNECT_MS = 1_000;
 /** More ids of one kind at once are "many": a page reads its list anew either way. */
 const IDS_LIMIT = 100;
 /** PostgreSQL refuses a payload of 8,000 bytes. */
@@ -47,7 +45,7 @@ export function createChangeFeed(db: Database): ChangeFeed {
   /** Set while a flush is planned or under way. */
   let flushTimer: NodeJS.Timeout | null = null;
   let isStopped = false;
-  let listener: { stop(): Promise<void> } | null = null;
+  let listener: RepeatedTask | null = null;
 
   function announce(organizationId: string, kind: ChangeKind, ids: readonly string[] | null): void {
     const changes = pending.get(organizationId) ?? new Map();
@@ -105,6 +103,11 @@ export function createChangeFeed(db: Database): ChangeFeed {
     }
   }
 
+  /** Whatever came between two connections is unknown, so everybody reads anew. */
+  function onListening(isFirstTry: boolean): void {
+    if (!isFirstTry) reloadAll();
+  }
+
   function onNotice(text: string): void {
     const notice = parseNotice(text);
     if (notice !== null && notice.node !== node) deliver(notice.organization, notice.changes);
@@ -114,7 +117,7 @@ export function createChangeFeed(db: Database): ChangeFeed {
     announce,
     subscribe(organizationId, lastEventId, subscriber) {
       // Only who shows pages listens; a worker announces and needs no connection for it.
-      listener ??= listen(db, onNotice, reloadAll);
+      listener ??= listen(db, CHANNEL, { onNotice, onListening });
       const history = historyOf(organizationId);
       const all = subscribers.get(organizationId) ?? new Set();
       subscribers.set(organizationId, all.add(subscriber));
@@ -150,37 +153,4 @@ function parseNotice(text: string): Notice | null {
   } catch {
     return null;
   }
-}
-
-/** A lost connection is made again; whatever came meanwhile is unknown, so everybody reads anew. */
-function listen(db: Database, onNotice: (text: string) => void, onGap: () => void): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  let client: pg.Client | null = null;
-
-  async function listenOnce(isFirst: boolean): Promise<void> {
-    client = await db.connect();
-    const ended = new Promise((resolve) => client?.once('end', resolve));
-    client.on('notification', ({ payload }) => onNotice(payload ?? ''));
-    await client.query(`listen ${CHANNEL}`);
-    if (!isFirst) onGap();
-    if (!stopping.signal.aborted) await ended;
-  }
-
-  async function run(): Promise<void> {
-    for (let isFirst = true; !stopping.signal.aborted; isFirst = false) {
-      await listenOnce(isFirst).catch(() => {});
-      await client?.end().catch(() => {});
-      client = null;
-      await sleep(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  }
-
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await client?.end().catch(() => {});
-      await running;
-    },
-  };
 }

@@ -3,7 +3,8 @@
  * own row, and not those below. A new folder needs its row here.
  */
 export const LAYERS: readonly (readonly string[])[] = [
-  ['contract', 'db', 'concurrency'],
+  ['contract', 'concurrency'],
+  ['db'],
   ['ids'],
   ['audit', 'live', 'activity'],
   ['webhooks'],

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/jobs/job-lease.ts';
+import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
+import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
@@ -16,36 +16,16 @@ const PAUSE_MS = 5;
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
 export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
   let projected = 0;
-  while (!signal?.aborted) {
-    const job = await claimJob(context);
-    if (job === null) break;
-    try {
-      projected += await runJob(context, job, pauseMs, signal);
-    } catch (error) {
-      await releaseFailedJob(context.db, 'channel_jobs', job.id, error);
-      throw error;
+  async function run(job: ClaimedJob): Promise<void> {
+    for (;;) {
+      const batch = await runBatch(context, job);
+      projected += batch.projected;
+      if (batch.isFinished) return;
+      await pauseUnlessStopped(pauseMs, signal);
     }
   }
+  await runLeasedJobs<ClaimedJob>(context.db, { table: 'channel_jobs', claim: () => claimJob(context), run, signal });
   return projected;
-}
-
-async function runJob(
-  context: ChannelContext,
-  job: ClaimedJob,
-  pauseMs: number,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  let projected = 0;
-  for (;;) {
-    const batch = await runBatch(context, job);
-    projected += batch.projected;
-    if (batch.isFinished) return projected;
-    if (signal?.aborted) {
-      await releaseJob(context.db, 'channel_jobs', job.id);
-      return projected;
-    }
-    await sleep(pauseMs);
-  }
 }
 
 type ClaimedJob = { id: string; integrationId: string; kind: JobKind };

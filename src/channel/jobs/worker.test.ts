@@ -5,6 +5,7 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { readDocuments, readEvents } from '../../../test/harness/observe.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import type { RepeatedTask } from '../../concurrency/repeat.ts';
 import { sql } from '../../db/sql.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
 import { setOrganization } from '../../dealers/integrations/integrations.ts';
@@ -13,14 +14,14 @@ import { lockClocks } from '../clock.ts';
 import type { ChannelContext } from '../context.ts';
 import { refreshDue } from '../projection/due-promotions.ts';
 import { listJobs } from './job-queue.ts';
-import { type ChannelWorker, startChannelWorker } from './worker.ts';
+import { startChannelWorker } from './worker.ts';
 
 /** Far more than a worker needs, for machines that have other things to do. */
 const PATIENCE_MS = 20_000;
 
 describe('the channel’s worker', () => {
   let world: World;
-  let worker: ChannelWorker | null = null;
+  let worker: RepeatedTask | null = null;
   const faults: unknown[] = [];
   before(async () => {
     world = await startWorld();

@@ -15,6 +15,9 @@ const LEASE_SECONDS = 5;
 const FAULT_PAUSE_SECONDS = 5;
 const PRUNE_LIMIT = 1_000;
 
+/** How often workers look for finished jobs to prune. */
+export const PRUNE_JOBS_EVERY_MS = 60 * 60_000;
+
 /** `where` a job can be claimed. */
 export const IS_CLAIMABLE: Sql = sql`status in ('pending', 'running') and (leased_until is null or leased_until < now())`;
 

@@ -1,8 +1,8 @@
 import { addActivity } from '../../activity/activity-counts.ts';
 import { REQUEST_LOG_DAYS } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
+import { pruneByAge } from '../../db/prune-by-age.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
-import { clockTime } from '../../db/sql-time.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 
 /** The stored log of API requests. */
@@ -200,22 +200,13 @@ export async function sumUnlogged(db: Queryable, integrationIds: readonly string
   return row ?? { reads: 0, errors: 0, dropped: 0 };
 }
 
-const PRUNE_LIMIT = 1_000;
-
 /** Deletes a batch of what is older than it is kept for; answers how many. */
 export async function pruneApiRequests(db: Queryable, now: Date | null): Promise<number> {
-  const end = sql`${clockTime(now)} - make_interval(days => ${REQUEST_LOG_DAYS})`;
-  const [row] = await db.query<{ count: number }>(sql`
-    with requests as (
-      delete from api_requests where ctid = any(array(
-        select ctid from api_requests where at < ${end} limit ${PRUNE_LIMIT} for update skip locked))
-      returning 1),
-    counts as (
-      delete from api_request_counts where ctid = any(array(
-        select ctid from api_request_counts where minute < ${end} limit ${PRUNE_LIMIT} for update skip locked))
-      returning 1)
-    select (select count(*) from requests) + (select count(*) from counts) as count`);
-  return row?.count ?? 0;
+  const tables = [
+    { table: 'api_requests', time: 'at' },
+    { table: 'api_request_counts', time: 'minute' },
+  ];
+  return await pruneByAge(db, tables, REQUEST_LOG_DAYS, now);
 }
 
 const REQUEST_ID = /^req_[0-9a-f]{32}$/;

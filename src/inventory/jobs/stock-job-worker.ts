@@ -1,11 +1,11 @@
-import { repeat } from '../../concurrency/repeat.ts';
+import { type RepeatedTask, startTasks } from '../../concurrency/repeat.ts';
+import { PRUNE_JOBS_EVERY_MS } from '../../db/jobs/job-lease.ts';
 import { pruneImportFiles } from '../import/import-files.ts';
 import type { StockJobContext, StockJobKinds } from './job-kind.ts';
 import { pruneJobs } from './job-queue.ts';
 import { runStockJobs } from './run-stock-jobs.ts';
 
 const TICK_MS = 500;
-const PRUNE_MS = 60 * 60_000;
 /** Batches at once in one process, each of another dealer. */
 const BATCHES_AT_ONCE = 2;
 /**
@@ -19,25 +19,20 @@ export function startStockJobWorker(
   context: StockJobContext,
   kinds: StockJobKinds,
   onFault: (error: unknown) => void,
-): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const repeating = { signal, onFault };
+): RepeatedTask {
   const slots = (length: number, isRemote: boolean) =>
-    Array.from({ length }, () =>
-      repeat(repeating, () => runStockJobs(context, kinds, { signal, onFault, isRemote }), TICK_MS),
-    );
-  const running = Promise.all([
-    ...slots(BATCHES_AT_ONCE, false),
-    ...slots(REMOTE_BATCHES_AT_ONCE, true),
-    repeat(repeating, () => pruneAll(context, signal), PRUNE_MS),
-  ]);
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+    Array.from({ length }, () => ({
+      work: (signal: AbortSignal) => runStockJobs(context, kinds, { signal, onFault, isRemote }),
+      everyMs: TICK_MS,
+    }));
+  return startTasks(
+    [
+      ...slots(BATCHES_AT_ONCE, false),
+      ...slots(REMOTE_BATCHES_AT_ONCE, true),
+      { work: (signal) => pruneAll(context, signal), everyMs: PRUNE_JOBS_EVERY_MS },
+    ],
+    onFault,
+  );
 }
 
 async function pruneAll(context: StockJobContext, signal: AbortSignal): Promise<void> {

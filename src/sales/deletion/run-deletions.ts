@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { lockClocks } from '../../channel/clock.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/jobs/job-lease.ts';
+import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
+import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { type DeletionStep, INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
 
-/** Between batches, so that a large deletion takes a share of the database and not all of it. */
 const PAUSE_MS = 10;
 /** A total that is shown need not be exact beyond this; a count reads every row. */
 const COUNT_LIMIT = 200_000;
@@ -27,11 +26,6 @@ type ClaimedDeletion = {
   total: number | null;
 };
 
-/** Thrown to leave a run at any point when the service stops. */
-class StoppedError extends Error {
-  override readonly name = 'StoppedError';
-}
-
 /**
  * Removes what was deleted until nothing is left or the signal ends it; returns how many rows went. Any number of
  * workers may run it. Each batch is a transaction that also records its progress, and looks for what is left: an
@@ -43,21 +37,15 @@ export async function runDeletions(
   pauseMs: number = PAUSE_MS,
 ): Promise<number> {
   let removed = 0;
-  while (!signal?.aborted) {
-    const job = await claimDeletion(context.db);
-    if (job === null) break;
-    const run = { context, jobId: job.id, organizationId: job.organizationId, pauseMs, signal };
-    try {
+  await runLeasedJobs<ClaimedDeletion>(context.db, {
+    table: 'deletion_jobs',
+    claim: () => claimDeletion(context.db),
+    run: async (job) => {
+      const run = { context, jobId: job.id, organizationId: job.organizationId, pauseMs, signal };
       removed += await runDeletion(run, job);
-    } catch (error) {
-      if (error instanceof StoppedError) {
-        await releaseJob(context.db, 'deletion_jobs', job.id);
-        break;
-      }
-      await releaseFailedJob(context.db, 'deletion_jobs', job.id, error);
-      throw error;
-    }
-  }
+    },
+    signal,
+  });
   return removed;
 }
 
@@ -92,7 +80,7 @@ async function removeAll(run: Run, steps: readonly DeletionStep[], ownerId: stri
   let removed = 0;
   do {
     for (const step of steps) removed += await removeStep(run, step, ownerId);
-    await pause(run);
+    await pauseUnlessStopped(run.pauseMs, run.signal);
   } while (!(await run.context.db.transaction((tx) => end(tx, ownerId))));
   return removed;
 }
@@ -113,7 +101,7 @@ async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promis
     removed += batch.removed;
     if (batch.removed === 0) return removed;
     announceProgress(run);
-    await pause(run);
+    await pauseUnlessStopped(run.pauseMs, run.signal);
   }
 }
 
@@ -211,9 +199,4 @@ async function finish(run: Run): Promise<void> {
     update deletion_jobs set status = 'done', stage = '', leased_until = null, error = null, finished_at = now()
     where id = ${run.jobId}`);
   announceProgress(run);
-}
-
-async function pause({ signal, pauseMs }: Run): Promise<void> {
-  if (signal?.aborted) throw new StoppedError('the service stops');
-  await sleep(pauseMs);
 }

@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelContext } from '../../channel/context.ts';
 import { removeEmptied } from '../../customers/empty-customer.ts';
 import type { Queryable } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END, releaseFailedJob, releaseJob } from '../../db/jobs/job-lease.ts';
+import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
+import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import type { ErasureJob } from './erase-orders.ts';
 import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, settleRequests } from './erasure-stages.ts';
 
-/** Between batches, so that a large erasure takes a share of the database and not all of it. */
 const PAUSE_MS = 10;
 
 export type ErasureOptions = { pauseMs?: number; settleMs?: number };
@@ -21,11 +20,6 @@ type Run = {
   settleMs: number;
 };
 
-/** Thrown to leave a run at any point when the service stops. */
-class StoppedError extends Error {
-  override readonly name = 'StoppedError';
-}
-
 /**
  * Erases persons until none is left or the signal ends it; returns how many were finished. Any number of workers may run
  * it. A batch that was done and not recorded is done again, which changes nothing: an interrupted job is resumed by
@@ -37,21 +31,15 @@ export async function runErasures(
   { pauseMs = PAUSE_MS, settleMs = REQUESTS_SETTLE_MS }: ErasureOptions = {},
 ): Promise<number> {
   let finished = 0;
-  while (!signal?.aborted) {
-    const job = await claimErasure(context.db);
-    if (job === null) break;
-    try {
+  await runLeasedJobs<ClaimedErasure>(context.db, {
+    table: 'erasure_jobs',
+    claim: () => claimErasure(context.db),
+    run: async (job) => {
       await runErasure({ context, job, signal, pauseMs, settleMs });
       finished += 1;
-    } catch (error) {
-      if (error instanceof StoppedError) {
-        await releaseJob(context.db, 'erasure_jobs', job.id);
-        break;
-      }
-      await releaseFailedJob(context.db, 'erasure_jobs', job.id, error);
-      throw error;
-    }
-  }
+    },
+    signal,
+  });
   return finished;
 }
 
@@ -63,7 +51,7 @@ async function runErasure(run: Run): Promise<void> {
       if (stage.name === 'texts') await settleRequests(job.createdAt, run.settleMs, run.signal);
       let position = stage.name === job.stage ? job.position : null;
       do {
-        await pause(run);
+        await pauseUnlessStopped(run.pauseMs, run.signal);
         const batch = await stage.run(run.context, job, position);
         await recordProgress(run, stage.name, batch);
         position = batch.position;
@@ -112,9 +100,4 @@ function announce({ context, job: { organizationId, customerId } }: Run): void {
   for (const kind of ['order', 'sale', 'event', 'delivery', 'request'] as const) {
     context.announceChange?.(organizationId, kind, null);
   }
-}
-
-async function pause({ signal, pauseMs }: Run): Promise<void> {
-  if (signal?.aborted) throw new StoppedError('the service stops');
-  await sleep(pauseMs);
 }

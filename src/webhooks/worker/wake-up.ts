@@ -1,7 +1,6 @@
-import type pg from 'pg';
-import { repeat } from '../../concurrency/repeat.ts';
+import type { RepeatedTask } from '../../concurrency/repeat.ts';
 import type { Database } from '../../db/database.ts';
-import { notify } from '../../db/listen-notify.ts';
+import { listen, notify } from '../../db/listen-notify.ts';
 
 /**
  * Wake-ups between nodes. They are sent after the commit, outside its transaction, since a NOTIFY inside makes all commits
@@ -11,7 +10,6 @@ import { notify } from '../../db/listen-notify.ts';
  */
 const CHANNEL = 'crownwheel_events';
 const PAUSE_MS = 10;
-const RECONNECT_MS = 1_000;
 
 /** Notifies the other nodes of new deliveries: the first at once, those that follow it together. */
 export function createNotifier(db: Database): () => void {
@@ -32,39 +30,7 @@ export function createNotifier(db: Database): () => void {
   };
 }
 
-export type WakeListener = { stop(): Promise<void> };
-
-/** Listens for wake-ups of other nodes; a lost connection is made again. */
-export function listenForWake(db: Database, onWake: () => void): WakeListener {
-  const stopping = new AbortController();
-  let client: pg.Client | null = null;
-
-  async function listenOnce(): Promise<void> {
-    client = await db.connect();
-    const ended = new Promise((resolve) => client?.once('end', resolve));
-    client.on('notification', onWake);
-    await client.query(`listen ${CHANNEL}`);
-    // What was sent while nobody listened is found by looking.
-    onWake();
-    // The stop may have come before there was anything to end.
-    if (!stopping.signal.aborted) await ended;
-  }
-
-  async function listen(): Promise<void> {
-    try {
-      await listenOnce();
-    } finally {
-      await client?.end().catch(() => {});
-      client = null;
-    }
-  }
-
-  const running = repeat({ signal: stopping.signal, onFault: () => {} }, listen, RECONNECT_MS);
-  return {
-    async stop() {
-      stopping.abort();
-      await client?.end().catch(() => {});
-      await running;
-    },
-  };
+/** Listens for wake-ups of other nodes. What was sent while nobody listened is found by looking. */
+export function listenForWake(db: Database, onWake: () => void): RepeatedTask {
+  return listen(db, CHANNEL, { onNotice: onWake, onListening: onWake });
 }
