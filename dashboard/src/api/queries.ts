@@ -1,4 +1,13 @@
-import { QueryClient, queryOptions, useMutation } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  QueryClient,
+  type QueryKey,
+  queryOptions,
+  type UseQueryOptions,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query';
 import type { ChangeKind } from '../../../src/contract/dashboard/live.ts';
 import { toastError, toastSuccess } from '../ui/feedback/toasts.ts';
 import { ApiFailure, api, type Input, type Output, type ReadRoute, type Route } from './client.ts';
@@ -31,6 +40,13 @@ export function read<R extends ReadRoute>(route: R, input: Input<R>, kinds: read
     queryFn: () => (api as (route: R, input: Input<R>) => Promise<Output<R>>)(route, input),
     meta: { kinds },
   });
+}
+
+/** Like `useQuery`; while another page or filter is read, the answer before stays. */
+export function useKeptQuery<Data, Key extends QueryKey>(
+  options: UseQueryOptions<Data, Error, Data, Key>,
+): UseQueryResult<Data> {
+  return useQuery({ ...options, placeholderData: keepPreviousData });
 }
 
 /** Reads what shows things of this kind again, and waits for it. */

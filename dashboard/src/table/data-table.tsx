@@ -7,6 +7,7 @@ import { EmptyState, ErrorState } from '../ui/page/states.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { useColumnChoice } from './column-choice.ts';
 import type { Column } from './columns.ts';
+import type { ListPage } from './list-page.ts';
 import { isFiltered, type ListState, type ListStateSetters, listQueryOf } from './list-state.ts';
 import { Pager } from './pager.tsx';
 import { CardGrid } from './rows/card-grid.tsx';
@@ -21,21 +22,13 @@ import { type Filter, Toolbar } from './toolbar.tsx';
 
 export type { Selection } from './selection.ts';
 
-/** The answer of a list operation (contract/dashboard/list.ts). */
-export type ListPage<Row> = {
-  data: Row[];
-  next_cursor: string | null;
-  previous_cursor: string | null;
-  count: { value: number; is_capped: boolean };
-};
-
 export type DataTableProps<Row> = {
   /** Names the table to screen readers, its stored columns and its saved views. */
   name: ListName;
   columns: readonly Column<Row>[];
   filters?: readonly Filter[];
   state: ListState & ListStateSetters;
-  /** Of `useQuery(read(…))`, with `placeholderData: keepPreviousData`, so that rows stay while a page is read. */
+  /** Of `useListPage`. */
   list: {
     data: ListPage<Row> | undefined;
     error: unknown;

@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core';
-import type { ListPage } from './data-table.tsx';
+import type { ListPage } from './list-page.ts';
 import type { ListStateSetters } from './list-state.ts';
 
 export function Pager<Row>({ page, state }: { page: ListPage<Row>; state: ListStateSetters }) {

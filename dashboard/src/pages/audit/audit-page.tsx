@@ -1,6 +1,6 @@
 import { Anchor, Button, Collapse, Group, Text, Tooltip } from '@mantine/core';
 import { DateInput } from '@mantine/dates';
-import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import {
@@ -15,7 +15,8 @@ import { useOwnerOnlyReason, useSession } from '../../shell/session/session.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { optionsOf } from '../../table/filters/filter-choices.ts';
-import { type ListState, type ListStateSetters, listQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
+import type { ListState, ListStateSetters } from '../../table/list-state.ts';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -28,10 +29,8 @@ import { UndoButton } from './undo-button.tsx';
 const FILTER_NAMES = ['actor', 'action', 'object_kind', 'object_id', 'from', 'to'];
 
 export function AuditPage() {
-  const state = useListState(FILTER_NAMES);
+  const { state, list } = useListPage(FILTER_NAMES, auditQuery);
   const { members } = useSuspenseQuery(teamQuery).data;
-  const query = listQueryOf(state);
-  const list = useQuery({ ...auditQuery(query), placeholderData: keepPreviousData });
   const filters = useMemo(
     () => [
       {

@@ -6,6 +6,7 @@ import { apiUrl } from '../../api/client.ts';
 import { formatCount, formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { ErrorState } from '../../ui/page/states.tsx';
 import { TestBadge } from '../../ui/test-badge.tsx';
@@ -206,13 +207,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div>
       <dt>{label}</dt>
-      <dd>
-        {children ?? (
-          <Text component="span" c="dimmed">
-            –
-          </Text>
-        )}
-      </dd>
+      <dd>{children ?? <Nothing />}</dd>
     </div>
   );
 }

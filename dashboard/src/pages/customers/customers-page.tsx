@@ -1,11 +1,11 @@
 import { Code, Group, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { TEST_DATA_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
+import { useKeptQuery } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { TEST_DATA_FILTER } from '../../table/filters/filter-choices.ts';
+import { useListPage } from '../../table/list-page.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -14,32 +14,22 @@ import { TestBadge } from '../../ui/test-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ConflictList } from './conflict-list.tsx';
 import './customer.css';
+import { Nothing } from '../../ui/nothing.tsx';
 import { type CustomerRow, conflictsQuery, customersQuery, nameOf } from './customer-queries.ts';
 
 const TABS = [
   { id: 'all', label: 'All' },
   { id: 'conflicts', label: 'Conflicts' },
 ];
-const FILTERS = [
-  {
-    name: 'test',
-    label: 'Test data',
-    options: Object.entries(TEST_DATA_LABELS).map(([value, label]) => ({ value, label })),
-  },
-];
+const FILTERS = [TEST_DATA_FILTER];
 const FILTER_NAMES = ['tab', 'test'];
 
 /** Everybody who bought or signed up on a channel, and the orders whose buyer is unclear. */
 export function CustomersPage() {
-  const state = useListState(FILTER_NAMES);
+  const { state, list } = useListPage(FILTER_NAMES, ({ tab: _tab, ...query }) => customersQuery(query));
   const tab = state.filters.tab === 'conflicts' ? 'conflicts' : 'all';
-  const { tab: _tab, ...query } = listQueryOf(state);
   const { test } = state.filters;
-  const { data: conflicts } = useQuery({
-    ...conflictsQuery(test === undefined ? {} : { test }),
-    placeholderData: keepPreviousData,
-  });
-  const list = useQuery({ ...customersQuery(query), placeholderData: keepPreviousData });
+  const { data: conflicts } = useKeptQuery(conflictsQuery(test === undefined ? {} : { test }));
   return (
     <Page title="Customers">
       <ListTabs
@@ -117,12 +107,4 @@ export function Spent({ spent }: { spent: CustomerRow['spent'] }) {
   if (spent === null) return 'Too many to add up';
   if (spent.length === 0) return <Nothing />;
   return spent.map(({ amount, currency }) => formatMoney(amount, currency)).join(', ');
-}
-
-function Nothing() {
-  return (
-    <Text component="span" c="dimmed">
-      –
-    </Text>
-  );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatCount } from '../../format.ts';
+import { Nothing } from '../../ui/nothing.tsx';
 import { ErrorState, PageSkeleton } from '../../ui/page/states.tsx';
 import { type MergePreview, mergeQuery, nameOf } from './customer-queries.ts';
 
@@ -135,14 +136,6 @@ function Effects({ data }: { data: MergePreview }) {
         What is struck through is not kept. A merge can’t be undone.
       </Text>
     </>
-  );
-}
-
-function Nothing() {
-  return (
-    <Text component="span" c="dimmed">
-      –
-    </Text>
   );
 }
 

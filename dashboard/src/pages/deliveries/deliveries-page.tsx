@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import {
@@ -8,6 +7,7 @@ import {
   type DeliveryStatusName,
   RESPONSE_LABELS,
 } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
+import { useKeptQuery } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
@@ -18,14 +18,16 @@ import {
   timeRangeFilter,
   withOptions,
 } from '../../table/filters/filter-choices.ts';
-import { listQueryOf, matchQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
+import { matchQueryOf } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
-import { AnswerCell, DelayCell, DeliveryStatus, Nothing, ObjectCell } from './delivery-parts.tsx';
+import { AnswerCell, DelayCell, DeliveryStatus, ObjectCell } from './delivery-parts.tsx';
 import { type DeliveryChoices, type DeliveryRow, deliveriesQuery, deliveryChoicesQuery } from './delivery-queries.ts';
 import { ReplaySelected, RunningReplays } from './replay-buttons.tsx';
 import { StoppedEndpoints } from './stopped-endpoints.tsx';
@@ -43,10 +45,9 @@ const FILTER_NAMES = ['status', 'type', 'code', 'integration_id', 'period', 'fro
 
 /** Every webhook that was sent or is to be sent, newest first: where somebody finds out why one did not arrive. */
 export function DeliveriesPage() {
-  const state = useListState(FILTER_NAMES);
-  const list = useQuery({ ...deliveriesQuery(listQueryOf(state)), placeholderData: keepPreviousData });
+  const { state, list } = useListPage(FILTER_NAMES, deliveriesQuery);
   const { status: _status, ...counted } = matchQueryOf(state);
-  const { data: choices } = useQuery({ ...deliveryChoicesQuery(counted), placeholderData: keepPreviousData });
+  const { data: choices } = useKeptQuery(deliveryChoicesQuery(counted));
   const names = useMemo(() => new Map(choices?.integrations.map((one) => [one.integration_id, one.name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);
   const { code = '' } = state.filters;

@@ -4,6 +4,7 @@ import {
   type DeliveryStatusName,
 } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { formatDuration } from '../../format.ts';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
 import type { DeliveryRow } from './delivery-queries.ts';
@@ -50,12 +51,4 @@ export function AnswerCell({ row }: { row: Pick<DeliveryRow, 'response_code' | '
 
 export function DelayCell({ ms }: { ms: number | null }) {
   return ms === null ? <Nothing /> : formatDuration(ms);
-}
-
-export function Nothing() {
-  return (
-    <Text component="span" c="dimmed">
-      –
-    </Text>
-  );
 }

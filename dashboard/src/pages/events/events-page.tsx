@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { EVENT_OUTCOME_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
@@ -13,12 +13,13 @@ import {
   timeRangeFilter,
   withOptions,
 } from '../../table/filters/filter-choices.ts';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Nothing, ObjectCell } from '../deliveries/delivery-parts.tsx';
+import { ObjectCell } from '../deliveries/delivery-parts.tsx';
 import { EventOutcome } from './event-outcome.tsx';
 import { type EventRow, eventChoicesQuery, eventsQuery } from './event-queries.ts';
 
@@ -26,9 +27,8 @@ const FILTER_NAMES = ['type', 'outcome', 'integration_id', 'period', 'from', 'to
 
 /** Everything that happened on a channel, also what was never sent, and why. */
 export function EventsPage() {
-  const state = useListState(FILTER_NAMES);
+  const { state, list } = useListPage(FILTER_NAMES, eventsQuery);
   const { data: choices } = useSuspenseQuery(eventChoicesQuery);
-  const list = useQuery({ ...eventsQuery(listQueryOf(state)), placeholderData: keepPreviousData });
   const names = useMemo(() => new Map(choices.integrations.map((one) => [one.integration_id, one.name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);
   const filters = useMemo(() => filtersOf(names), [names]);

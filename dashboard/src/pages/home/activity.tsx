@@ -1,9 +1,9 @@
 import { Anchor, Button, Group, SegmentedControl, SimpleGrid, Text, Title } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { HOME_RANGE_NAMES, HOME_RANGES } from '../../../../src/contract/dashboard/home-ranges.ts';
 import type { Output } from '../../api/client.ts';
+import { useKeptQuery } from '../../api/queries.ts';
 import { formatBucket, formatCompact, formatCompactMoney, formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { BarPlot, type BarPlotProps } from '../../ui/bar-plot.tsx';
@@ -16,7 +16,7 @@ type PanelState = PlotState & { activity: Activity; buckets: string[]; period: s
 /** Plots of what happened lately. The numbers are counted as things happen; none of them is a scan. */
 export function ActivityPlots() {
   const state = usePlotState();
-  const { data, error, refetch } = useQuery({ ...activityQuery(state.range), placeholderData: keepPreviousData });
+  const { data, error, refetch } = useKeptQuery(activityQuery(state.range));
   const { label, unit } = HOME_RANGES[state.range];
   return (
     <section aria-labelledby="activity">

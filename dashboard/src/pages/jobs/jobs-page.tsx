@@ -1,12 +1,11 @@
 import { Button, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { STOCK_JOB_KINDS, STOCK_JOB_STATUSES } from '../../../../src/contract/dashboard/stock/jobs.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { optionsOf } from '../../table/filters/filter-choices.ts';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -22,8 +21,7 @@ const FILTER_NAMES = FILTERS.map(({ name }) => name);
 
 /** Bulk changes, imports and their undo: how far they are, and what became of them. */
 export function JobsPage() {
-  const state = useListState(FILTER_NAMES);
-  const list = useQuery({ ...jobsQuery(listQueryOf(state)), placeholderData: keepPreviousData });
+  const { state, list } = useListPage(FILTER_NAMES, jobsQuery);
   return (
     <Page
       title="Jobs"

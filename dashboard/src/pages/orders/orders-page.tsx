@@ -1,16 +1,18 @@
 import { Code, Group, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { ORDER_TABS, type OrderTab } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { apiUrl, type Input } from '../../api/client.ts';
+import { useKeptQuery } from '../../api/queries.ts';
 import { formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { integrationFilter, periodFilter, TEST_DATA_FILTER, withOptions } from '../../table/filters/filter-choices.ts';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
+import { listQueryOf, matchQueryOf } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
@@ -32,16 +34,14 @@ const FILTER_NAMES = ['tab', 'integration_id', 'period', 'test', 'conflict', 'cu
 
 /** Orders of all channels. The tab is a filter like the others, and the queue is the plain list. */
 export function OrdersPage() {
-  const state = useListState(FILTER_NAMES);
-  const tab = TABS.find(({ id }) => id === state.filters.tab)?.id ?? 'queue';
-  const query = { ...listQueryOf(state), tab };
-  const list = useQuery({ ...ordersQuery(query), placeholderData: keepPreviousData });
-  const { tab: _tab, ...counted } = query;
-  const { data: choices } = useQuery({ ...orderChoicesQuery(counted), placeholderData: keepPreviousData });
+  const { state, list } = useListPage(FILTER_NAMES, (query) => ordersQuery({ ...query, tab: tabOf(query) }));
+  const tab = tabOf(state.filters);
+  const { tab: _tab, ...counted } = listQueryOf(state);
+  const { data: choices } = useKeptQuery(orderChoicesQuery(counted));
   const names = useMemo(() => new Map(choices?.channels.map((one) => [one.integration_id, one.name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);
   const { customer_id: customerId = '' } = state.filters;
-  const exported = { ...state.filters, ...(state.q === '' ? {} : { q: state.q }), tab };
+  const exported = { ...matchQueryOf(state), tab };
   const exportUrl = apiUrl('GET /orders/export.csv', { query: exported as Input<'GET /orders/export.csv'>['query'] });
   const filters = useMemo(() => filtersOf(names, customerId), [names, customerId]);
   return (
@@ -66,6 +66,10 @@ export function OrdersPage() {
       />
     </Page>
   );
+}
+
+function tabOf({ tab }: Record<string, string>) {
+  return TABS.find(({ id }) => id === tab)?.id ?? 'queue';
 }
 
 function NoOrders({ tab, hasOrders }: { tab: OrderTab; hasOrders: boolean }) {
@@ -159,12 +163,4 @@ function MatchedCell({ order }: { order: OrderRow }) {
 
 function TotalCell({ order }: { order: OrderRow }) {
   return order.total_amount === null ? <Nothing /> : formatMoney(order.total_amount, order.currency);
-}
-
-function Nothing() {
-  return (
-    <Text component="span" c="dimmed">
-      –
-    </Text>
-  );
 }

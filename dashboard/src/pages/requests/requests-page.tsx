@@ -1,11 +1,11 @@
 import { Code, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { integrationFilter, withOptions } from '../../table/filters/filter-choices.ts';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
@@ -24,8 +24,7 @@ const METHODS = ['GET', 'POST', 'HEAD'].map((value) => ({ value, label: value })
 
 /** The API requests of all integrations, newest first. */
 export function RequestsPage() {
-  const state = useListState(FILTER_NAMES);
-  const list = useQuery({ ...requestsQuery(listQueryOf(state)), placeholderData: keepPreviousData });
+  const { state, list } = useListPage(FILTER_NAMES, requestsQuery);
   const { data: choices } = useQuery(requestChoicesQuery());
   const names = useMemo(() => new Map(choices?.integrations.map(({ id, name }) => [id, name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);

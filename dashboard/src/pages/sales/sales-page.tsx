@@ -1,18 +1,20 @@
 import { ActionIcon, Anchor, Button, Group, Menu, Text } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { SaleTab } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { apiUrl, type Input } from '../../api/client.ts';
+import { useKeptQuery } from '../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { periodFilter, TEST_DATA_FILTER } from '../../table/filters/filter-choices.ts';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
+import { listQueryOf, matchQueryOf } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { PageLink } from '../../ui/page/page-link.tsx';
@@ -36,18 +38,17 @@ type Opened = { sale: SaleRow; dialog: 'void' | 'change' } | 'record' | null;
 
 /** What was sold, for how much, where and to whom. */
 export function SalesPage() {
-  const state = useListState(FILTER_NAMES);
-  const tab = TABS.find(({ id }) => id === state.filters.tab)?.id ?? 'completed';
+  const { state, list } = useListPage(FILTER_NAMES, (query) => salesQuery({ ...query, tab: tabOf(query) }));
+  const tab = tabOf(state.filters);
   const [opened, setOpened] = useState<Opened>(null);
-  const { tab: _tab, ...counted } = { ...listQueryOf(state), tab };
-  const list = useQuery({ ...salesQuery({ ...counted, tab }), placeholderData: keepPreviousData });
-  const { data: choices } = useQuery({ ...saleChoicesQuery(counted), placeholderData: keepPreviousData });
+  const { tab: _tab, ...counted } = listQueryOf(state);
+  const { data: choices } = useKeptQuery(saleChoicesQuery(counted));
   const columns = useMemo(() => columnsOf(setOpened), []);
   const channels = choices?.channels;
   const filters = useMemo(() => filtersOf(channels ?? []), [channels]);
   const close = () => setOpened(null);
   const record = <Button onClick={() => setOpened('record')}>Record a sale</Button>;
-  const exported = { ...state.filters, ...(state.q === '' ? {} : { q: state.q }), tab };
+  const exported = { ...matchQueryOf(state), tab };
   const actions = (
     <Group gap="xs" wrap="nowrap">
       <ExportButton
@@ -92,6 +93,10 @@ export function SalesPage() {
       ) : null}
     </Page>
   );
+}
+
+function tabOf({ tab }: Record<string, string>) {
+  return TABS.find(({ id }) => id === tab)?.id ?? 'completed';
 }
 
 /** What the completed sales come to that the search and the filters find. */
@@ -226,13 +231,5 @@ function RowMenu({ sale, open }: { sale: SaleRow; open: (opened: Opened) => void
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-function Nothing() {
-  return (
-    <Text component="span" c="dimmed">
-      –
-    </Text>
   );
 }

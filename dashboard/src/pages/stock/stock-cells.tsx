@@ -70,11 +70,3 @@ export function CompletenessCell({ item }: { item: StockItem }) {
     </Tooltip>
   );
 }
-
-export function Nothing() {
-  return (
-    <Text component="span" c="dimmed">
-      –
-    </Text>
-  );
-}

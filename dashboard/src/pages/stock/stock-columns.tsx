@@ -1,7 +1,8 @@
 import type { Column } from '../../table/columns.ts';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChannelToggle } from './channel-toggle.tsx';
-import { CompletenessCell, ItemCell, Nothing, PriceCell, StatusCell, UnitsCell } from './stock-cells.tsx';
+import { CompletenessCell, ItemCell, PriceCell, StatusCell, UnitsCell } from './stock-cells.tsx';
 import type { StockChoices, StockItem } from './stock-queries.ts';
 
 /** The columns of the lists of watches and parts; one for each channel, with its toggle. */

@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core';
-import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { exponentOf } from '../../../../src/contract/currencies.ts';
@@ -7,7 +7,8 @@ import { apiUrl, type Input } from '../../api/client.ts';
 import { paths } from '../../paths.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import type { Filter } from '../../table/filters/filters.tsx';
-import { listQueryOf, useListState } from '../../table/list-state.ts';
+import { useListPage } from '../../table/list-page.ts';
+import { matchQueryOf } from '../../table/list-state.ts';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -44,9 +45,8 @@ const FILTER_NAMES = [...TAB_FILTERS, 'brand', 'location_id', 'hidden', 'price_f
 
 function StockPage({ kind }: { kind: Kind }) {
   const words = WORDS[kind];
-  const state = useListState(FILTER_NAMES);
+  const { state, list } = useListPage(FILTER_NAMES, (query) => stockQuery(kind, query));
   const { data: choices } = useSuspenseQuery(stockChoicesQuery(kind));
-  const list = useQuery({ ...stockQuery(kind, listQueryOf(state)), placeholderData: keepPreviousData });
   const columns = useMemo(() => stockColumns(choices), [choices]);
   const filters = useMemo(() => filtersOf(choices), [choices]);
   const tab = TABS.find(({ filters: own }) => TAB_FILTERS.every((name) => own[name] === state.filters[name]));
@@ -63,7 +63,7 @@ function StockPage({ kind }: { kind: Kind }) {
       Import
     </Button>
   );
-  const exported = { ...state.filters, ...(state.q === '' ? {} : { q: state.q }), kind };
+  const exported = { ...matchQueryOf(state), kind };
   const actions = (
     <Group gap="xs" wrap="nowrap">
       <ExportButton

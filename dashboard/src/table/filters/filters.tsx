@@ -1,7 +1,8 @@
-import { Button, NumberInput, Popover, Select, Stack } from '@mantine/core';
+import { Button, NumberInput, Popover, Select } from '@mantine/core';
 import { useState } from 'react';
 import { formatNumber } from '../../format.ts';
 import type { ListState, ListStateSetters } from '../list-state.ts';
+import { type RangeEnd, RangeForm } from './range-form.tsx';
 import { TimeRangeField, type TimeRangeFilter } from './time-range.tsx';
 
 /** A filter of a list: one choice, kept in the address under `name`. */
@@ -58,36 +59,21 @@ function RangeField({ filter, state, isStacked }: RangeFieldProps) {
     setValues({ from: shown(from), to: shown(to) });
     setOpen(true);
   };
-  const fields = (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply();
-      }}
-    >
-      <Stack gap="xs">
-        {(['from', 'to'] as const).map((end) => (
-          <NumberInput
-            key={end}
-            size={isStacked ? 'md' : 'xs'}
-            label={`${label} ${end}, ${unit}`}
-            min={0}
-            decimalScale={decimals}
-            thousandSeparator
-            hideControls
-            value={values[end]}
-            onChange={(value) => setValues({ ...values, [end]: value })}
-            onBlur={isStacked ? apply : undefined}
-          />
-        ))}
-        {isStacked ? null : (
-          <Button size="xs" type="submit">
-            Apply
-          </Button>
-        )}
-      </Stack>
-    </form>
+  const size = isStacked ? 'md' : 'xs';
+  const field = (end: RangeEnd) => (
+    <NumberInput
+      size={size}
+      label={`${label} ${end}, ${unit}`}
+      min={0}
+      decimalScale={decimals}
+      thousandSeparator
+      hideControls
+      value={values[end]}
+      onChange={(value) => setValues({ ...values, [end]: value })}
+      onBlur={isStacked ? apply : undefined}
+    />
   );
+  const fields = <RangeForm field={field} onApply={apply} size={size} hasButton={!isStacked} />;
   if (isStacked) return fields;
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-start">

@@ -1,7 +1,8 @@
-import { Button, Popover, Select, Stack, TextInput } from '@mantine/core';
+import { Popover, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { formatTime } from '../../format.ts';
 import type { ListState, ListStateSetters } from '../list-state.ts';
+import { type RangeEnd, RangeForm } from './range-form.tsx';
 
 /** A period that ends now, or two ends of one's own; kept in the address under these names. */
 export type TimeRangeFilter = {
@@ -32,6 +33,16 @@ export function TimeRangeField({ filter, state, isStacked }: TimeRangeFieldProps
     setValues(given);
     setOpen(true);
   };
+  const size = isStacked ? 'md' : 'xs';
+  const field = (end: RangeEnd) => (
+    <TextInput
+      type="datetime-local"
+      size={size}
+      label={`${label} ${end}`}
+      value={localOf(values[end])}
+      onChange={(event) => setValues({ ...values, [end]: instantOf(event.currentTarget.value) })}
+    />
+  );
   return (
     <Popover
       withRoles={false}
@@ -43,7 +54,7 @@ export function TimeRangeField({ filter, state, isStacked }: TimeRangeFieldProps
     >
       <Popover.Target>
         <Select
-          size={isStacked ? 'md' : 'xs'}
+          size={size}
           w={isStacked ? '100%' : isCustom ? 260 : 140}
           label={isStacked ? label : undefined}
           placeholder={isStacked ? 'Any' : label}
@@ -59,28 +70,7 @@ export function TimeRangeField({ filter, state, isStacked }: TimeRangeFieldProps
         />
       </Popover.Target>
       <Popover.Dropdown role="dialog" aria-label={`${label} range`}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            apply();
-          }}
-        >
-          <Stack gap="xs">
-            {(['from', 'to'] as const).map((end) => (
-              <TextInput
-                key={end}
-                type="datetime-local"
-                size={isStacked ? 'md' : 'xs'}
-                label={`${label} ${end}`}
-                value={localOf(values[end])}
-                onChange={(event) => setValues({ ...values, [end]: instantOf(event.currentTarget.value) })}
-              />
-            ))}
-            <Button size={isStacked ? 'md' : 'xs'} type="submit">
-              Apply
-            </Button>
-          </Stack>
-        </form>
+        <RangeForm field={field} onApply={apply} size={size} />
       </Popover.Dropdown>
     </Popover>
   );

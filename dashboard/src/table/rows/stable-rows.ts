@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ListPage } from '../data-table.tsx';
+import type { ListPage } from '../list-page.ts';
 
 /**
  * Rows change in place and never jump: when a live update would put them in another order, add some or take some away,
