@@ -9,7 +9,7 @@ import { type Sql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { lockItems, missingItems } from '../inventory/change-items.ts';
 import { removeItem } from '../inventory/items/items.ts';
-import { nextStamps } from '../inventory/units/item-reservations.ts';
+import { integrationsReserving, nextStamps, releaseWithItems } from '../inventory/units/item-reservations.ts';
 import { integrationsWith, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
 import { forEachOrderPage } from './orders/order-pages.ts';
 import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
@@ -58,10 +58,12 @@ export async function deleteItemIn(
 ): Promise<DeletedItem | null> {
   const orders = await lockWaitingOrders(tx, organizationId, itemId);
   if (orders === null) return null;
-  const concerned = [...new Set([...(await integrationsWith(tx, orders)), ...(await reservingOf(tx, itemId))])];
+  const concerned = [
+    ...new Set([...(await integrationsWith(tx, orders)), ...(await integrationsReserving(tx, [itemId]))]),
+  ];
   const clocks = await lockClocks(tx, [...new Set([...concerned, ...(await integrationsOf(tx, [itemId]))])].sort());
   const stamps = await nextStamps(tx, context, clocks, concerned);
-  await endReservations(tx, itemId, stamps);
+  await releaseWithItems(tx, [itemId], stamps);
   await forEachOrderPage(tx, orders, async (page) => {
     await letGo(tx, page, itemId);
     await rewriteOrders(tx, page, stamps);
@@ -86,22 +88,6 @@ async function lockWaitingOrders(tx: Transaction, organizationId: string, itemId
     return await lockFreeOrders(tx, orders);
   });
   return isThere ? orders : null;
-}
-
-/** The integrations that have the item reserved, also in test mode. */
-async function reservingOf(tx: Transaction, itemId: string): Promise<string[]> {
-  const rows = await tx.query<{ integration_id: string }>(sql`
-    select distinct integration_id from reservations where item_id = ${itemId} and status = 'active'`);
-  return rows.map((row) => row.integration_id);
-}
-
-/** With the item its reservations end; they go on naming it. */
-async function endReservations(tx: Transaction, itemId: string, stamps: Map<string, Date>): Promise<void> {
-  const rows = [...stamps].map(([integrationId, stamp]) => ({ integrationId, stamp }));
-  await tx.query(sql`
-    update reservations r set status = 'released', updated_at = rows.stamp
-    from ${unnestRows('rows', rows, { integrationId: 'text', stamp: 'timestamptz' })}
-    where r.integration_id = rows.integration_id and r.item_id = ${itemId} and r.status = 'active'`);
 }
 
 /** The lines that were matched to the item are matched to nothing, in the rows and in what clients read. */

@@ -4,6 +4,7 @@ import { TESTER } from '../../test/harness/actor.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
+import { EVENT_TYPES, type EventType } from '../contract/event-types.ts';
 import { sql } from '../db/sql.ts';
 import { changePresentation } from '../dealers/integrations/integration-settings.ts';
 import { setPublished } from '../inventory/publications.ts';
@@ -11,6 +12,7 @@ import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from '
 import { releaseReservation } from './reservations/dealer-reservations.ts';
 import { expireReservations } from './reservations/expire-reservations.ts';
 import { sellUnits } from './sell.ts';
+import { subjectOf } from './test-events.ts';
 
 /**
  * Who hears of what. One dealer, two websites with webhooks: the reporter, whose order it is, and the other one. A
@@ -358,6 +360,27 @@ describe('echo suppression', () => {
       announced: ['listing.updated', 'part.in_stock', 'part.updated'],
       withheld: [],
     });
+  });
+
+  it('withholds no triggered event: the client that asked for it hears of it, and nobody else does', async () => {
+    const scene = await setScene({ what: '', act: async () => {}, reporter: {}, other: {} });
+    const test = await addShop(world, reporter, { isTestMode: true });
+    await world.db.query(sql`
+      update webhook_endpoints set url = 'https://receiver.example/hook' where integration_id = ${test.integrationId}`);
+    const items = [scene.listingId, scene.partId];
+    await setPublished(world.channel, TESTER, test.organizationId, test.integrationId, items, true);
+    const { body: order } = await test.post('/v1/orders', { channel_order_id: 'SO-1', lines: ofListing(scene) });
+    const objects = { listing: scene.listingId, part: scene.partId, order: order.id, integration: null };
+    for (const type of Object.keys(EVENT_TYPES) as EventType[]) {
+      const shops = [reporter, other, test];
+      const known = await Promise.all(shops.map(async (shop) => new Set((await eventsOf(shop)).keys())));
+      const body = { type, object_id: objects[subjectOf(type)] };
+      assert.equal((await test.post('/v1/test/webhook_ping', body)).status, 200, type);
+      for (const [index, shop] of shops.entries()) {
+        const announced = shop === test ? [type] : [];
+        assert.deepEqual(await heardBy(shop, known[index] ?? new Set()), { announced, withheld: [] }, type);
+      }
+    }
   });
 
   it('withholds nothing of a test order, because it does nothing', async () => {

@@ -18,11 +18,14 @@ export type Shop = {
 
 export type ShopOptions = { isTestMode?: boolean; country?: string; currency?: string };
 
+/** What a shop needs of the world: also processes of the service that a test has started give that. */
+type ShopWorld = Pick<World, 'db' | 'client'>;
+
 const RATE_LIMIT = 1_000_000;
 let made = 0;
 
 /** A dealer of its own, without anybody who could sign in: that takes the longest to make. */
-export async function openShop(world: World, options: ShopOptions = {}): Promise<Shop> {
+export async function openShop(world: ShopWorld, options: ShopOptions = {}): Promise<Shop> {
   made += 1;
   const { id } = await createOrganization(world.db, TESTER, { name: `Dealer of shop ${made}`, hasPlan: true });
   if (options.country !== undefined) {
@@ -33,7 +36,7 @@ export async function openShop(world: World, options: ShopOptions = {}): Promise
 
 /** Another website of the same dealer. */
 export async function addShop(
-  world: World,
+  world: ShopWorld,
   { organizationId }: { organizationId: string },
   options: ShopOptions = {},
 ): Promise<Shop> {

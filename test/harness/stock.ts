@@ -80,7 +80,7 @@ export function part(changes: Partial<NewPart> = {}): NewPart {
 }
 
 /** The units of an item that the dealer has, and how many of them are held. */
-export async function stockOf(world: World, itemId: string): Promise<{ units: number; held: number }> {
+export async function stockOf(world: Pick<World, 'db'>, itemId: string): Promise<{ units: number; held: number }> {
   const [row] = await world.db.query<{ units: number; held: number }>(sql`
     select units, reserved_units as held from items where id = ${itemId}`);
   assert.ok(row);
@@ -89,7 +89,7 @@ export async function stockOf(world: World, itemId: string): Promise<{ units: nu
 
 /** Takes an item into stock and puts it on the dealer's channel. */
 export async function publishNew(
-  world: World,
+  world: Pick<World, 'channel'>,
   dealer: Pick<Dealer, 'organizationId' | 'integrationId'>,
   item: NewItem,
 ): Promise<string> {

@@ -61,7 +61,7 @@ export const Listing = Type.Object(
     object: Type.Literal('listing'),
     status: OneOf(
       'listing_status',
-      'Whether it can be bought: `active` can, `reserved` is held by an order or by the dealer, `sold` is sold, `unpublished` was taken off the channel.',
+      'Whether it can be bought: `active` can, `reserved` is held by an order, by a reservation or by the dealer, `sold` is sold, `unpublished` was taken off the channel.',
     ),
     title: Type.String({ description: 'For display.' }),
     ...commonItemFields,

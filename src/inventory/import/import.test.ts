@@ -4,6 +4,7 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { importText } from '../../../test/harness/jobs/stock-files.ts';
 import { runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
 import { observe } from '../../../test/harness/observe.ts';
+import { addShop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
@@ -111,6 +112,29 @@ W-3,Again,Omega,Speedmaster,Very good,,
       { stock_number: 'W-1', title: 'By hand', brand: 'Rolex', price_amount: 1_299_000 },
       { stock_number: 'W-8', units: 0 },
     ]);
+  });
+
+  it('releases test reservations of what its undo removes, and keeps what a live one holds', async () => {
+    const shop = await addShop(world, dealer, { isTestMode: true });
+    const live = await addShop(world, dealer);
+    const both = `${shop.integrationId}|${live.integrationId}`;
+    const { jobId } = await run(
+      `${HEADER},channels\nW-1,One,Omega,Seamaster,Good,1,1,${both}\nW-2,Two,Omega,Seamaster,Good,1,1,${both}\n`,
+    );
+    const [one, two] = (await live.api.get('/v1/listings')).body.data
+      .toSorted((a: { stock_number: string }, b: { stock_number: string }) =>
+        a.stock_number < b.stock_number ? -1 : 1,
+      )
+      .map((listing: { id: string }) => listing.id);
+    const ofTest = (await shop.post('/v1/reservations', { listing_id: one })).body;
+    const held = (await live.post('/v1/reservations', { listing_id: two })).body;
+    await undo(jobId);
+    assert.equal((await shop.api.get(`/v1/reservations/${ofTest.id}`)).body.status, 'released');
+    assert.equal((await live.api.get(`/v1/reservations/${held.id}`)).body.status, 'active');
+    assert.deepEqual(
+      (await rows()).map((row) => row.stock_number),
+      ['W-2'],
+    );
   });
 
   it('publishes and takes off by the column channels, with events; its undo announces the removal', async () => {

@@ -4,7 +4,8 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { lockItems } from '../change-items.ts';
+import { expireReservations, lockItems } from '../change-items.ts';
+import { integrationsReserving, nextStamps, releaseWithItems } from '../units/item-reservations.ts';
 import { readStockValues, type StockValues } from './stock-values.ts';
 
 export type Removal = {
@@ -28,7 +29,10 @@ export async function removeUntouched(
   created: Map<string, Values>,
 ): Promise<Removal> {
   // Under the lock no order can take one of them.
-  const locked = (await lockItems(tx, organizationId, [...created.keys()])).map((item) => item.id);
+  const found = await lockItems(tx, organizationId, [...created.keys()]);
+  const locked = found.map((item) => item.id);
+  const reserving = await integrationsReserving(tx, locked);
+  const expired = await expireReservations(tx, context, found, async () => reserving);
   const items = await readStockValues(tx, organizationId, locked);
   const ordered = await orderedOf(tx, locked);
   const photos = await photosOf(tx, locked);
@@ -42,9 +46,20 @@ export async function removeUntouched(
   });
   const removed = items.filter((item) => reasonOf(item) === null);
   const ids = removed.map((item) => item.id);
-  const clocks = await lockClocks(tx, (await integrationsOf(tx, ids)).sort());
+  const clocks =
+    expired ?? (await lockClocks(tx, [...new Set([...(await integrationsOf(tx, ids)), ...reserving])].sort()));
+  // A test reservation may have come since; it holds nothing and ends by its time.
+  const releasing = (await integrationsReserving(tx, ids)).filter((id) => clocks.has(id));
+  const released = await nextStamps(tx, context, clocks, releasing);
+  await releaseWithItems(tx, ids, released);
   await tx.query(sql`delete from items where id = any(${ids}::text[])`);
-  const { stamps } = await projectItems(tx, context, { itemIds: ids, integrationIds: null, clocks });
+  const { stamps } = await projectItems(tx, context, {
+    // Those that stay are projected as well where a reservation ended.
+    itemIds: expired === null ? ids : locked,
+    integrationIds: null,
+    clocks: new Map([...clocks, ...released]),
+    stampAlso: [...released.keys()],
+  });
   return { removed, kept, touched: [...stamps.keys()], photoIds: ids.flatMap((id) => photos.get(id) ?? []) };
 }
 

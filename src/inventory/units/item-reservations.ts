@@ -64,6 +64,22 @@ export async function endReservations(
   for (const [integrationId, stamp] of stamps) clocks.set(integrationId, stamp);
 }
 
+/** The integrations that have some items reserved, also in test mode. */
+export async function integrationsReserving(tx: Transaction, itemIds: string[]): Promise<string[]> {
+  const rows = await tx.query<{ integration_id: string }>(sql`
+    select distinct integration_id from reservations where item_id = any(${itemIds}::text[]) and status = 'active'`);
+  return rows.map((row) => row.integration_id);
+}
+
+/** Releases the reservations of items that are being deleted, also those of test mode; they go on naming the items. */
+export async function releaseWithItems(tx: Transaction, itemIds: string[], stamps: Map<string, Date>): Promise<void> {
+  const rows = [...stamps].map(([integrationId, stamp]) => ({ integrationId, stamp }));
+  await tx.query(sql`
+    update reservations r set status = 'released', updated_at = rows.stamp
+    from ${unnestRows('rows', rows, { integrationId: 'text', stamp: 'timestamptz' })}
+    where r.integration_id = rows.integration_id and r.item_id = any(${itemIds}::text[]) and r.status = 'active'`);
+}
+
 /** The items are locked. */
 export async function giveBackUnits(tx: Transaction, ended: { itemId: string; units: number }[]): Promise<void> {
   await tx.query(sql`

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { UNMATCHED_REASON_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { orderCan } from '../../../../src/contract/states/order-can.ts';
 import { useOperation } from '../../api/queries.ts';
-import { formatMoney, formatNumber } from '../../format.ts';
+import { formatMoney, formatNumber, formatTime } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { Status } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
@@ -62,6 +62,7 @@ export function LineRow({ order, line, page, suggestions, onSearch }: LineRowPro
                 </Status>
                 <Text size="sm" c="dimmed">
                   {unmatchedSentence(line, page)} <HeldBy held={page.unmatched.held_by} />
+                  <ReservedBy itemId={item?.id ?? null} reserved={page.unmatched.reserved_by} />
                 </Text>
               </Group>
             )}
@@ -89,6 +90,24 @@ function HeldBy({ held }: { held: { order_id: string; channel_order_id: string }
         </span>
       ))}
       .
+    </>
+  );
+}
+
+type ReservedByProps = { itemId: string | null; reserved: { reference: string | null; expires_at: string }[] };
+
+/** A checkout that holds the item. It can be released on the item's page. */
+function ReservedBy({ itemId, reserved }: ReservedByProps) {
+  const [first, ...others] = reserved;
+  if (first === undefined || itemId === null) return null;
+  const reference = first.reference === null ? '' : ` (${first.reference})`;
+  return (
+    <>
+      {' '}
+      <Anchor component={Link} to={paths.item(itemId)} inherit>
+        {others.length === 0 ? `Reserved for a checkout${reference}` : `Reserved for ${reserved.length} checkouts`}
+      </Anchor>{' '}
+      until {formatTime(first.expires_at)}.
     </>
   );
 }

@@ -87,6 +87,10 @@ const PageLine = Type.Object({
       reason: oneOf(Object.keys(UNMATCHED_REASON_LABELS) as UnmatchedReason[]),
       available_units: Type.Integer(),
       held_by: Type.Array(Type.Object({ order_id: Type.String(), channel_order_id: Type.String() })),
+      reserved_by: Type.Array(
+        Type.Object({ reservation_id: Type.String(), reference: OptionalText, expires_at: Time }),
+        { description: 'Reservations that hold its units for a checkout, those that end last first.' },
+      ),
     }),
   ),
 });

@@ -90,6 +90,11 @@ export function presentOrderPage(details: OrderDetails, parts: PageParts): Order
                 reason: why.reason,
                 available_units: why.available,
                 held_by: why.heldBy.map((one) => ({ order_id: one.orderId, channel_order_id: one.channelOrderId })),
+                reserved_by: why.reservedBy.map((one) => ({
+                  reservation_id: one.reservationId,
+                  reference: one.reference,
+                  expires_at: one.expiresAt.toISOString(),
+                })),
               },
       };
     }),

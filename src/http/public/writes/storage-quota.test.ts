@@ -4,6 +4,7 @@ import { cloneDatabase } from '../../../../test/harness/database/database.ts';
 import { admissionCounter, lockClock, untilBlocked } from '../../../../test/harness/database/locks.ts';
 import type { ApiResponse } from '../../../../test/harness/http/api-client.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { part, publishNew } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.ts';
@@ -53,9 +54,26 @@ describe('the storage quota', () => {
     assert.equal(await storedBytes(shop), counted);
   });
 
+  it('counts the order that a triggered event carries, which neither the request nor its answer shows', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const metadata = { note: padding(9_000) };
+    const { body: order } = await shop.post('/v1/orders', { channel_order_id: 'SO-1', metadata });
+    const before = await storedBytes(shop);
+    const trigger = { type: 'order.fulfilled', object_id: order.id };
+    const answer = await shop.post('/v1/test/webhook_ping', trigger);
+    const { data } = (await shop.api.get('/v1/events?limit=1')).body;
+    const counted = [JSON.stringify(trigger), answer.text, JSON.stringify(data[0].data.object)];
+    const bytes = counted.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    assert.equal((await storedBytes(shop)) - before, bytes + COUNTED_BYTES_PER_WRITE);
+    await fill(shop);
+    assert.deepEqual(faultOf(await shop.post('/v1/test/webhook_ping', trigger)), EXCEEDED);
+  });
+
   it('refuses every kind of write once it is used up, with the time until midnight UTC, and serves reads', async () => {
     const shop = await openShop(world);
     const { id } = (await shop.post('/v1/orders', { channel_order_id: 'SO-1' })).body;
+    const item = await publishNew(world, shop, part({ units: 5 }));
+    const { id: reservation } = (await shop.post('/v1/reservations', { part_id: item })).body;
     await fill(shop);
     const writes: [string, object][] = [
       ['/v1/orders', { channel_order_id: 'SO-2' }],
@@ -63,6 +81,9 @@ describe('the storage quota', () => {
       ['/v1/customers', { external_id: 'c1' }],
       ['/v1/customers/bulk', { customers: [{ external_id: 'c1' }] }],
       ['/v1/test/webhook_ping', {}],
+      ['/v1/reservations', { part_id: item }],
+      [`/v1/reservations/${reservation}/extend`, { ttl_seconds: 60 }],
+      [`/v1/reservations/${reservation}/release`, {}],
     ];
     for (const [path, body] of writes) {
       const answer = await shop.post(path, body);

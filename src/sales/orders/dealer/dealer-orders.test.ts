@@ -6,6 +6,7 @@ import { assertRefused } from '../../../../test/harness/refusal.ts';
 import { addShop, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { sql } from '../../../db/sql.ts';
 import { newId } from '../../../ids/new-id.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 import { sellUnits } from '../../sell.ts';
@@ -205,6 +206,19 @@ describe('the reason why a line has no item', () => {
     assert.deepEqual(await reasonsOf(shop, second), ['taken']);
     await dismissOrder(world.channel, TESTER, shop.organizationId, first, null);
     assert.deepEqual(await reasonsOf(shop, second), ['free']);
+  });
+
+  it('names the reservation that holds the item for a checkout, and counts one whose time is over as free', async () => {
+    const shop = await openShop(world);
+    const itemId = await publishNew(world, shop, watch());
+    const { body: reservation } = await shop.post('/v1/reservations', { listing_id: itemId, reference: 'cart-9' });
+    const id = await report(shop, { lines: [{ listing_id: itemId }] });
+    const read = async () => [...(await readDealerOrder(world.db, shop.organizationId, id)).unmatched.values()];
+    const expiresAt = new Date(reservation.expires_at);
+    const reservedBy = [{ reservationId: reservation.id, reference: 'cart-9', expiresAt }];
+    assert.deepEqual(await read(), [{ reason: 'taken', available: 0, heldBy: [], reservedBy }]);
+    await world.db.query(sql`update reservations set expires_at = now() where id = ${reservation.id}`);
+    assert.deepEqual(await read(), [{ reason: 'free', available: 1, heldBy: [], reservedBy: [] }]);
   });
 
   it('is not told to another dealer', async () => {

@@ -4,6 +4,7 @@ import type { Queryable } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { presenceOn } from '../../../inventory/channel-presence.ts';
 import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
+import { holdingReservations } from '../../../inventory/units/item-reservations.ts';
 
 /** Why a line has no item, as it stands now: stock that was taken when the order came may be free again. */
 export type Unmatched = {
@@ -12,6 +13,8 @@ export type Unmatched = {
   available: number;
   /** Other orders that hold its units. */
   heldBy: { orderId: string; channelOrderId: string }[];
+  /** Reservations of clients that hold its units for a checkout. */
+  reservedBy: { reservationId: string; reference: string | null; expiresAt: Date }[];
 };
 
 type Line = Order['lines'][number];
@@ -27,23 +30,44 @@ export async function unmatchedReasons(
   const named = lines.flatMap((line) => namedItem(line, items)?.id ?? []);
   const presence = await presenceOn(db, integrationId, named);
   const holders = await holdersOf(db, named, order.id);
+  const reservations = await reservationsHolding(db, named);
   return new Map(
     lines.map((line) => {
       const item = namedItem(line, items);
-      const available = item === null ? 0 : item.units - item.reservedUnits;
-      const reason = reasonOf(line, item, presence);
-      return [line.id, { reason, available, heldBy: item === null ? [] : (holders.get(item.id) ?? []) }];
+      const reserving = reservations.get(item?.id ?? '') ?? [];
+      const available = item === null ? 0 : availableOf(item, reserving);
+      return [
+        line.id,
+        {
+          reason: reasonOf(line, item, available, presence),
+          available,
+          heldBy: holders.get(item?.id ?? '') ?? [],
+          reservedBy: reserving.flatMap(({ isOver, reservationId, reference, expiresAt }) =>
+            isOver ? [] : { reservationId, reference, expiresAt },
+          ),
+        },
+      ];
     }),
   );
 }
 
+/** A reservation whose time is over holds nothing, whether or not anybody has ended it yet. */
+function availableOf({ units, reservedUnits }: ItemSummary, reserving: Reserving[]): number {
+  const overdue = reserving.reduce((sum, { isOver, units }) => (isOver ? sum + units : sum), 0);
+  return units - reservedUnits + overdue;
+}
+
 /** A client can buy a watch that is or was on its channel, and a part while it is on; orders/order-stock.ts asks the same. */
-function reasonOf(line: Line, item: ItemSummary | null, presence: Map<string, boolean>): UnmatchedReason {
+function reasonOf(
+  line: Line,
+  item: ItemSummary | null,
+  available: number,
+  presence: Map<string, boolean>,
+): UnmatchedReason {
   if (line.listing_id === null && line.part_id === null) return 'unnamed';
   if (item === null) return 'unknown';
   const isOn = presence.get(item.id);
   if (isOn === undefined || (item.kind === 'part' && !isOn)) return 'off_channel';
-  const available = item.units - item.reservedUnits;
   if (available >= line.quantity) return 'free';
   if (available > 0) return 'too_few';
   return item.units === 0 ? 'sold' : 'taken';
@@ -68,4 +92,16 @@ async function holdersOf(db: Queryable, itemIds: string[], orderId: string): Pro
   const holders = new Map<string, Unmatched['heldBy']>();
   for (const { itemId, ...holder } of rows) holders.set(itemId, [...(holders.get(itemId) ?? []), holder]);
   return holders;
+}
+
+type Reserving = Unmatched['reservedBy'][number] & { units: number; isOver: boolean };
+
+/** The reservations that hold units of items, those that end last first: until then somebody else has to wait. */
+async function reservationsHolding(db: Queryable, itemIds: string[]): Promise<Map<string, Reserving[]>> {
+  if (itemIds.length === 0) return new Map();
+  const rows = await db.query<Reserving & { itemId: string }>(sql`
+    select item_id as "itemId", id as "reservationId", reference, units, expires_at as "expiresAt",
+      expires_at <= clock_timestamp() as "isOver"
+    from reservations where ${holdingReservations(itemIds)} order by expires_at desc, id limit ${HOLDERS_LIMIT}`);
+  return Map.groupBy(rows, ({ itemId }) => itemId);
 }

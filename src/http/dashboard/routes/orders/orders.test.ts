@@ -34,7 +34,7 @@ describe('the orders in the dashboard', () => {
     const path = `/orders/${order.id}`;
     const page = await read(path);
     assert.equal(page.order.id, order.id);
-    assert.deepEqual(page.lines[0].unmatched, { reason: 'unnamed', available_units: 0, held_by: [] });
+    assert.deepEqual(page.lines[0].unmatched, { reason: 'unnamed', available_units: 0, held_by: [], reserved_by: [] });
     const { lines } = await read(`${path}/suggestions`);
     const [suggestion] = lines[0].suggestions.filter((one: { item: { id: string } }) => one.item.id === itemId);
     assert.deepEqual([suggestion.reasons, suggestion.price_difference_percent], [['price'], 0]);
