@@ -17,7 +17,7 @@ export function draftReservation(input: ReservationInput): ReservationDraft {
   const listingId = textOrNull(input.listing_id) ?? null;
   const partId = textOrNull(input.part_id) ?? null;
   if (listingId !== null && partId !== null) {
-    throw new DomainError('invalid_input', 'A reservation names a listing or a part, not both.', 'part_id');
+    throw new DomainError('invalid_input', 'Send listing_id or part_id, not both.', 'part_id');
   }
   const itemId = listingId ?? partId;
   if (itemId === null) {
