@@ -11,11 +11,13 @@ export function pairsOf(args: string[]): number {
   return pairs;
 }
 
-type Rate = () => Promise<number>;
+/** What a run of the work gave: its rate, and what it cost all processes that are not the load itself. */
+export type Measured = { perSecond: number; cpuMicroseconds: number };
 
 /**
  * Measures the same work with and without something, in pairs: what else the machine does then hits both. Which goes first
- * changes with each pair. A first pair warms up and does not count. Prints the median of the pairs' ratios.
+ * changes with each pair. A first pair warms up and does not count. Prints the medians of the pairs' ratios. The ratio of CPU
+ * time hardly depends on what else the machine does; that of the rates does.
  */
 export async function comparePairs(
   title: string,
@@ -23,35 +25,50 @@ export async function comparePairs(
     pairs,
     unit,
     lossWanted,
-    withIt,
-    without,
-  }: Record<'withIt' | 'without', Rate> & {
+    measure,
+  }: {
     pairs: number;
     unit: string;
     /** The share that may be lost, such as 0.05. */
     lossWanted: number;
+    measure(isWith: boolean): Promise<Measured>;
   },
 ): Promise<void> {
-  const measured: { withIt: number; without: number }[] = [];
+  const withIt: Measured[] = [];
+  const without: Measured[] = [];
   for (let pair = 0; pair <= pairs; pair++) {
-    const rates = { withIt: 0, without: 0 };
-    const order = pair % 2 === 0 ? (['withIt', 'without'] as const) : (['without', 'withIt'] as const);
-    for (const side of order) rates[side] = await (side === 'withIt' ? withIt : without)();
-    if (pair > 0) measured.push(rates);
+    for (const isWith of pair % 2 === 0 ? [true, false] : [false, true]) {
+      const measured = await measure(isWith);
+      if (pair > 0) (isWith ? withIt : without).push(measured);
+    }
   }
-  const ratios = measured.map((rates) => rates.withIt / rates.without);
-  const shown = (rate: number) => Math.round(rate).toLocaleString('en-US');
+  const ratiosOf = (of: (measured: Measured) => number) =>
+    withIt.map((measured, index) => of(measured) / of(without[index] as Measured));
+  const rates = ratiosOf(({ perSecond }) => perSecond);
+  const medianOf = (side: Measured[], name: keyof Measured) =>
+    Math.round(median(side.map((measured) => measured[name]))).toLocaleString('en-US');
   printTable(
     `${title}, ${pairs} pairs`,
-    [`without, ${unit}`, `with, ${unit}`, 'median ratio', 'lowest and highest', 'lost', 'wanted'],
+    [
+      `without, ${unit}`,
+      `with, ${unit}`,
+      'median ratio',
+      'lowest and highest',
+      'lost',
+      'wanted',
+      'CPU each',
+      'CPU ratio',
+    ],
     [
       [
-        shown(median(measured.map(({ without }) => without))),
-        shown(median(measured.map(({ withIt }) => withIt))),
-        median(ratios).toFixed(3),
-        `${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`,
-        `${((1 - median(ratios)) * 100).toFixed(1)} %`,
+        medianOf(without, 'perSecond'),
+        medianOf(withIt, 'perSecond'),
+        median(rates).toFixed(3),
+        `${Math.min(...rates).toFixed(3)} to ${Math.max(...rates).toFixed(3)}`,
+        `${((1 - median(rates)) * 100).toFixed(1)} %`,
         `< ${lossWanted * 100} %`,
+        `${medianOf(without, 'cpuMicroseconds')} and ${medianOf(withIt, 'cpuMicroseconds')} µs`,
+        median(ratiosOf(({ cpuMicroseconds }) => cpuMicroseconds)).toFixed(3),
       ],
     ],
   );

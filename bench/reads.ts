@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelContext } from '../src/channel/context.ts';
 import { READ_IDS_LIMIT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
+import { createSideSwitch } from './baselines/side-switch.ts';
 import { benchMassChange } from './mass-change.ts';
 import { comparePairs, pairsOf } from './pairs.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
@@ -13,10 +15,12 @@ const CONNECTIONS = 64;
 const PAGE = 50;
 const COLD_SAMPLE = 2_000;
 const COLD_ROUNDS = 200;
+/** Longer than requests wait in the log until they are written. */
+const LOG_WAIT_MS = 1_500;
 
 /**
  * Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. With
- * `--request-log` instead the reads by id of two services, one of which logs no requests, in `--pairs=N`.
+ * `--request-log` instead reads by id of one service that logs requests and logs none by turns, in `--pairs=N`.
  */
 export async function benchReads(args: string[]): Promise<void> {
   const stage = await openStage();
@@ -42,35 +46,36 @@ export async function benchReads(args: string[]): Promise<void> {
   }
 }
 
-/** Two processes on one database, so that both read the same rows. */
+/** One process that changes sides, apart from the one that runs the database and the jobs. */
 async function compareRequestLog(stage: Stage, pairs: number): Promise<void> {
   const first = await stage.startService();
   const { link, context } = await openBackDoor(first);
   const shop = await makeShop(context, 10_000);
   const env = {
+    ROLES: 'api',
     DATABASE_URL: databaseUrlOf(link),
     SECRET_KEYS: randomBytes(32).toString('hex'),
     RATE_LIMIT_STORE: 'memory',
   };
-  const services = {
-    // The first process runs the database and the jobs; both that are measured are alike.
-    withIt: await stage.startService({ ROLES: 'api', ...env }),
-    without: await stage.startService({ ROLES: 'api', ...env }, 'baselines/without-request-log.ts'),
-  };
+  const { port, process: service } = await stage.startService(env, 'baselines/request-log-switch.ts');
+  const putOn = createSideSwitch(service);
   const paths = shop.listingIds.map((id) => `/api/v1/listings/${id}`);
   const work = { kind: 'reads' as const, headers: { Authorization: `Bearer ${shop.apiKey}` }, paths };
-  for (const { port } of Object.values(services)) await warmUp(createReader(port, context, shop).get, paths);
-  const rate = (port: number) => async () => {
-    const result = await stage.load({ port, connections: CONNECTIONS, seconds: SECONDS, work });
-    if (result.failures > 0) throw new Error(`${result.failures} reads failed`);
-    return result.perSecond;
-  };
+  await warmUp(createReader(port, context, shop).get, paths);
   await comparePairs('Reads by id, warm, with and without the log of API requests', {
     pairs,
     unit: 'reads/s',
     lossWanted: 0.03,
-    withIt: rate(services.withIt.port),
-    without: rate(services.without.port),
+    async measure(isWith) {
+      await putOn(isWith);
+      const before = await cpuSeconds(service.pid);
+      const result = await stage.load({ port, connections: CONNECTIONS, seconds: SECONDS, work });
+      if (result.failures > 0) throw new Error(`${result.failures} reads failed`);
+      // What the log still has to write belongs to this run.
+      await sleep(LOG_WAIT_MS);
+      const cpuMicroseconds = (((await cpuSeconds(service.pid)) - before) / result.requests) * 1e6;
+      return { perSecond: result.perSecond, cpuMicroseconds };
+    },
   });
   await link.close();
 }

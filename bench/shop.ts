@@ -56,6 +56,10 @@ export async function makeShop(context: ChannelContext, count: number): Promise<
   return { apiKey, listingIds: rows.map((row) => row.item_id), organizationId: organization.id, integrationId };
 }
 
+/** Of an even count, the mean of the two in the middle. */
 export function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [low = 0, high = low] = sorted.slice(Math.ceil(middle) - 1, Math.floor(middle) + 1);
+  return (low + high) / 2;
 }

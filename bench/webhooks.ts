@@ -17,6 +17,7 @@ import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import { startDeliveryWorker } from '../src/webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../src/webhooks/worker/wake-up.ts';
 import { QUEUE, type WebhookJob } from './baselines/job-queue.ts';
+import { createSideSwitch } from './baselines/side-switch.ts';
 import { comparePairs, pairsOf } from './pairs.ts';
 import { childrenCpuSeconds, cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
 import { databaseUrlOf, median, openBackDoor } from './shop.ts';
@@ -26,6 +27,8 @@ import { printTable } from './table.ts';
 const ENDPOINTS = 8;
 const ROUNDS = 3;
 const ROUND_EVENTS = 30_000;
+/** Few enough that ten pairs take less than four minutes. */
+const PAIR_EVENTS = 15_000;
 const DRAIN_EVENTS = 100_000;
 const FINISHED_ROWS = 1_000_000;
 const JOB_EVENTS = 30_000;
@@ -51,7 +54,7 @@ type Scene = {
 
 /**
  * Webhooks: the worker against a bare loop that signs and posts the same bodies to the same sink in the same run. With
- * `--attempts` instead two workers, one of which keeps no attempts, in `--pairs=N`.
+ * `--attempts` instead one worker that keeps attempts and keeps none by turns, in `--pairs=N`.
  */
 export async function benchWebhooks(args: string[]): Promise<void> {
   const stage = await openStage();
@@ -146,24 +149,23 @@ async function compareWithBare(scene: Scene): Promise<void> {
   );
 }
 
-/** A fresh worker each time: one that only stands still keeps its share of the slots. */
+/** One worker that changes sides, on tables that are alike at each start: vacuumed and written out. */
 async function compareAttempts(scene: Scene, pairs: number): Promise<void> {
   await settle(scene);
   await scene.stage.stop(scene.worker);
-  const rate = (before: string | null) => async () => {
-    await queueEvents(scene, ROUND_EVENTS);
-    const { process: worker } = await scene.stage.startService(scene.workerEnv, before);
-    while ((await counted(scene)) < ROUND_EVENTS) await sleep(20);
-    const rate = rateOf(await arrivals(scene));
-    await scene.stage.stop(worker);
-    return rate;
-  };
+  const { process: worker } = await scene.stage.startService(scene.workerEnv, 'baselines/attempts-switch.ts');
+  const switched = { ...scene, worker };
+  const putOn = createSideSwitch(worker);
   await comparePairs('Webhooks that succeed at once, with and without what is kept of attempts', {
     pairs,
     unit: 'webhooks/s',
     lossWanted: 0.05,
-    withIt: rate(null),
-    without: rate('baselines/without-attempts.ts'),
+    async measure(isWith) {
+      await putOn(isWith);
+      await restTables(switched);
+      const drained = await drain(switched, PAIR_EVENTS);
+      return { perSecond: drained.rate, cpuMicroseconds: drained.worker + drained.server };
+    },
   });
 }
 
@@ -197,20 +199,25 @@ async function drainAtRest(scene: Scene, rounds: number): Promise<{ rate: number
   const rates: number[] = [];
   let cpu = '';
   for (let round = 0; round < rounds; round++) {
-    await settle(scene);
-    const client = await scene.db.connect();
-    await client.query('set statement_timeout = 0');
-    for (const statement of ['vacuum analyze events', 'vacuum analyze deliveries', 'checkpoint']) {
-      // The client gives up sooner than a large table is vacuumed.
-      await client.query({ text: statement, query_timeout: VACUUM_LIMIT_MS } as QueryConfig);
-    }
-    await client.end();
+    await restTables(scene);
     // What queueing them costs is not counted.
     const { rate, worker, server } = await drain(scene, DRAIN_EVENTS);
     rates.push(rate);
     cpu = `${worker.toFixed(0)} + ${server.toFixed(0)} µs`;
   }
   return { rate: median(rates), cpu };
+}
+
+/** Leaves the tables as they are when nothing has happened for a while. */
+async function restTables(scene: Scene): Promise<void> {
+  await settle(scene);
+  const client = await scene.db.connect();
+  await client.query('set statement_timeout = 0');
+  for (const statement of ['vacuum analyze events', 'vacuum analyze deliveries', 'checkpoint']) {
+    // The client gives up sooner than a large table is vacuumed.
+    await client.query({ text: statement, query_timeout: VACUUM_LIMIT_MS } as QueryConfig);
+  }
+  await client.end();
 }
 
 /** From the commit to the sink, with events coming one at a time, evenly: sent by another process, and by this one. */

@@ -1,5 +1,0 @@
-import type { ApiRequestLog } from '../../src/http/logging/api-request-log.ts';
-
-export function createApiRequestLog(): ApiRequestLog {
-  return { note: () => {}, stop: async () => {} };
-}
