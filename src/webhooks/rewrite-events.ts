@@ -38,9 +38,13 @@ async function rewritePage(
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string; body: string | null }>(sql`
     select id, ${documentsWithin(PIECE_BYTES, sql`body`, sql`id`)} as body from (
-      select id, body from events
-      where integration_id = ${integrationId} and object_id = any(${objectIds}::text[]) and id > ${after}
-      order by id limit ${EVENTS_LIMIT}) page
+      -- Of each object by itself: of several at once, the planner may look for them among all events of the integration.
+      select found.id, found.body from unnest(${objectIds}::text[]) object (id)
+      cross join lateral (
+        select e.id, e.body from events e
+        where e.integration_id = ${integrationId} and e.object_id = object.id and e.id > ${after}
+        order by e.id limit ${EVENTS_LIMIT}) found
+      order by found.id limit ${EVENTS_LIMIT}) page
     order by id`);
   const bodies = rows.flatMap(({ id, body }) => (body === null ? [] : [{ id, body: rewrite(body) }]));
   await tx.query(sql`

@@ -202,8 +202,11 @@ describe('a page of the dashboard’s lists and its count', { timeout: SUITE_LIM
     method: null,
     route: null,
     search: '',
+    from: null,
+    to: null,
     ...filter,
   });
+  const DAY_MS = 86_400_000;
   each<RequestFilter>(
     'API requests',
     {
@@ -218,6 +221,9 @@ describe('a page of the dashboard’s lists and its count', { timeout: SUITE_LIM
       'of a rare route': () => requests({ route: '/v1/me' }),
       'of a route that were refused': () => requests({ route: '/v1/orders', statusClass: 4 }),
       'with a key': () => requests({ search: 'key-20' }),
+      'of the oldest day': () => requests({ to: new Date(Date.now() - 5 * DAY_MS) }),
+      'of the oldest day, that were refused': () => requests({ to: new Date(Date.now() - 5 * DAY_MS), statusClass: 4 }),
+      'of a day without requests': () => requests({ from: new Date(Date.now() + DAY_MS) }),
     },
     async (db, filter) => {
       await listApiRequests(db, { ...filter, start: null, limit: LIMIT });

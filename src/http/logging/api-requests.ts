@@ -98,6 +98,9 @@ export type RequestFilter = {
   route: string | null;
   /** A request id or an idempotency key, whole. */
   search: string;
+  /** Requests that came from then on, and before then. */
+  from: Date | null;
+  to: Date | null;
 };
 
 export type RequestPage = RequestFilter & {
@@ -121,7 +124,7 @@ export async function listApiRequests(db: Queryable, page: RequestPage): Promise
       select page.* from ${groups(page)}
       cross join lateral (
         select ${COLUMNS} from api_requests
-        where ${inGroup(page)} and ${beyond(page)}
+        where ${inGroup(page)} and ${within(page)} and ${beyond(page)}
         order by ${timeOf(page)} ${direction}, request_id ${direction} limit ${limit}) page
       order by page.at ${direction}, page."requestId" ${direction} limit ${limit}`),
   );
@@ -140,7 +143,7 @@ export async function countApiRequests(db: Queryable, filter: RequestFilter) {
       select count(*) as count from (
         select from ${groups(filter)}
         cross join lateral (
-          select from api_requests where ${inGroup(filter)}
+          select from api_requests where ${inGroup(filter)} and ${within(filter)}
           order by ${timeOf(filter)} desc, request_id desc limit ${limit}) found
         limit ${limit}) counted`),
   );
@@ -254,6 +257,21 @@ function timeOf(filter: RequestFilter): Sql {
   return hasKind(filter) ? sql`(api_requests.at at time zone 'UTC')` : sql`api_requests.at`;
 }
 
+/** The part of the index that lies in the time. */
+function within(filter: RequestFilter): Sql {
+  const { from, to } = filter;
+  const ends = [
+    ...(from === null ? [] : [sql`${timeOf(filter)} >= ${atAs(filter, sql`${from}`)}`]),
+    ...(to === null ? [] : [sql`${timeOf(filter)} < ${atAs(filter, sql`${to}`)}`]),
+  ];
+  return ends.reduce((all, one) => sql`${all} and ${one}`, sql`true`);
+}
+
+/** A time as it is compared with `timeOf`. */
+function atAs(filter: RequestFilter, at: Sql): Sql {
+  return hasKind(filter) ? sql`(${at}::timestamptz at time zone 'UTC')` : sql`${at}::timestamptz`;
+}
+
 function hasKind({ method, statusClass, route }: RequestFilter): boolean {
   return method !== null || statusClass !== null || route !== null;
 }
@@ -262,6 +280,5 @@ function beyond({ start, ...filter }: RequestPage): Sql {
   if (start === null) return sql`true`;
   const { value, id } = start.position;
   const sign = rawSql(start.isBackwards ? '>' : '<');
-  const at = hasKind(filter) ? sql`${value}::timestamptz at time zone 'UTC'` : sql`${value}::timestamptz`;
-  return sql`(${timeOf(filter)}, request_id) ${sign} (${at}, ${id})`;
+  return sql`(${timeOf(filter)}, request_id) ${sign} (${atAs(filter, sql`${value}`)}, ${id})`;
 }

@@ -20,7 +20,7 @@ export async function eraseAnswers(
   job: ErasureJob,
   integrationId: string,
   after: string,
-): Promise<{ erased: number; position: string | null }> {
+): Promise<{ lookedAt: number; erased: number; position: string | null }> {
   const { customerIds } = job.person;
   const found = await tx.query<FoundRecord>(sql`
     select key, substring(left(body, ${ANSWER_HEAD_LENGTH}) from ${ANSWER_ID}) as "objectId",
@@ -30,7 +30,8 @@ export async function eraseAnswers(
   const erasedIds = await erasedObjects(tx, job, integrationId, found);
   const keys = found.filter(({ objectId, isBulk }) => isBulk || erasedIds.has(objectId ?? '')).map(({ key }) => key);
   for (const key of keys) await eraseAnswer(tx, integrationId, key, customerIds);
-  return { erased: keys.length, position: found.length < RECORDS_LIMIT ? null : (found.at(-1)?.key ?? null) };
+  const position = found.length < RECORDS_LIMIT ? null : (found.at(-1)?.key ?? null);
+  return { lookedAt: found.length, erased: keys.length, position };
 }
 
 /** What is erased of the things that the records are about: the customer, emptied orders, and what those took. */

@@ -54,9 +54,9 @@ export async function eraseNamedOrders(
   context: ChannelContext,
   job: ErasureJob,
   after: string,
-): Promise<{ erased: number; position: string | null }> {
+): Promise<{ lookedAt: number; erased: number; position: string | null }> {
   const query = await wordsOf(tx, job);
-  if (query === null) return { erased: 0, position: null };
+  if (query === null) return { lookedAt: 0, erased: 0, position: null };
   const found = await tx.query<OrderKey & { createdAt: Date; buyer: Order['customer'] }>(
     plannedAnew(sql`
       select integration_id as "integrationId", id, created_at as "createdAt", document::json -> 'customer' as buyer
@@ -69,8 +69,9 @@ export async function eraseNamedOrders(
   const which = sql`(integration_id, id) in (
     select integration_id, id from ${unnestRows('named', named, { integrationId: 'text', id: 'text' })})`;
   const erased = named.length === 0 ? [] : await eraseOrders(tx, context, job, await lockOrderKeys(tx, which));
-  if (erased.length < named.length || named.length === ORDERS_LIMIT) return { erased: erased.length, position: after };
-  return { erased: erased.length, position: found.length < FOUND_ORDERS_LIMIT ? null : (found.at(-1)?.id ?? null) };
+  const counts = { lookedAt: found.length, erased: erased.length };
+  if (erased.length < named.length || named.length === ORDERS_LIMIT) return { ...counts, position: after };
+  return { ...counts, position: found.length < FOUND_ORDERS_LIMIT ? null : (found.at(-1)?.id ?? null) };
 }
 
 /** A superset of the orders that name the person: by the words of the contacts and of what the channels call them. */

@@ -18,8 +18,8 @@ import { ownersOf } from './swept-owners.ts';
 import { patternsOf, SWEPT_TABLES, type SweptPosition, sweepBatch } from './swept-texts.ts';
 import { eventWithoutPerson } from './without-person.ts';
 
-/** What a batch has changed, and where the next one begins; null if the stage is done. */
-export type Batch = { changed: number; position: Position | null };
+/** How many rows a batch has looked at and changed, and where the next one begins; null if the stage is done. */
+export type Batch = { lookedAt: number; changed: number; position: Position | null };
 /** Each stage knows its own; it is stored as JSON. */
 export type Position = Record<string, unknown>;
 
@@ -55,7 +55,7 @@ async function ownOrders(context: ChannelContext, job: ErasureJob): Promise<Batc
     await addContacts(tx, job, batch.contacts);
     return batch;
   });
-  return { changed: erased, position: erased === 0 ? null : { contacts: contacts.length } };
+  return { lookedAt: erased, changed: erased, position: erased === 0 ? null : { contacts: contacts.length } };
 }
 
 const CONTACTS_LIMIT = 100;
@@ -72,28 +72,30 @@ async function addContacts(tx: Transaction, job: ErasureJob, contacts: string[])
 async function namedOrders(context: ChannelContext, job: ErasureJob, position: Position | null): Promise<Batch> {
   const after = String(position?.after ?? '');
   const batch = await context.db.transaction((tx) => eraseNamedOrders(tx, context, job, after));
-  return { changed: batch.erased, position: batch.position === null ? null : { after: batch.position } };
+  const { lookedAt, erased: changed } = batch;
+  return { lookedAt, changed, position: batch.position === null ? null : { after: batch.position } };
 }
 
 async function events({ db }: ChannelContext, job: ErasureJob, position: Position | null): Promise<Batch> {
   const after = (position ?? { integrationId: '', id: '' }) as OrderKey;
   const orders = await erasedOrdersAfter(db, job.id, after, EVENT_ORDERS_LIMIT);
   const last = orders.at(-1);
-  if (last === undefined) return { changed: 0, position: null };
+  if (last === undefined) return { lookedAt: 0, changed: 0, position: null };
   const ids = orders.map(({ id }) => id);
   const { customerIds } = job.person;
   const changed = await rewriteEvents(db, last.integrationId, ids, (body) => eventWithoutPerson(body, customerIds));
   await db.transaction((tx) => eraseReferences(tx, last.integrationId, ids));
-  return { changed, position: last };
+  return { lookedAt: changed, changed, position: last };
 }
 
 async function answers({ db }: ChannelContext, job: ErasureJob, position: Position | null): Promise<Batch> {
   const owners = await integrationsOfDealer(db, job.organizationId);
   const integrationId = String(position?.integrationId ?? owners[0] ?? '');
   const batch = await db.transaction((tx) => eraseAnswers(tx, job, integrationId, String(position?.key ?? '')));
-  if (batch.position !== null) return { changed: batch.erased, position: { integrationId, key: batch.position } };
+  const { lookedAt, erased: changed } = batch;
+  if (batch.position !== null) return { lookedAt, changed, position: { integrationId, key: batch.position } };
   const next = owners.find((id) => id > integrationId);
-  return { changed: batch.erased, position: next === undefined ? null : { integrationId: next, key: '' } };
+  return { lookedAt, changed, position: next === undefined ? null : { integrationId: next, key: '' } };
 }
 
 async function sales({ db }: ChannelContext, { person: { customerIds } }: ErasureJob): Promise<Batch> {
@@ -101,7 +103,7 @@ async function sales({ db }: ChannelContext, { person: { customerIds } }: Erasur
     update sales set customer_id = null where id = any(array(
       select id from sales where customer_id = any(${customerIds}::text[]) limit ${SALES_LIMIT}))
     returning id`);
-  return { changed: rows.length, position: rows.length < SALES_LIMIT ? null : {} };
+  return { lookedAt: rows.length, changed: rows.length, position: rows.length < SALES_LIMIT ? null : {} };
 }
 
 type TextPosition = { table: string; ownerId: string; key: SweptPosition | null };
@@ -110,19 +112,20 @@ async function texts({ db }: ChannelContext, job: ErasureJob, position: Position
   const patterns = patternsOf(job.person);
   const at = position as TextPosition | null;
   const table = SWEPT_TABLES.find(({ table }) => table === at?.table) ?? SWEPT_TABLES[0];
-  if (patterns === null || table === undefined) return { changed: 0, position: null };
+  if (patterns === null || table === undefined) return { lookedAt: 0, changed: 0, position: null };
   const owners = await ownersOf(db, table, job.organizationId);
   const ownerId = at?.ownerId ?? '';
   const batch = await db.transaction((tx) => sweepBatch(tx, table, ownerId, patterns, at?.key ?? null), {
     planning: 'by index',
   });
   const here = { table: table.table, ownerId };
-  if (batch.position !== null) return { changed: batch.changed, position: { ...here, key: batch.position } };
+  const { lookedAt, changed } = batch;
+  if (batch.position !== null) return { lookedAt, changed, position: { ...here, key: batch.position } };
   const next = owners.find((id) => id > ownerId);
-  if (next !== undefined) return { changed: batch.changed, position: { ...here, ownerId: next, key: null } };
+  if (next !== undefined) return { lookedAt, changed, position: { ...here, ownerId: next, key: null } };
   const following = SWEPT_TABLES[SWEPT_TABLES.indexOf(table) + 1];
   const end = following === undefined ? null : { table: following.table, ownerId: '', key: null };
-  return { changed: batch.changed, position: end };
+  return { lookedAt, changed, position: end };
 }
 
 /** What clients can read has changed, so the clocks move: an answer that was cached before must not be served again. */
@@ -132,7 +135,7 @@ async function clocks(context: ChannelContext, { organizationId }: ErasureJob): 
     const now = context.now() ?? (await databaseTime(tx));
     await advanceClocks(tx, new Map([...found].map(([id, stamp]) => [id, nextStamp(stamp, now)])));
   });
-  return { changed: 0, position: null };
+  return { lookedAt: 0, changed: 0, position: null };
 }
 
 /** The last requests before the erasure must be in the log before it is searched. */

@@ -8,6 +8,7 @@ import type { ErasureJob } from './erase-orders.ts';
 import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, settleRequests } from './erasure-stages.ts';
 
 const PAUSE_MS = 10;
+const ANNOUNCE_EVERY_MS = 1_000;
 
 export type ErasureOptions = { pauseMs?: number; settleMs?: number };
 
@@ -18,6 +19,8 @@ type Run = {
   signal: AbortSignal | undefined;
   pauseMs: number;
   settleMs: number;
+  /** When open pages were last told how far the job is. */
+  announcedAtMs: number;
 };
 
 /**
@@ -35,7 +38,7 @@ export async function runErasures(
     table: 'erasure_jobs',
     claim: () => claimErasure(context.db),
     run: async (job) => {
-      await runErasure({ context, job, signal, pauseMs, settleMs });
+      await runErasure({ context, job, signal, pauseMs, settleMs, announcedAtMs: 0 });
       finished += 1;
     },
     signal,
@@ -74,11 +77,15 @@ async function claimErasure(db: Queryable): Promise<ClaimedErasure | null> {
   return job ?? null;
 }
 
-async function recordProgress({ context, job }: Run, stage: string, { changed, position }: Batch): Promise<void> {
+async function recordProgress(run: Run, stage: string, { lookedAt, changed, position }: Batch): Promise<void> {
+  const { context, job } = run;
   await context.db.query(sql`
-    update erasure_jobs set done = done + ${changed}, stage = ${stage}, error = null, leased_until = ${LEASE_END},
-      position = ${position === null ? null : JSON.stringify(position)}::jsonb
+    update erasure_jobs set done = done + ${changed}, looked_at = looked_at + ${lookedAt}, stage = ${stage}, error = null,
+      leased_until = ${LEASE_END}, position = ${position === null ? null : JSON.stringify(position)}::jsonb
     where id = ${job.id}`);
+  if (Date.now() - run.announcedAtMs < ANNOUNCE_EVERY_MS) return;
+  run.announcedAtMs = Date.now();
+  context.announceChange?.(job.organizationId, 'job', [job.id]);
 }
 
 /** False if an order of the customer has come back to it meanwhile. Then nothing of the person is left but the audit row. */
@@ -95,7 +102,8 @@ async function finish({ context, job }: Run): Promise<boolean> {
   });
 }
 
-function announce({ context, job: { organizationId, customerId } }: Run): void {
+function announce({ context, job: { id, organizationId, customerId } }: Run): void {
+  context.announceChange?.(organizationId, 'job', [id]);
   context.announceChange?.(organizationId, 'customer', [customerId]);
   for (const kind of ['order', 'sale', 'event', 'delivery', 'request'] as const) {
     context.announceChange?.(organizationId, kind, null);

@@ -139,6 +139,8 @@ export const SWEPT_TABLES: readonly SweptTable[] = [
 ];
 
 const ROWS_LIMIT = 1_000;
+/** Of texts that one batch searches: some rows hold the answer to a thousand customers at once. */
+const SEARCHED_BYTES = 4_194_304;
 const ERASED = '[erased]';
 
 /** The key of a row behind its owner. */
@@ -154,23 +156,45 @@ export async function sweepBatch(
   ownerId: string,
   patterns: SweptPatterns,
   after: SweptPosition | null,
-): Promise<{ changed: number; position: SweptPosition | null }> {
+): Promise<{ changed: number; lookedAt: number; position: SweptPosition | null }> {
   const name = rawSql(table.table);
-  const key = rawSql(table.key.map(({ column }) => column).join(', '));
+  const key = keyOf(table);
   const owned = sql`${rawSql(table.owner.column)} = ${ownerId}`;
   const from = after === null ? sql`true` : sql`(${key}) > (${keyValues(table, after)})`;
-  const texts = rawSql(table.key.map(({ column }) => `${column}::text`).join(', '));
-  const [last] = await tx.query<{ key: string[] }>(sql`
-    select array[${texts}] as key from ${name}
-    where ${owned} and ${from} order by ${key} limit 1 offset ${ROWS_LIMIT - 1}`);
-  const position = last?.key ?? null;
+  const { lookedAt, position } = await batchEnd(tx, table, sql`${owned} and ${from}`);
   const until = position === null ? sql`true` : sql`(${key}) <= (${keyValues(table, position)})`;
   const [row] = await tx.query<{ changed: number }>(sql`
     with changed as (
       update ${name} set ${assignments(table, patterns)}
       where ${owned} and ${from} and ${until} and ${quotes(table, patterns)} returning 1)
     select count(*) as changed from changed`);
-  return { changed: row?.changed ?? 0, position };
+  return { changed: row?.changed ?? 0, lookedAt, position };
+}
+
+/** How many rows make a batch, and the last of them; null if they are all that is left. */
+async function batchEnd(
+  tx: Transaction,
+  table: SweptTable,
+  which: Sql,
+): Promise<{ lookedAt: number; position: SweptPosition | null }> {
+  const key = keyOf(table);
+  const texts = rawSql(table.key.map(({ column }) => `${column}::text`).join(', '));
+  // The size of a stored value is known without reading it.
+  const bytes = rawSql(table.columns.map(({ column }) => `coalesce(pg_column_size(${column}), 0)`).join(' + '));
+  const [last] = await tx.query<{ number: number; key: string[]; found: number }>(sql`
+    select number, key, found from (
+      select row_number() over so_far as number, count(*) over () as found, array[${texts}] as key,
+        sum(bytes) over so_far - bytes as bytes_before
+      from (select ${key}, ${bytes} as bytes from ${rawSql(table.table)} where ${which} order by ${key} limit ${ROWS_LIMIT}) page
+      window so_far as (order by ${key} rows unbounded preceding)) numbered
+    where bytes_before < ${SEARCHED_BYTES} order by number desc limit 1`);
+  if (last === undefined) return { lookedAt: 0, position: null };
+  const isEnd = last.number === last.found && last.found < ROWS_LIMIT;
+  return { lookedAt: last.number, position: isEnd ? null : last.key };
+}
+
+function keyOf({ key }: SweptTable): Sql {
+  return rawSql(key.map(({ column }) => column).join(', '));
 }
 
 function keyValues({ key }: SweptTable, position: SweptPosition): Sql {

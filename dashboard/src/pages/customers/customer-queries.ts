@@ -5,6 +5,7 @@ export type CustomerRow = Output<'GET /customers'>['data'][number];
 export type CustomerPage = Output<'GET /customers/{customer_id}'>;
 export type CustomerConflict = Output<'GET /customers/conflicts'>['data'][number];
 export type MergePreview = Output<'GET /customers/{customer_id}/merge/{merged_id}'>;
+export type Erasure = Output<'GET /customers/erasures'>['data'][number];
 export type CustomerGlance = MergePreview['kept'];
 
 export function customersQuery(query: Record<string, string>) {
@@ -14,6 +15,8 @@ export function customersQuery(query: Record<string, string>) {
 export function conflictsQuery(query: Record<string, string>) {
   return read('GET /customers/conflicts', { query }, ['customer', 'order', 'account']);
 }
+
+export const erasuresQuery = read('GET /customers/erasures', {}, ['job']);
 
 export function customerQuery(id: string) {
   return read('GET /customers/{customer_id}', { params: { customer_id: id } }, [

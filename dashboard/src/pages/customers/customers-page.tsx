@@ -13,6 +13,7 @@ import { EmptyState } from '../../ui/page/states.tsx';
 import { TestBadge } from '../../ui/test-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ConflictList } from './conflict-list.tsx';
+import { Erasures } from './erasures.tsx';
 import './customer.css';
 import { Nothing } from '../../ui/nothing.tsx';
 import { type CustomerRow, conflictsQuery, customersQuery, nameOf } from './customer-queries.ts';
@@ -32,6 +33,7 @@ export function CustomersPage() {
   const { data: conflicts } = useKeptQuery(conflictsQuery(test === undefined ? {} : { test }));
   return (
     <Page title="Customers">
+      <Erasures />
       <ListTabs
         label="Customers"
         tabs={TABS}

@@ -2,13 +2,14 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { queryClient } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { shellRoute } from '../../shell/shell-route.ts';
-import { conflictsQuery, customerOrdersQuery, customerQuery } from './customer-queries.ts';
+import { conflictsQuery, customerOrdersQuery, customerQuery, erasuresQuery } from './customer-queries.ts';
 
 export const customersRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: paths.customers(),
-    loader: () => queryClient.ensureQueryData(conflictsQuery({})),
+    loader: () =>
+      Promise.all([queryClient.ensureQueryData(conflictsQuery({})), queryClient.ensureQueryData(erasuresQuery)]),
     component: lazyRouteComponent(() => import('./customers-page.tsx'), 'CustomersPage'),
   }),
   createRoute({

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
-import { integrationFilter, withOptions } from '../../table/filters/filter-choices.ts';
+import { integrationFilter, timeRangeFilter, withOptions } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -13,7 +13,7 @@ import { Time } from '../../ui/time.tsx';
 import { type ApiRequest, type RequestChoices, requestChoicesQuery, requestsQuery } from './request-queries.ts';
 import { RequestStatus } from './request-status.tsx';
 
-const FILTER_NAMES = ['status', 'method', 'route', 'integration_id'];
+const FILTER_NAMES = ['status', 'method', 'route', 'integration_id', 'period', 'from', 'to'];
 const STATUSES = [
   { value: '2xx', label: '2xx Succeeded' },
   { value: '3xx', label: '3xx Not modified' },
@@ -35,6 +35,7 @@ export function RequestsPage() {
         { name: 'method', label: 'Method', options: METHODS },
         { name: 'route', label: 'Route', options: (choices?.routes ?? []).map((value) => ({ value, label: value })) },
         integrationFilter('Integration', names),
+        timeRangeFilter('Time', ['day', 'week']),
       ]),
     [choices, names],
   );

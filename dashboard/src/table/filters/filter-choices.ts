@@ -1,4 +1,4 @@
-import { PERIODS, TEST_DATA_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
+import { PERIODS, type Period, TEST_DATA_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { EVENT_TYPES } from '../../../../src/contract/event-types.ts';
 import type { ChoiceFilter, Filter } from './filters.tsx';
 import type { TimeRangeFilter } from './time-range.tsx';
@@ -34,9 +34,10 @@ export function periodFilter(label: string): ChoiceFilter {
   };
 }
 
-/** The same with two ends of one's own. */
-export function timeRangeFilter(label: string): TimeRangeFilter {
-  const { name: period, options: periods } = periodFilter(label);
+/** The same with two ends of one's own; a list that keeps less names the periods that it has. */
+export function timeRangeFilter(label: string, kept?: readonly Period[]): TimeRangeFilter {
+  const { name: period, options } = periodFilter(label);
+  const periods = options.filter(({ value }) => kept === undefined || kept.some((one) => one === value));
   return { label, period, from: 'from', to: 'to', periods };
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUTE, REQUEST_LOG_DAYS } from '../../limits.ts';
 import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
+import { timeFilters } from '../orders/orders.ts';
 import { nullable, oneOf } from '../schema-parts.ts';
 
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
@@ -43,6 +44,7 @@ export const requestOperations = {
       method: Type.Optional(oneOf(LOGGED_METHODS)),
       route: Type.Optional(Type.String({ maxLength: 200, description: 'Such as `/v1/orders/{id}`.' })),
       integration_id: Type.Optional(Type.String({ maxLength: 50 })),
+      ...timeFilters,
     }),
     response: listOf(ApiRequest),
   }),

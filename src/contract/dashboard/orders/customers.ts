@@ -108,6 +108,21 @@ export const MergePreview = Type.Object(
 );
 export type MergePreview = Static<typeof MergePreview>;
 
+export const Erasure = Type.Object(
+  {
+    id: Type.String(),
+    is_done: Type.Boolean(),
+    step: Type.Integer(),
+    steps: Type.Integer(),
+    looked_at: Type.Integer({ description: 'Records that were searched.' }),
+    changed: Type.Integer({ description: 'Records that named the person.' }),
+    error: nullable(Type.String(), 'Why the last batch failed; it is tried again.'),
+    created_at: Time,
+    finished_at: nullable(Time),
+  },
+  { $id: 'Erasure' },
+);
+
 const customer = Type.Object({ customer_id: Type.String() });
 const pair = Type.Object({ customer_id: Type.String(), merged_id: Type.String() });
 const { external_id: _externalId, ...contact } = identityFields;
@@ -129,6 +144,13 @@ export const customerOperations = {
     description: 'The newest orders whose reported buyer is several customers, with those customers.',
     query: Type.Object({ test: Type.Optional(TestData) }),
     response: Type.Object({ data: Type.Array(CustomerConflict), count: Count }),
+  }),
+  listErasures: operation({
+    method: 'GET',
+    path: '/customers/erasures',
+    who: 'staff',
+    description: 'How far erasures of persons are: those under way and those of the last day, newest first.',
+    response: Type.Object({ data: Type.Array(Erasure) }),
   }),
   getCustomer: operation({
     method: 'GET',

@@ -3,6 +3,7 @@ import type {
   CustomerConflict as ConflictShape,
   CustomerPage,
   CustomerRow,
+  Erasure,
   MergePreview as PreviewShape,
 } from '../../../contract/dashboard/orders/customers.ts';
 import type { ListedCustomer } from '../../../customers/list-customers.ts';
@@ -11,6 +12,7 @@ import type { CustomerDetails, CustomerLink } from '../../../customers/read-cust
 import type { CustomerConflict } from '../../../sales/customers/customer-conflicts.ts';
 import type { CustomerSpend } from '../../../sales/customers/customer-spend.ts';
 import type { MergePreview } from '../../../sales/customers/merge-preview.ts';
+import type { ErasureProgress } from '../../../sales/erasure/erasure-progress.ts';
 import { fullName, presentCustomer } from './order-presenters.ts';
 
 /** Customers as their pages show them. Every public field is named here. */
@@ -36,6 +38,20 @@ export function presentCustomerRow(
     orders: presentCount(spend),
     spent: presentSpent(spend),
     created_at: row.createdAt.toISOString(),
+  };
+}
+
+export function presentErasure(erasure: ErasureProgress): Static<typeof Erasure> {
+  return {
+    id: erasure.id,
+    is_done: erasure.isDone,
+    step: erasure.step,
+    steps: erasure.steps,
+    looked_at: erasure.lookedAt,
+    changed: erasure.changed,
+    error: erasure.error,
+    created_at: erasure.createdAt.toISOString(),
+    finished_at: erasure.finishedAt?.toISOString() ?? null,
   };
 }
 

@@ -151,11 +151,14 @@ describe('the log of API requests', () => {
   it('has all errors, also of unknown paths, found by status, method, route and request id', async () => {
     const other = await addShop(world, owner);
     const missing = await other.api.get('/v1/orders/ord_00000000000000000000000000');
+    // The log has milliseconds; the time range below tells these requests apart.
+    await sleep(5);
     const unknown = await other.api.get('/v1/nothing?email=ada@person.example');
     const refused = await other.post('/v1/orders', {
       channel_orderid: 'SO-1',
       lines: [{ listingId: 'x', colour: 'y' }],
     });
+    await sleep(5);
     const made = await other.post('/v1/orders', { channel_order_id: 'SO-1' });
     await logged(made);
     // A typo is the likeliest reason of a refusal, so the log says what was meant.
@@ -175,6 +178,13 @@ describe('the log of API requests', () => {
     assert.deepEqual(idsOf(await list({ integration_id, method: 'POST' })), [made, refused].map(requestIdOf));
     assert.deepEqual(idsOf(await list({ integration_id, route: '/v1/orders/{id}' })), [requestIdOf(missing)]);
     assert.deepEqual(idsOf(await list({ q: requestIdOf(refused) })), [requestIdOf(refused)]);
+    // From the first instant on, before the second: with and without another filter.
+    const at = await Promise.all([unknown, made].map(async (one) => (await logged(one)).request.at as string));
+    const [from = '', to = ''] = at;
+    assert.deepEqual(idsOf(await list({ integration_id, from, to })), [refused, unknown].map(requestIdOf));
+    assert.deepEqual(idsOf(await list({ integration_id, from, status: '2xx' })), [requestIdOf(made)]);
+    assert.deepEqual(idsOf(await list({ integration_id, to: from, status: '4xx' })), [requestIdOf(missing)]);
+    assert.equal((await list({ integration_id, period: 'day' })).count.value, 4);
     const { request } = await logged(unknown);
     assert.deepEqual([request.route, request.code, request.query], [null, 'route_not_found', []]);
     const found = await owner.call('GET', `/search?q=${requestIdOf(refused)}`);

@@ -13,6 +13,7 @@ import {
 } from '../../../logging/api-requests.ts';
 import type { Handlers } from '../../call.ts';
 import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { timesOf } from '../../presenters/order-presenters.ts';
 
 const NEWEST_FIRST = '-at';
 /** Open operations have no key, so nobody's log has them. */
@@ -34,6 +35,7 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
       method: query.method ?? null,
       route: query.route ?? null,
       search: query.q ?? '',
+      ...timesOf(context, query),
     };
     const page = { ...filter, start: request.from, limit: request.limit + 1 };
     const [found, count] = await Promise.all([

@@ -13,6 +13,7 @@ import { exportCustomer } from '../../../../sales/customers/export-customer.ts';
 import { mergeCustomers } from '../../../../sales/customers/merge-customers.ts';
 import { previewMerge } from '../../../../sales/customers/merge-preview.ts';
 import { eraseCustomer } from '../../../../sales/erasure/erasure-jobs.ts';
+import { listErasures } from '../../../../sales/erasure/erasure-progress.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { countryOf, customerFilterOf } from '../../lists/customer-filter.ts';
 import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
@@ -20,6 +21,7 @@ import {
   presentConflict,
   presentCustomerPage,
   presentCustomerRow,
+  presentErasure,
   presentPreview,
 } from '../../presenters/customer-presenters.ts';
 import { modesOf } from '../../presenters/order-presenters.ts';
@@ -28,6 +30,7 @@ import { withWireFields } from '../../wire-fields.ts';
 const SORTS = ['-created', 'created'];
 const CONFLICTS_LIMIT = 100;
 const CONFLICTS_COUNT_LIMIT = 1_000;
+const ERASURES_LIMIT = 50;
 
 export const customerHandlers: Handlers<typeof customerOperations> = {
   async listCustomers({ context, user, query }) {
@@ -71,6 +74,11 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
       data: conflicts.map((conflict) => presentConflict(conflict, channels)),
       count: { value: Math.min(count, CONFLICTS_COUNT_LIMIT), is_capped: count > CONFLICTS_COUNT_LIMIT },
     };
+  },
+
+  async listErasures({ context, user }) {
+    const erasures = await listErasures(context.db, user.organizationId, ERASURES_LIMIT);
+    return { data: erasures.map(presentErasure) };
   },
 
   async getCustomer({ context, user, params }) {
@@ -125,8 +133,9 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
   },
 
   async eraseCustomer({ context, user, actor, params }) {
-    await eraseCustomer(context.channel, actor, user.organizationId, params.customer_id);
+    const jobId = await eraseCustomer(context.channel, actor, user.organizationId, params.customer_id);
     announce(context, user, params.customer_id);
+    context.dashboard.feed.announce(user.organizationId, 'job', [jobId]);
     return null;
   },
 
