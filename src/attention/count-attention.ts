@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { listChannels } from '../dealers/integrations/integrations.ts';
+import { countDisabled, listChannels } from '../dealers/integrations/integrations.ts';
 import { countUnpriceable } from '../dealers/rates/missing-rates.ts';
 import { countFailedJobs } from '../inventory/jobs/job-queue.ts';
 import { countConflicts } from '../sales/customers/customer-conflicts.ts';
@@ -13,8 +13,9 @@ const COUNT_LIMIT = 100;
 type Counter = (db: Database, organizationId: string, limit: number) => Promise<number>;
 
 /**
- * What needs attention, by the name of the navigation's entry that shows it; the last two are on the home page alone. A page that brings a count adds its counter
- * here; dashboard/src/shell/navigation/badges.ts names the kinds of changes after which counts are read anew.
+ * What needs attention, by the name of the navigation's entry that shows it; the last three are on the home page alone. A
+ * page that brings a count adds its counter here; dashboard/src/shell/navigation/badges.ts names the kinds of changes after
+ * which counts are read anew.
  */
 const COUNTERS: Readonly<Record<string, Counter>> = {
   orders: countOrdersReceived,
@@ -23,6 +24,7 @@ const COUNTERS: Readonly<Record<string, Counter>> = {
   deliveries: countDeadLetters,
   unpriceable: countUnpriceable,
   failed_jobs: countFailedJobs,
+  disabled: countDisabled,
 };
 
 export async function countBadges(db: Database, organizationId: string): Promise<Record<string, number>> {

@@ -15,6 +15,9 @@ export const homeOperations = {
       range: Type.Optional(
         Type.Unsafe<HomeRange>({ type: 'string', enum: [...HOME_RANGE_NAMES], default: DEFAULT_HOME_RANGE }),
       ),
+      integration_id: Type.Optional(
+        Type.String({ maxLength: 50, description: 'Counts one integration alone. Sales are those of all channels.' }),
+      ),
     }),
     response: Type.Object({
       time_zone: Type.String(),
@@ -28,6 +31,7 @@ export const homeOperations = {
       }),
       attempts_succeeded: Counts('Attempts to deliver a webhook that succeeded.'),
       attempts_failed: Counts('Attempts that failed. A delivery may fail several times.'),
+      dead_letters: Counts('Deliveries that were given up after their last attempt.'),
       requests: Counts('API requests.'),
       request_errors: Counts('Those of them that were answered by an error.'),
     }),

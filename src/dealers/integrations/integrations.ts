@@ -279,6 +279,14 @@ export async function integrationsOfDealer(db: Queryable, organizationId: string
   return rows.map(({ id }) => id);
 }
 
+/** Integrations of a dealer that are switched off: their requests are answered with 403. */
+export async function countDisabled(db: Queryable, organizationId: string, limit: number): Promise<number> {
+  const rows = await db.query(sql`
+    select id from integrations
+    where organization_id = ${organizationId} and deleted_at is null and not is_enabled limit ${limit}`);
+  return rows.length;
+}
+
 /** The channels that a dealer's stock can be shown on, oldest first. */
 export async function listChannels(db: Queryable, organizationId: string): Promise<ChannelName[]> {
   return await db.query<ChannelName>(sql`

@@ -123,7 +123,10 @@ describe('the customers in the browser', () => {
     await dialog.getByRole('button', { name: 'Erase for ever' }).click();
     await page.waitForURL(`${site.url}/customers`);
     await page.getByText('Erased. What is left in orders, events and logs is being removed.').waitFor();
+    await page.getByText(/A person is being erased: step 1 of \d+/).waitFor();
     await runErasures(site.world.channel, undefined, { pauseMs: 0, settleMs: 0 });
+    // Without a reload: the live stream tells the page.
+    await page.getByText(/A person was erased .*: \d+ records searched, \d+ changed/).waitFor();
     assert.equal((await shop.api.get(`/v1/orders/${order.id}`)).body.customer, null);
     assert.deepEqual(complaints, []);
   });

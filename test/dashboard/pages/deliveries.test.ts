@@ -53,6 +53,12 @@ describe('the pages of deliveries and events', () => {
     const row = page.getByRole('row').filter({ hasText: 'integration.test_event' });
     await row.getByText('Retrying').waitFor();
     await row.getByText('500').waitFor();
+    const attempts = page.getByRole('group', { name: 'Attempts', exact: true });
+    await attempts.getByText('1 failed').waitFor();
+    await button(page, 'Hide plots').click();
+    await attempts.waitFor({ state: 'detached' });
+    await button(page, 'Show plots').click();
+    await attempts.waitFor();
     await assertAccessible(page, 'deliveries');
     await row.getByRole('link').first().click();
     await page.getByRole('heading', { level: 1, name: 'integration.test_event' }).waitFor();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/sql.ts';
+import { setEnabled } from '../../../src/dealers/integrations/integrations.ts';
 import { setPlan } from '../../../src/dealers/organizations.ts';
 import { TESTER } from '../../harness/actor.ts';
 import {
@@ -46,12 +47,14 @@ describe('the home page', () => {
       update deliveries set status = 'dead_letter', due_at = null where integration_id = ${dealer.integrationId}`);
     await world.db.query(sql`
       update webhook_endpoints set is_enabled = false where integration_id = ${dealer.integrationId}`);
+    await setEnabled(world.db, TESTER, dealer.integrationId, false);
     await receiver.stop();
     await page.reload();
     await settled(page);
     for (const [name, path] of [
       ['2 webhooks were given up after their last attempt', '/deliveries?status=dead_letter'],
       ['1 website gets no webhooks: they are switched off', '/integrations'],
+      ['1 website is switched off: its requests are answered with 403', '/integrations'],
       ['1 order waits for you in the queue', '/orders'],
     ] as const) {
       await page.getByRole('link', { name }).click();

@@ -28,6 +28,7 @@ import { EmptyState } from '../../ui/page/states.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AnswerCell, DelayCell, DeliveryStatus, ObjectCell } from './delivery-parts.tsx';
+import { DeliveryPlots } from './delivery-plots.tsx';
 import { type DeliveryChoices, type DeliveryRow, deliveriesQuery, deliveryChoicesQuery } from './delivery-queries.ts';
 import { ReplaySelected, RunningReplays } from './replay-buttons.tsx';
 import { StoppedEndpoints } from './stopped-endpoints.tsx';
@@ -57,6 +58,9 @@ export function DeliveriesPage() {
       <StoppedEndpoints integrations={choices?.integrations ?? []} />
       <RunningReplays choices={choices} />
       <UnsentEvents choices={choices} match={counted} />
+      {choices === undefined || choices.integrations.length === 0 ? null : (
+        <DeliveryPlots integrationId={state.filters.integration_id} />
+      )}
       <ListTabs
         label="Deliveries by status"
         tabs={TABS}

@@ -1,13 +1,11 @@
-import { Anchor, Button, Group, SegmentedControl, SimpleGrid, Text, Title } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { HOME_RANGE_NAMES, HOME_RANGES } from '../../../../src/contract/dashboard/home-ranges.ts';
+import { Button, Group, SegmentedControl, SimpleGrid, Title } from '@mantine/core';
+import { HOME_RANGES } from '../../../../src/contract/dashboard/home-ranges.ts';
 import type { Output } from '../../api/client.ts';
 import { useKeptQuery } from '../../api/queries.ts';
 import { formatBucket, formatCompact, formatCompactMoney, formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
-import { BarPlot, type BarPlotProps } from '../../ui/bar-plot.tsx';
 import { ErrorState } from '../../ui/page/states.tsx';
+import { failedNote, PlotPanel, RangeControl, sum } from '../../ui/plot-panel.tsx';
 import { activityQuery, type PlotState, usePlotState } from './home-queries.ts';
 
 type Activity = Output<'GET /activity'>;
@@ -25,13 +23,7 @@ export function ActivityPlots() {
           Activity
         </Title>
         <Group gap="xs">
-          <SegmentedControl
-            size="xs"
-            aria-label="Period"
-            value={state.range}
-            onChange={(range) => state.change({ range })}
-            data={HOME_RANGE_NAMES.map((name) => ({ value: name, label: HOME_RANGES[name].label }))}
-          />
+          <RangeControl range={state.range} onChange={(range) => state.change({ range })} />
           <Button
             size="compact-xs"
             variant="subtle"
@@ -65,7 +57,7 @@ function Panels({ onCurrency, ...state }: PanelState & { onCurrency: (currency: 
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       <SalesPanel {...state} onCurrency={onCurrency} />
-      <Panel
+      <PlotPanel
         title="Orders"
         to={paths.orders()}
         search={{ tab: 'all' }}
@@ -77,7 +69,7 @@ function Panels({ onCurrency, ...state }: PanelState & { onCurrency: (currency: 
           empty: `No orders in the last ${period}.`,
         }}
       />
-      <Panel
+      <PlotPanel
         title="Webhook attempts"
         to={paths.deliveries()}
         figure={formatNumber((attempts[0] ?? 0) + (attempts[1] ?? 0))}
@@ -92,7 +84,7 @@ function Panels({ onCurrency, ...state }: PanelState & { onCurrency: (currency: 
           empty: `No webhooks in the last ${period}.`,
         }}
       />
-      <Panel
+      <PlotPanel
         title="API requests"
         to={paths.requests()}
         figure={formatNumber(sum(activity.requests))}
@@ -122,7 +114,7 @@ function SalesPanel({ onCurrency, ...state }: PanelState & { onCurrency: (curren
   const count = sum(sales);
   const money = (value: number) => (shown === undefined ? formatNumber(value) : formatMoney(value, shown.currency));
   return (
-    <Panel
+    <PlotPanel
       title="Sales"
       to={paths.sales()}
       figure={shown === undefined ? formatNumber(count) : money(sum(shown.values))}
@@ -148,53 +140,4 @@ function SalesPanel({ onCurrency, ...state }: PanelState & { onCurrency: (curren
       }}
     />
   );
-}
-
-type PanelProps = {
-  title: string;
-  to: string;
-  search?: Record<string, string>;
-  figure: string;
-  note?: ReactNode;
-  control?: ReactNode;
-  state: PanelState;
-  plot: Pick<BarPlotProps, 'series' | 'format' | 'formatScale' | 'empty'>;
-};
-
-function Panel({ title, to, search, figure, note, control, state, plot }: PanelProps) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a region for each plot would be too many.
-    <div className="plot-panel" role="group" aria-label={title}>
-      <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
-        <div>
-          <Anchor component={Link} to={to} search={(search ?? {}) as never} underline="hover" className="plot-title">
-            {title}
-          </Anchor>
-          <div className="plot-figure">
-            {figure}
-            {note === null || note === undefined ? null : <span className="plot-note">{note}</span>}
-          </div>
-        </div>
-        {control}
-      </Group>
-      <BarPlot {...plot} name={`${title}, last ${state.period}`} buckets={state.buckets} isTable={state.isTable} />
-      {plot.series.length < 2 ? null : (
-        <Group gap="md" mt={4} aria-hidden={state.isTable ? undefined : true}>
-          {plot.series.map(({ label, tone }) => (
-            <Text key={label} size="xs" className="plot-key" data-tone={tone}>
-              {label}
-            </Text>
-          ))}
-        </Group>
-      )}
-    </div>
-  );
-}
-
-function failedNote(count: number, what: string): ReactNode {
-  return count === 0 ? null : <span className="plot-failed">{`${formatNumber(count)} ${what}`}</span>;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

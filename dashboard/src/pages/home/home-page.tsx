@@ -58,6 +58,12 @@ const NEEDS: readonly { badge: string; to: string; search?: Record<string, strin
     many: 'websites get no webhooks: they are switched off',
   },
   {
+    badge: 'disabled',
+    to: paths.integrations(),
+    one: 'website is switched off: its requests are answered with 403',
+    many: 'websites are switched off: their requests are answered with 403',
+  },
+  {
     badge: 'deliveries',
     to: paths.deliveries(),
     search: { status: 'dead_letter' },

@@ -6,13 +6,19 @@ import {
 } from '../../../../src/contract/dashboard/home-ranges.ts';
 import { read } from '../../api/queries.ts';
 
-export const activityQuery = (range: HomeRange) =>
-  read('GET /activity', { query: { range } }, ['order', 'sale', 'delivery', 'organization']);
+/** Of all integrations, or of one. */
+export const activityQuery = (range: HomeRange, integrationId?: string) =>
+  read('GET /activity', { query: integrationId === undefined ? { range } : { range, integration_id: integrationId } }, [
+    'order',
+    'sale',
+    'delivery',
+    'organization',
+  ]);
 
 export const stockValueQuery = read('GET /stock-value', {}, ['item', 'organization']);
 
-/** What the address says of the plots: how far back, as bars or tables, and sales in which currency. */
-export type PlotState = { range: HomeRange; isTable: boolean; currency: string | undefined };
+/** What the address says of the plots: how far back, as bars, tables or not at all, and sales in which currency. */
+export type PlotState = { range: HomeRange; isTable: boolean; isHidden: boolean; currency: string | undefined };
 
 export function rangeOf(search: Record<string, unknown>): HomeRange {
   return HOME_RANGE_NAMES.find((name) => name === search.range) ?? DEFAULT_HOME_RANGE;
@@ -24,6 +30,7 @@ export function usePlotState(): PlotState & { change(values: Record<string, stri
   return {
     range: rangeOf(search),
     isTable: search.plots === 'tables',
+    isHidden: search.plots === 'hidden',
     currency: search.currency,
     change: (values) =>
       void navigate({ to: '.', search: { ...search, ...values } as never, replace: true, resetScroll: false }),

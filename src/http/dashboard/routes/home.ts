@@ -18,7 +18,8 @@ export const homeHandlers: Handlers<typeof homeOperations> = {
       listChannels(db, organizationId),
     ]);
     const { unit, length } = HOME_RANGES[query.range ?? DEFAULT_HOME_RANGE];
-    const dealer = { organizationId, integrationIds: channels.map(({ id }) => id) };
+    const isWanted = (id: string) => query.integration_id === undefined || id === query.integration_id;
+    const dealer = { organizationId, integrationIds: channels.map(({ id }) => id).filter(isWanted) };
     const { starts, counts, sales, amounts } = await readActivity(
       db,
       dealer,
@@ -33,6 +34,7 @@ export const homeHandlers: Handlers<typeof homeOperations> = {
       amounts,
       attempts_succeeded: counts.attempts_succeeded,
       attempts_failed: counts.attempts_failed,
+      dead_letters: counts.dead_letters,
       requests: counts.requests,
       request_errors: counts.request_errors,
     };
