@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
+import { until } from '../../test/harness/database/locks.ts';
 import { signedIn } from '../../test/harness/http/dashboard-client.ts';
 import { type SmtpServer, startSmtpServer } from '../../test/harness/servers/smtp.ts';
 import { addShop, type Shop } from '../../test/harness/shop.ts';
+import { connectReceiver, ping, startTestWorker } from '../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { dismissOrder } from '../sales/orders/order-operations.ts';
@@ -13,6 +15,11 @@ import { createMailer } from './smtp.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+
+/** Long lines are cut by an equals sign at their end, and an equals sign is written as =3D. */
+function withoutSoftBreaks(data: string): string {
+  return data.replaceAll('=\n', '').replaceAll('=3D', '=');
+}
 
 describe('mail about what needs attention', () => {
   let world: World;
@@ -113,6 +120,53 @@ describe('mail about what needs attention', () => {
     assert.equal(server.mails.length, 0);
   });
 
+  it('tells of conflicts, dead letters and webhooks that were switched off, each person of what they chose', async (t) => {
+    const receiver = await connectReceiver(world, shop);
+    const worker = startTestWorker(world);
+    t.after(async () => {
+      await receiver.stop();
+      await worker.stop();
+    });
+    const colleague = await signedIn(world, { organizationId: person.organizationId, role: 'staff' });
+    await choose('conflicts', 'dead_letters', 'webhooks_off');
+    assert.equal((await colleague.call('PUT', '/account/mail', { kinds: ['conflicts'] })).status, 200);
+
+    await shop.post('/v1/customers', { email: 'one@person.example' });
+    await shop.post('/v1/customers', { phone: '+41227310001' });
+    const customer = { email: 'one@person.example', phone: '+41227310001' };
+    assert.equal((await shop.post('/v1/orders', { channel_order_id: 'SO-conflict', customer })).status, 201);
+    receiver.answerWith(500);
+    await ping(shop);
+    await worker.settled();
+    // The last of its eight attempts.
+    await world.db.query(sql`
+      update deliveries set attempts = 7, due_at = now() where integration_id = ${shop.integrationId} and status = 'failed'`);
+    await worker.settled();
+    receiver.answerWith(410);
+    for (let gone = 0; gone < 5; gone++) await ping(shop);
+    await until(
+      async () =>
+        (
+          await world.db.query(sql`
+            select 1 from webhook_endpoints where integration_id = ${shop.integrationId} and not is_enabled`)
+        ).length > 0,
+      'the endpoint was not switched off',
+    );
+
+    await turn();
+    assert.equal(server.mails.length, 2);
+    const mailTo = (email: string) => server.mails.find(({ to }) => to.includes(email))?.data ?? '';
+    const CONFLICT = /1 order names a buyer who may be two customers\nhttps:\/\/crownwheel\.test\/customers\?tab=/;
+    const DEAD = /1 webhook was given up after its last attempt\nhttps:\/\/crownwheel\.test\/deliveries\?status=/;
+    const OFF = /1 website gets no webhooks any more: its receiver answered 410 five times\n/;
+    const ownersMail = withoutSoftBreaks(mailTo(person.email));
+    for (const line of [CONFLICT, DEAD, OFF]) assert.match(ownersMail, line);
+    const colleaguesMail = withoutSoftBreaks(mailTo(colleague.email));
+    assert.match(colleaguesMail, CONFLICT);
+    for (const line of [DEAD, OFF]) assert.doesNotMatch(colleaguesMail, line);
+    assert.doesNotMatch(ownersMail + colleaguesMail, /person\.example|227310001|SO-/);
+  });
+
   it('is sent once by two workers at the same time', async () => {
     await choose('orders');
     await order();
@@ -145,6 +199,37 @@ describe('mail about what needs attention', () => {
     assert.match(givenUp[0]?.error ?? '', /550/);
     assert.doesNotMatch(JSON.stringify(givenUp), /@/);
     assert.equal(await pruneMails(world.db, new Date(Date.now() + 8 * DAY_MS)), 1);
+  });
+
+  it('is given up after the eighth attempt, like a webhook', async () => {
+    await choose('orders');
+    await order();
+    server.behave('refuse for now');
+    await turn();
+    await world.db.query(sql`update mails set attempts = 7, due_at = now()`);
+    await turn();
+    assert.partialDeepStrictEqual(await stored(), [{ status: 'failed', attempts: 8 }]);
+    assert.partialDeepStrictEqual(givenUp, [{ attempts: 8 }]);
+  });
+
+  it('keeps nothing waiting while the server hangs: orders and digests go on', async () => {
+    await choose('orders');
+    await order();
+    server.behave('hang');
+    const connectionsBefore = server.connections();
+    let isEnded = false;
+    const hanging = turn(0, 60_000).finally(() => {
+      isEnded = true;
+    });
+    await until(async () => server.connections() > connectionsBefore, 'nobody connected to the mail server');
+    await order();
+    // Another worker finds nothing due: the mail that hangs is leased.
+    await turn();
+    assert.equal(isEnded, false);
+    await server.stop();
+    await hanging;
+    server = await startSmtpServer();
+    assert.partialDeepStrictEqual(await stored(), [{ status: 'pending', attempts: 1 }]);
   });
 
   it('is tried again if the server hangs: an attempt has a time limit', async () => {
