@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Database } from '../db/database.ts';
 import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
+import type { DiscardLimits } from './connection/body-discard.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
@@ -38,6 +39,8 @@ export type AppOptions = {
   requestLogLimits?: Partial<RequestLogLimits>;
   /** What the reads of an integration may take; tests make it little. */
   readLimits?: Partial<ReadLimitOptions>;
+  /** How fast the unread bodies of refused requests are discarded; tests make it slow. */
+  discardLimits?: Partial<DiscardLimits>;
 };
 
 export type Timeouts = {

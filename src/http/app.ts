@@ -4,6 +4,7 @@ import { ApiError } from '../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS, HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
 import { newRequestId } from '../ids/new-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
+import { type BodyDiscard, createBodyDiscard } from './connection/body-discard.ts';
 import { limitBodyTime } from './connection/body-timeout.ts';
 import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
 import { followClient } from './connection/client-signal.ts';
@@ -49,7 +50,8 @@ const TIMEOUTS: Timeouts = {
 /** Builds the HTTP server. The tests talk to the same server as the clients. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const faults = clientFaults(options);
+  const discard = createBodyDiscard({ timeMs: timeouts.requestMs, ...options.discardLimits });
+  const faults = clientFaults({ ...options, discard });
   const fastPath = createFastPath();
   const app = Fastify({
     loggerInstance: withoutChildren(options.log),
@@ -59,7 +61,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (framework) => createServer(timeouts, fastPath, framework),
+    serverFactory: (framework) => createServer(timeouts, { fastPath, discard, framework }),
     rewriteUrl: (request) => plainUrl(request.url ?? '/'),
     frameworkErrors: errorHandler(options.publicUrl),
     clientErrorHandler: faults.handle,
@@ -105,6 +107,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     done();
   });
   limitBodyTime(app, timeouts, faults);
+  app.addHook('preClose', (done) => {
+    discard.stop();
+    done();
+  });
   answerOddRequests(app, faults);
 
   await app.register(docsRoutes, { publicUrl: options.publicUrl, isHome: options.dashboard === null });
@@ -122,7 +128,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function createServer(timeouts: Timeouts, fastPath: FastPath, framework: RequestListener): Server {
+type Listeners = { fastPath: FastPath; discard: BodyDiscard; framework: RequestListener };
+
+function createServer(timeouts: Timeouts, { fastPath, discard, framework }: Listeners): Server {
   const settings = {
     requestTimeout: timeouts.uploadMs,
     keepAliveTimeout: 72_000,
@@ -134,7 +142,10 @@ function createServer(timeouts: Timeouts, fastPath: FastPath, framework: Request
     // A GET has no body, so nothing has to say where it ends.
     optimizeEmptyRequests: true,
   };
-  return fastPath.createServer(settings, framework).setTimeout(timeouts.idleMs);
+  return fastPath
+    .createServer(settings, framework)
+    .prependListener('request', discard.follow)
+    .setTimeout(timeouts.idleMs);
 }
 
 /** Its streams end with the first moment of a stop: they would else keep the server open. */

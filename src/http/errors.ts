@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../contract/domain-error.ts';
 import { ApiError, errorEnvelope } from '../contract/errors.ts';
+import { stopReading } from './connection/body-discard.ts';
 import { publicError } from './public/domain-errors.ts';
 
 /** Turns whatever was thrown into the envelope: the only place where errors become responses. */
@@ -8,6 +9,7 @@ export function errorHandler(publicUrl: string) {
   return function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toApiError(thrown, request);
     request.fault = error;
+    stopReading(request.raw);
     keepConnection(reply);
     reply
       .code(error.status)

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
 import { READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
+import { onceClosed } from './once-closed.ts';
 import { waitForSlot } from './wait-for-slot.ts';
 
 const BYTES_LIMIT = 256 * 1_048_576;
@@ -39,7 +40,7 @@ export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, ref
     const release = await waitForSlot(bytesHeld, key, reply, { weight, deadlineMs }).catch((error: unknown) => {
       throw error instanceof SemaphoreError ? refusal(error) : error;
     });
-    reply.raw.once('close', release);
+    onceClosed(reply.raw, release);
     return payload;
   });
 }

@@ -5,6 +5,7 @@ import { ApiError, errorEnvelope } from '../../contract/errors.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { newRequestId } from '../../ids/new-id.ts';
 import { securityHeaders } from '../security-headers.ts';
+import type { BodyDiscard } from './body-discard.ts';
 
 /**
  * How long a connection stays readable after its last response: if it were closed at once over unread bytes, the client
@@ -29,7 +30,11 @@ type FollowedSocket = Socket & { [LATEST]?: ServerResponse };
  * What Node reports by the connection and not by a request: HTTP that can't be parsed, or that did not arrive in time.
  * The client gets the envelope all the same, exactly once, and never instead of an answer to something else.
  */
-export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogger }): ClientFaults {
+export function clientFaults(options: {
+  publicUrl: string;
+  log: FastifyBaseLogger;
+  discard: BodyDiscard;
+}): ClientFaults {
   const leaving = new WeakSet<Socket>();
 
   function hangUp(socket: Socket, error: ApiError): void {
@@ -38,7 +43,7 @@ export function clientFaults(options: { publicUrl: string; log: FastifyBaseLogge
     options.log.info({ requestId, status: error.status, code: error.code }, `malformed request ${error.status}`);
     socket.on('error', () => socket.destroy());
     socket.end(rawResponse(error, requestId, options.publicUrl));
-    socket.resume();
+    options.discard.drop(socket);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { onceClosed } from './once-closed.ts';
 
 /** What parses a body is not handed the reply, so it is remembered by its request. */
 const responses = new WeakMap<FastifyRequest, ServerResponse>();
@@ -13,10 +14,11 @@ export function followClient(request: FastifyRequest, reply: FastifyReply): void
 export function clientSignal(request: FastifyRequest): AbortSignal {
   const gone = new AbortController();
   const response = responses.get(request);
-  // It may have gone already, while something was waited for.
   if (response === undefined || response.destroyed) gone.abort();
-  response?.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
+  else {
+    onceClosed(response, () => {
+      if (!response.writableFinished) gone.abort();
+    });
+  }
   return gone.signal;
 }

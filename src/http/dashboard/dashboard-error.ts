@@ -5,6 +5,7 @@ import { EDGE_ERROR_STATUS } from '../../contract/dashboard/errors.ts';
 import { DOMAIN_ERROR_STATUS, DomainError } from '../../contract/domain-error.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { OVERLOADED_RETRY_SECONDS } from '../../contract/limits.ts';
+import { stopReading } from '../connection/body-discard.ts';
 
 /** What the edge of the dashboard's API refuses. An operation itself throws a DomainError. */
 export class DashboardError extends Error {
@@ -43,6 +44,7 @@ type Refusal = {
 /** Turns whatever was thrown into the dashboard's envelope. */
 export function handleDashboardError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, code, message, field, headers = {} } = refusalOf(thrown);
+  stopReading(request.raw);
   if (status >= 500) request.fault = new ApiError('internal_error', { cause: thrown });
   const envelope: DashboardErrorEnvelope = {
     error: { code, message, ...(field === undefined ? {} : { field }), request_id: request.id },

@@ -5,6 +5,7 @@ import {
   type Release,
   SemaphoreError,
 } from '../../../concurrency/keyed-semaphore.ts';
+import { onceClosed } from '../../connection/once-closed.ts';
 import { waitForSlot } from '../../connection/wait-for-slot.ts';
 import { overloaded } from '../dashboard-error.ts';
 
@@ -67,8 +68,7 @@ export function createFileLimits(): OperationLimits {
 
   return async (key, reply, task) => {
     const release = await acquireSlot(slots, key, reply, WAIT_LIMIT_MS);
-    reply.raw.once('close', release);
-    if (reply.raw.closed) release();
+    onceClosed(reply.raw, release);
     return await task();
   };
 }

@@ -58,12 +58,17 @@ export async function asUpload<Result>(
 async function readUpload(request: FastifyRequest, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of request.raw as AsyncIterable<Buffer>) {
+  for await (const piece of chunksOf(request)) {
     bytes += piece.length;
     if (bytes > limitBytes) throw refusal(tooLarge);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
+}
+
+/** The bytes of a file as they come. Whoever stops reading leaves the request whole, so that its answer can be sent. */
+export function chunksOf({ raw }: FastifyRequest): AsyncIterable<Buffer> {
+  return raw.iterator({ destroyOnReturn: false });
 }
 
 function refusal(message: string): DashboardError {

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { countBadges } from '../../../attention/count-attention.ts';
 import type { ChangeKind, liveOperations } from '../../../contract/dashboard/live.ts';
 import { listIntegrationsOf } from '../../../dealers/integrations/integration-list.ts';
+import { onceClosed } from '../../connection/once-closed.ts';
 import type { Call, Handlers } from '../call.ts';
 
 const HEARTBEAT_MS = 20_000;
@@ -60,7 +61,7 @@ function openStream({ context, user, request, reply }: Call<(typeof liveOperatio
       onReload: (id) => send(`id: ${id}\nevent: reload\ndata: {}\n\n`),
     },
   );
-  raw.on('close', () => {
+  onceClosed(raw, () => {
     clearInterval(heartbeat);
     unsubscribe();
     remove();

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Release } from '../../../concurrency/keyed-semaphore.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Encoding } from '../../accept-encoding.ts';
+import { onceClosed } from '../../connection/once-closed.ts';
 import { BROTLI_QUALITY } from './compression.ts';
 import type { ListPiece, ListStream } from './list-body.ts';
 
@@ -17,7 +18,7 @@ export type SendOptions = {
 /** Sends bytes that are in memory. A client that does not take them in time is cut. */
 export async function sendBytes(reply: FastifyReply, body: Buffer, { pieceLimitMs, release }: SendOptions) {
   const timer = setTimeout(() => reply.raw.destroy(), pieceLimitMs);
-  reply.raw.once('close', () => {
+  onceClosed(reply.raw, () => {
     clearTimeout(timer);
     release();
   });

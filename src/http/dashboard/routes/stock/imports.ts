@@ -16,7 +16,7 @@ import {
 import { startImport } from '../../../../inventory/import/start-import.ts';
 import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../../inventory/import/store-zip.ts';
 import type { Call, Handlers } from '../../call.ts';
-import { asUpload, withUpload } from '../../limits/upload.ts';
+import { asUpload, chunksOf, withUpload } from '../../limits/upload.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 import { announceJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
@@ -70,7 +70,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
   async uploadImportPhotos({ context, user, params, query, request }) {
     await findReadableFile(context.db, { ...user, seesCost: await seesCost(context.db, user) }, params.file_id);
     const { name = 'photos.zip' } = query;
-    const store = () => storeZip(context.db, user.organizationId, params.file_id, name, request.raw);
+    const store = () => storeZip(context.db, user.organizationId, params.file_id, name, chunksOf(request));
     return { photo_count: await asUpload({ request, user }, store, ZIP_UPLOAD) };
   },
 
