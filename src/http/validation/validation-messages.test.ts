@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Ajv } from 'ajv';
 import Type, { type TSchema } from 'typebox';
 import { DASHBOARD_OPERATIONS } from '../../contract/dashboard/operations.ts';
 import { ApiError } from '../../contract/errors.ts';
@@ -104,5 +105,22 @@ describe('a pattern in a request', () => {
       for (const part of ['body', 'query', 'params'] as const) visit(operation[part], `${id} ${part}`);
     }
     assert.deepEqual(silent, []);
+  });
+});
+
+describe('the schema of a request', () => {
+  it('is a right schema, for every operation: nothing checks that while the service runs', () => {
+    const ajv = new Ajv({ strict: false });
+    let checked = 0;
+    for (const [id, operation] of Object.entries({ ...OPERATIONS, ...DASHBOARD_OPERATIONS })) {
+      for (const part of ['body', 'query', 'params'] as const) {
+        const schema = operation[part];
+        if (schema === null || schema === undefined) continue;
+        assert.equal(ajv.validateSchema(schema), true, `${id} ${part}: ${ajv.errorsText()}`);
+        checked += 1;
+      }
+    }
+    assert.ok(checked > 100, `only ${checked} schemas were checked`);
+    assert.equal(ajv.validateSchema({ type: 'string', minLength: '3' }), false);
   });
 });
