@@ -3,8 +3,8 @@ import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import type { ActivityKind } from './activity-counts.ts';
 
-/** How far somebody has been told of what was counted: all before an hour, and so many of that hour. */
-export type Told = { organizationId: string; kind: ActivityKind; toldHour: Date; toldCount: number };
+/** How far somebody has been notified of what was counted: of all before an hour, and so many of that hour. */
+export type NotifiedUpTo = { organizationId: string; kind: ActivityKind; toldHour: Date; toldCount: number };
 
 /** What was counted since, and how far that is. */
 export type ActivitySince = { fresh: number; toldHour: Date; toldCount: number };
@@ -12,7 +12,7 @@ export type ActivitySince = { fresh: number; toldHour: Date; toldCount: number }
 const TOLD_COLUMNS = { organizationId: 'text', kind: 'text', toldHour: 'timestamptz', toldCount: 'bigint' } as const;
 
 /** In the order of what is asked for. */
-export async function activitySince(db: Queryable, told: readonly Told[]): Promise<ActivitySince[]> {
+export async function activitySince(db: Queryable, told: readonly NotifiedUpTo[]): Promise<ActivitySince[]> {
   if (told.length === 0) return [];
   return await db.query<ActivitySince>(sql`
     select greatest(coalesce(counted.total, 0) - told.told_count, 0)::bigint as fresh,

@@ -57,8 +57,8 @@ describe('mail about what needs attention', () => {
     const customer = { email: `buyer${orders}@person.example`, first_name: 'Ada' };
     return (await shop.post('/v1/orders', { channel_order_id: `SO-${orders}`, customer })).body.id;
   }
-  /** What the worker does at each turn, so many minutes from now. */
-  async function turn(minutes = 0, stepMs = 5_000) {
+  /** What the worker does each time, so many minutes from now. */
+  async function runWorker(minutes = 0, stepMs = 5_000) {
     const now = minutes === 0 ? null : new Date(Date.now() + minutes * MINUTE_MS);
     await runMail({
       db: world.db,
@@ -80,11 +80,11 @@ describe('mail about what needs attention', () => {
   it('tells a person of new orders in one mail with a link, and nothing about the buyers', async () => {
     await order();
     await choose('orders');
-    await turn();
+    await runWorker();
     assert.equal(server.mails.length, 0, 'what happened before the choice is not told');
     await order();
     await order();
-    await turn();
+    await runWorker();
     const [mail] = server.mails;
     assert.equal(server.mails.length, 1);
     assert.deepEqual(mail?.to, [person.email]);
@@ -92,19 +92,19 @@ describe('mail about what needs attention', () => {
     assert.match(mail?.data ?? '', /Subject: .*2 new orders wait in the queue/);
     assert.match(mail?.data ?? '', /https:\/\/crownwheel\.test\/orders\n/);
     assert.doesNotMatch(mail?.data ?? '', /person\.example|Ada|SO-/);
-    await turn();
+    await runWorker();
     assert.equal(server.mails.length, 1, 'the same orders are not told twice');
   });
 
   it('writes at most once an hour about a kind, and then about all that came meanwhile', async () => {
     await choose('orders', 'conflicts');
     await order();
-    await turn();
+    await runWorker();
     await order();
     await order();
-    await turn(59);
+    await runWorker(59);
     assert.equal(server.mails.length, 1);
-    await turn(61);
+    await runWorker(61);
     assert.equal(server.mails.length, 2);
     assert.match(server.mails[1]?.data ?? '', /2 new orders wait/);
   });
@@ -112,11 +112,11 @@ describe('mail about what needs attention', () => {
   it('does not tell of what was dealt with meanwhile, nor those who did not choose it', async () => {
     await choose('orders');
     await dismissOrder(world.channel, TESTER, person.organizationId, await order(), null);
-    await turn();
+    await runWorker();
     assert.equal(server.mails.length, 0);
     await choose();
     await order();
-    await turn();
+    await runWorker();
     assert.equal(server.mails.length, 0);
   });
 
@@ -170,7 +170,7 @@ describe('mail about what needs attention', () => {
   it('is sent once by two workers at the same time', async () => {
     await choose('orders');
     await order();
-    await Promise.all([turn(), turn(), turn()]);
+    await Promise.all([runWorker(), runWorker(), runWorker()]);
     assert.equal(server.mails.length, 1);
   });
 
@@ -178,12 +178,12 @@ describe('mail about what needs attention', () => {
     await choose('orders');
     await order();
     server.behave('refuse for now');
-    await turn();
+    await runWorker();
     assert.partialDeepStrictEqual(await stored(), [{ status: 'pending', attempts: 1 }]);
-    await turn();
+    await runWorker();
     assert.partialDeepStrictEqual(await stored(), [{ attempts: 1 }], 'not before its time');
     server.behave('accept');
-    await turn(1);
+    await runWorker(1);
     assert.equal(server.mails.length, 1);
     assert.partialDeepStrictEqual(await stored(), [{ status: 'sent', attempts: 2 }]);
     assert.deepEqual(givenUp, []);
@@ -193,7 +193,7 @@ describe('mail about what needs attention', () => {
     await choose('orders');
     await order();
     server.behave('refuse for good');
-    await turn();
+    await runWorker();
     assert.partialDeepStrictEqual(await stored(), [{ status: 'failed', attempts: 1 }]);
     assert.partialDeepStrictEqual(givenUp, [{ attempts: 1 }]);
     assert.match(givenUp[0]?.error ?? '', /550/);
@@ -236,7 +236,7 @@ describe('mail about what needs attention', () => {
     await choose('orders');
     await order();
     server.behave('hang');
-    await turn(0, 100);
+    await runWorker(0, 100);
     assert.partialDeepStrictEqual(await stored(), [{ status: 'pending', attempts: 1 }]);
   });
 

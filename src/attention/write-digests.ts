@@ -20,19 +20,19 @@ const BADGES: Record<MailKind, string> = {
 };
 
 type Subscription = { userId: string; organizationId: string; kind: MailKind; toldHour: Date; toldCount: number };
-/** What is new for a subscription, and how far it was told before. */
+/** What is new for a subscription, and how far its person was notified before. */
 type News = Subscription & { fresh: number; isMailed: boolean; hourBefore: Date; countBefore: number };
 
 /**
- * Writes one mail for each person about everything new of the kinds that they chose. A mail and how far the person was told
- * are one commit, so that nothing is told twice and nothing is left out. What was dealt with meanwhile is not told.
+ * Writes one mail for each person about everything new of the kinds that they chose. A mail and how far the person was
+ * notified are one commit, so that nothing is sent twice and nothing is left out. What was dealt with meanwhile is left out.
  */
 export async function writeDigests(db: Database, now: Date | null, signal?: AbortSignal): Promise<void> {
   let after = { userId: '', kind: '' };
   for (;;) {
     const batch = await dueSubscriptions(db, after, now);
     const news = await newsFor(db, batch);
-    if (news.length > 0) await db.transaction((tx) => tell(tx, news, now));
+    if (news.length > 0) await db.transaction((tx) => queueMails(tx, news, now));
     const last = batch.at(-1);
     if (last === undefined || batch.length < BATCH_LIMIT || signal?.aborted) return;
     after = last;
@@ -79,18 +79,18 @@ const NEWS_COLUMNS = {
 } as const;
 const MAIL_COLUMNS = { id: 'text', organizationId: 'text', userId: 'text', counts: 'text' } as const;
 
-/** Leaves out what another worker has told meanwhile. */
-async function tell(tx: Transaction, news: News[], now: Date | null): Promise<void> {
-  const told = await tx.query<{ userId: string; kind: MailKind }>(sql`
+/** Leaves out what another worker has queued meanwhile. */
+async function queueMails(tx: Transaction, news: News[], now: Date | null): Promise<void> {
+  const queued = await tx.query<{ userId: string; kind: MailKind }>(sql`
     update mail_subscriptions s set told_hour = rows.told_hour, told_count = rows.told_count,
       mailed_at = case when rows.is_mailed then ${clockTime(now)} else s.mailed_at end
     from ${unnestRows('rows', news, NEWS_COLUMNS)}
     where s.user_id = rows.user_id and s.kind = rows.kind
       and s.told_hour = rows.hour_before and s.told_count = rows.count_before
     returning s.user_id as "userId", s.kind`);
-  const isTold = (one: News) => told.some(({ userId, kind }) => userId === one.userId && kind === one.kind);
+  const isQueued = (one: News) => queued.some(({ userId, kind }) => userId === one.userId && kind === one.kind);
   const people = Map.groupBy(
-    news.filter((one) => one.isMailed && isTold(one)),
+    news.filter((one) => one.isMailed && isQueued(one)),
     ({ userId }) => userId,
   );
   const mails = [...people].map(([userId, kinds]) => ({

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actor.ts';
 import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
-import type { Transaction } from '../db/database.ts';
+import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { type BulkAudit, changeItems } from './change-items.ts';
 import { summarizeItems } from './lists/stock-summary.ts';
@@ -38,6 +38,18 @@ export async function setPublished(
     },
     onProgress,
   );
+}
+
+/** Items that are on a channel or were once, and whether they are now. */
+export async function readPublications(
+  db: Queryable,
+  integrationId: string,
+  itemIds: readonly string[],
+): Promise<Map<string, boolean>> {
+  const rows = await db.query<{ itemId: string; isOn: boolean }>(sql`
+    select item_id as "itemId", is_on as "isOn" from publications
+    where integration_id = ${integrationId} and item_id = any(${[...itemIds]}::text[])`);
+  return new Map(rows.map(({ itemId, isOn }) => [itemId, isOn]));
 }
 
 /**

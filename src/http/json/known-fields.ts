@@ -1,7 +1,7 @@
 import { ARRAY_CLOSE, ARRAY_OPEN, COMMA, JsonCursor, OBJECT_CLOSE, OBJECT_OPEN, QUOTE } from './json-tokens.ts';
 import { readOpenValue } from './open-value.ts';
 import { isOpen, partOf, type Shape } from './shape.ts';
-import type { Place, UnknownNames } from './unknown-names.ts';
+import type { JsonPath, UnknownNames } from './unknown-names.ts';
 
 /**
  * Parses a text as JSON.parse does, but builds only what the shape knows: members of other names are passed over and noted, of
@@ -18,7 +18,7 @@ export function* readKnownFields(text: string, shape: Shape, unknown: UnknownNam
 type Reading = { cursor: JsonCursor; unknown: UnknownNames };
 
 /** Goes only as deep as the shape. */
-function* readValue(reading: Reading, shape: Shape, place: Place): Generator<void, unknown> {
+function* readValue(reading: Reading, shape: Shape, at: JsonPath): Generator<void, unknown> {
   const { cursor } = reading;
   if (cursor.isPauseDue()) yield;
   switch (cursor.peek()) {
@@ -26,14 +26,14 @@ function* readValue(reading: Reading, shape: Shape, place: Place): Generator<voi
       return yield* cursor.string();
     case OBJECT_OPEN: {
       const properties = partOf(shape, 'properties');
-      if (properties !== undefined) return yield* readObject(reading, properties, place);
+      if (properties !== undefined) return yield* readObject(reading, properties, at);
       if (isOpen(shape, 'object')) return yield* readOpenValue(cursor);
       yield* cursor.skipValue();
       return {};
     }
     case ARRAY_OPEN: {
       const items = partOf(shape, 'items');
-      if (items !== undefined) return yield* readArray(reading, items, partOf(shape, 'maxItems'), place);
+      if (items !== undefined) return yield* readArray(reading, items, partOf(shape, 'maxItems'), at);
       if (isOpen(shape, 'array')) return yield* readOpenValue(cursor);
       yield* cursor.skipValue();
       return [];
@@ -46,7 +46,7 @@ function* readValue(reading: Reading, shape: Shape, place: Place): Generator<voi
 function* readObject(
   reading: Reading,
   properties: Record<string, Shape>,
-  place: Place,
+  at: JsonPath,
 ): Generator<void, Record<string, unknown>> {
   const { cursor, unknown } = reading;
   const object: Record<string, unknown> = {};
@@ -56,11 +56,11 @@ function* readObject(
     const key = yield* cursor.key();
     const shape = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (shape === undefined) {
-      unknown.add(place, key, properties);
+      unknown.add(at, key, properties);
       yield* cursor.skipValue();
     }
     // Of two members of one name the last counts.
-    else object[key] = yield* readValue(reading, shape, { parent: place, name: key });
+    else object[key] = yield* readValue(reading, shape, { parent: at, name: key });
   } while (cursor.take(COMMA));
   cursor.expect(OBJECT_CLOSE);
   return object;
@@ -70,7 +70,7 @@ function* readArray(
   reading: Reading,
   items: Shape,
   maxItems = Number.POSITIVE_INFINITY,
-  place: Place,
+  at: JsonPath,
 ): Generator<void, unknown[]> {
   const { cursor } = reading;
   const array: unknown[] = [];
@@ -78,7 +78,7 @@ function* readArray(
   if (cursor.take(ARRAY_CLOSE)) return array;
   do {
     if (array.length > maxItems) yield* cursor.skipValue();
-    else array.push(yield* readValue(reading, items, { parent: place, name: array.length }));
+    else array.push(yield* readValue(reading, items, { parent: at, name: array.length }));
   } while (cursor.take(COMMA));
   cursor.expect(ARRAY_CLOSE);
   return array;

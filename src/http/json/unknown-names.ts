@@ -12,7 +12,7 @@ export type UnknownName = {
 };
 
 /** Where a container stands in the body; null is the body itself. Paths are put together only for names that are kept. */
-export type Place = { parent: Place; name: string | number } | null;
+export type JsonPath = { parent: JsonPath; name: string | number } | null;
 
 /**
  * The unknown names of one request, in the order in which they were met, each once. Their number and their bytes are
@@ -24,14 +24,14 @@ export class UnknownNames {
   isCut = false;
   private bytes = 0;
 
-  add(place: Place, name: string, known: Readonly<Record<string, unknown>>): void {
+  add(at: JsonPath, name: string, known: Readonly<Record<string, unknown>>): void {
     if (this.isCut) return;
     // Escaped, a name is never shorter; a name of megabytes need not be escaped to be too long.
     if (name.length > IGNORED_BYTES_LIMIT) {
       this.isCut = true;
       return;
     }
-    const parent = escaped(parentPath(place));
+    const parent = escaped(parentPath(at));
     const path = parent + escaped(name);
     if (this.names.some((one) => one.path === path)) return;
     const bytes = path.length + (this.names.length === 0 ? 0 : SEPARATOR.length);
@@ -56,13 +56,13 @@ const SEPARATOR = ', ';
 const ELLIPSIS = '%E2%80%A6';
 
 /** Finds the names in a parsed value that its shape does not know. What may have any shape has none of them. */
-export function findUnknownNames(value: unknown, shape: Shape, into: UnknownNames, place: Place = null): void {
+export function findUnknownNames(value: unknown, shape: Shape, into: UnknownNames, at: JsonPath = null): void {
   if (value === null || typeof value !== 'object' || into.isCut) return;
   if (Array.isArray(value)) {
     const items = partOf(shape, 'items');
     if (items === undefined || !mayHaveNames(items)) return;
     for (let index = 0; index < value.length && !into.isCut; index++) {
-      findUnknownNames(value[index], items, into, { parent: place, name: index });
+      findUnknownNames(value[index], items, into, { parent: at, name: index });
     }
     return;
   }
@@ -71,9 +71,9 @@ export function findUnknownNames(value: unknown, shape: Shape, into: UnknownName
   for (const name of Object.keys(value)) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const inner = (value as Record<string, unknown>)[name];
-    if (known === undefined) into.add(place, name, properties);
+    if (known === undefined) into.add(at, name, properties);
     else if (inner !== null && typeof inner === 'object') {
-      findUnknownNames(inner, known, into, { parent: place, name });
+      findUnknownNames(inner, known, into, { parent: at, name });
     }
     if (into.isCut) return;
   }
@@ -83,11 +83,11 @@ function mayHaveNames(shape: Shape): boolean {
   return partOf(shape, 'properties') !== undefined || partOf(shape, 'items') !== undefined;
 }
 
-function parentPath(place: Place): string {
-  return place === null ? '' : `${pathOf(place)}.`;
+function parentPath(at: JsonPath): string {
+  return at === null ? '' : `${pathOf(at)}.`;
 }
 
-function pathOf({ parent, name }: NonNullable<Place>): string {
+function pathOf({ parent, name }: NonNullable<JsonPath>): string {
   if (typeof name === 'number') return `${parent === null ? '' : pathOf(parent)}[${name}]`;
   return parentPath(parent) + name;
 }

@@ -46,15 +46,15 @@ export async function* exportStock(
     const byId = new Map(items.map((item) => [item.id, item]));
     // One that was deleted meanwhile is left out.
     const shown = rows.flatMap((row) => byId.get(row.id) ?? []);
-    const place = { locationOf: (id: string) => names.get(id) ?? '', publicUrl };
-    yield writeCsv(shown.map((item) => columns.map((column) => cellOf(column, item, place))));
+    const context = { locationOf: (id: string) => names.get(id) ?? '', publicUrl };
+    yield writeCsv(shown.map((item) => columns.map((column) => cellOf(column, item, context))));
     position = { value: last.sortValue, id: last.id };
   }
 }
 
-type Place = { locationOf: (id: string) => string; publicUrl: string };
+type CellContext = { locationOf: (id: string) => string; publicUrl: string };
 
-function cellOf(column: StockColumn, item: StockValues, { locationOf, publicUrl }: Place): string {
+function cellOf(column: StockColumn, item: StockValues, { locationOf, publicUrl }: CellContext): string {
   const value = fieldOf(column, item);
   if (value === null || value === undefined) return '';
   if (column.name === 'location') return locationOf(String(value));

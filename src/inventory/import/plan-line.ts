@@ -65,7 +65,7 @@ export function planLine(reading: LineReading, { line, cells, repeats }: ImportL
     try {
       const value = readCell(column, cell);
       if (column.target === 'attribute') attributes[column.name] = value;
-      else place(planned, reading, column.name, value);
+      else setField(planned, reading, column.name, value);
     } catch (error) {
       if (!(error instanceof CellError)) throw error;
       planned.errors.push({
@@ -99,7 +99,7 @@ function readCell(column: StockColumn, cell: string): unknown {
   }
 }
 
-function place(planned: PlannedLine, reading: LineReading, name: string, value: unknown): void {
+function setField(planned: PlannedLine, reading: LineReading, name: string, value: unknown): void {
   switch (name) {
     case 'stock_number':
       planned.stockNumber = String(value);

@@ -18,7 +18,7 @@ import type { PhotoFiles } from '../photos/photo-files.ts';
  * 3. Add it to service/stock-job-kinds.ts.
  * 4. Start one with `startJob(db, actor, { organizationId, kind, title, parameters, … })` of job-queue.ts.
  *
- * The engine brings the rest: lease and fence, one job of a dealer after the other, dealers in turn, progress, cancel,
+ * The engine brings the rest: lease and fence, one job of a dealer after the other, dealers round-robin, progress, cancel,
  * errors, the audit row, the live feed, retries.
  */
 export type StockJobKind<Work = unknown> = {

@@ -29,7 +29,7 @@ const FAULT_PAUSE_SECONDS = 2;
 /** Faults in a row that end a job. */
 const ATTEMPTS_LIMIT = 5;
 /** Of one job; the rest is counted in the result. */
-export const JOB_ERRORS_LIMIT = 20_000;
+const JOB_ERRORS_LIMIT = 20_000;
 
 const UNEXPECTED = 'Something went wrong on our side. What was done before stays; start it again to complete it.';
 
@@ -43,7 +43,7 @@ export type RunOptions = {
   onFault?: (error: unknown) => void;
 };
 
-/** Runs batches of all dealers in turn until no job is left or the signal ends it; returns how many batches ran. */
+/** Runs batches of all dealers, round-robin, until no job is left or the signal ends it; returns how many batches ran. */
 export async function runStockJobs(
   context: StockJobContext,
   kinds: StockJobKinds,

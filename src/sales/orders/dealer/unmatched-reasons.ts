@@ -2,8 +2,9 @@ import type { UnmatchedReason } from '../../../contract/dashboard/orders/order-l
 import type { Order } from '../../../contract/resources/order.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
-import { presenceOn } from '../../../inventory/channel-presence.ts';
+
 import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
+import { readPublications } from '../../../inventory/publications.ts';
 import { holdingReservations } from '../../../inventory/units/item-reservations.ts';
 
 /** Why a line has no item, as it stands now: stock that was taken when the order came may be free again. */
@@ -28,7 +29,7 @@ export async function unmatchedReasons(
 ): Promise<Map<string, Unmatched>> {
   const lines = order.lines.filter(({ match }) => match === null);
   const named = lines.flatMap((line) => namedItem(line, items)?.id ?? []);
-  const presence = await presenceOn(db, integrationId, named);
+  const publications = await readPublications(db, integrationId, named);
   const holders = await holdersOf(db, named, order.id);
   const reservations = await reservationsHolding(db, named);
   return new Map(
@@ -39,7 +40,7 @@ export async function unmatchedReasons(
       return [
         line.id,
         {
-          reason: reasonOf(line, item, available, presence),
+          reason: reasonOf(line, item, available, publications),
           available,
           heldBy: holders.get(item?.id ?? '') ?? [],
           reservedBy: reserving.flatMap(({ isOver, reservationId, reference, expiresAt }) =>
@@ -62,11 +63,11 @@ function reasonOf(
   line: Line,
   item: ItemSummary | null,
   available: number,
-  presence: Map<string, boolean>,
+  publications: Map<string, boolean>,
 ): UnmatchedReason {
   if (line.listing_id === null && line.part_id === null) return 'unnamed';
   if (item === null) return 'unknown';
-  const isOn = presence.get(item.id);
+  const isOn = publications.get(item.id);
   if (isOn === undefined || (item.kind === 'part' && !isOn)) return 'off_channel';
   if (available >= line.quantity) return 'free';
   if (available > 0) return 'too_few';
