@@ -3,9 +3,9 @@ import type { AttackResult } from './run.ts';
 
 /** What the full run wants on a quiet machine. */
 export const PAUSE_LIMIT_MS = 100;
-export const P99_FACTOR_LIMIT = 2;
+const P99_FACTOR_LIMIT = 2;
 /** Below this a p99 is served well, whatever it was in peace. */
-export const P99_FINE_MS = 25;
+const P99_FINE_MS = 25;
 /** README names this figure for sizing: a node needs it beside what it takes in peace. */
 export const GROWTH_LIMIT_BYTES = 640 * 1024 * 1024;
 

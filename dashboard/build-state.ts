@@ -36,7 +36,7 @@ export function sourceHash(): string {
 }
 
 /** The hash of what was built last; null if nothing was. */
-export function builtHash(): string | null {
+function builtHash(): string | null {
   try {
     return readFileSync(join(DIST_DIR, HASH_FILE), 'utf8').trim();
   } catch {

@@ -15,7 +15,7 @@ import { proxyProblem } from './http/connection/client-address.ts';
 export const ROLES = ['api', 'dashboard', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type Config = Readonly<{
@@ -66,7 +66,7 @@ export type PhotoBucket = Readonly<{
   prefix: string;
 }>;
 
-export const API_KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
+const API_KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
 export const SECRET_KEY_MIN_LENGTH = 32;
 
 type Environment = Record<string, string | undefined>;

@@ -2,7 +2,6 @@ import { exponentOf } from '../../src/contract/currencies.ts';
 
 /** Money, dates and numbers, in the locale of the person's browser. The one place that formats them. */
 const numbers = new Intl.NumberFormat();
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const exactTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
@@ -68,10 +67,6 @@ export function formatDuration(ms: number): string {
   if (ms < 60_000) return `${formatNumber(Math.round(ms / 100) / 10)} s`;
   if (ms < 3_600_000) return `${formatNumber(Math.round(ms / 60_000))} min`;
   return `${formatNumber(Math.round(ms / 360_000) / 10)} h`;
-}
-
-export function formatDate(at: string | Date): string {
-  return dates.format(new Date(at));
 }
 
 export function formatTime(at: string | Date): string {

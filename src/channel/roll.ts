@@ -90,7 +90,7 @@ export async function isRolling(tx: Transaction, integrationId: string): Promise
 }
 
 /** Removes some of the documents in versions that nobody reads; answers how many, or less than the limit if none is left. */
-export async function removeUnkeptDocuments(tx: Transaction, integrationId: string): Promise<number> {
+async function removeUnkeptDocuments(tx: Transaction, integrationId: string): Promise<number> {
   // Under the clock no roll begins or ends.
   await lockClocks(tx, [integrationId]);
   const rows = await tx.query(sql`

@@ -24,7 +24,7 @@ const SOCKET_PORT = 5432;
  * the server's configuration, `alter role … set`, `alter database … set` and the URL. Otherwise one variable in the
  * environment (`PGOPTIONS='-c synchronous_commit=off'`) would lose orders that we acknowledged.
  */
-export const SESSION_SETTINGS = {
+const SESSION_SETTINGS = {
   // A commit that we answered for is on disk, and with a synchronous standby on that one's disk too.
   synchronous_commit: 'on',
   // Lock order and retries are written for this isolation level.

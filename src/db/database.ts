@@ -148,7 +148,7 @@ export async function inTransaction<Result>(
 }
 
 /** True when the server refused the statement and the connection is still good. */
-export function isSqlError(error: unknown): error is pg.DatabaseError {
+function isSqlError(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && error.code !== STALE_PLAN && !isConnectionEnd(error.code);
 }
 

@@ -137,7 +137,7 @@ export function SortField<Row>(props: {
   );
 }
 
-export function LayoutSwitch({ state }: { state: ListState & ListStateSetters }) {
+function LayoutSwitch({ state }: { state: ListState & ListStateSetters }) {
   const isCards = state.layout === 'cards';
   const label = isCards ? 'Show as a table' : 'Show as cards';
   return (

@@ -8,7 +8,7 @@ export const LIVE_STREAM_TYPE = 'text/event-stream';
  * The kinds of things whose changes the dashboard is told of. The ids say which; null means "many, read anew". A page
  * names the kinds that it shows (see dashboard/src/api/live.ts).
  */
-export const CHANGE_KINDS = [
+const CHANGE_KINDS = [
   'account',
   'team',
   'organization',

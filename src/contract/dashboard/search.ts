@@ -4,16 +4,7 @@ import { operation } from './operation.ts';
 const SEARCH_LENGTH_LIMIT = 200;
 
 /** What a search over everything can find. A page for each is in dashboard/src/paths.ts. */
-export const FOUND_KINDS = [
-  'watch',
-  'part',
-  'order',
-  'customer',
-  'integration',
-  'event',
-  'delivery',
-  'request',
-] as const;
+const FOUND_KINDS = ['watch', 'part', 'order', 'customer', 'integration', 'event', 'delivery', 'request'] as const;
 export type FoundKind = (typeof FOUND_KINDS)[number];
 
 export const Found = Type.Object(

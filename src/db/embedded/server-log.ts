@@ -1,7 +1,7 @@
 import { copyFile, readFile, stat, truncate } from 'node:fs/promises';
 
 /** The log of the embedded server: one file, and one older one beside it. */
-export const LOG_LIMIT_BYTES = 10_000_000;
+const LOG_LIMIT_BYTES = 10_000_000;
 
 /**
  * Moves a log that has grown too large into the older file; returns the offset at which new lines will begin. The

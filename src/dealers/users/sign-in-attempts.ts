@@ -10,7 +10,7 @@ import { networkOf } from './client-network.ts';
  */
 export const ATTEMPTS_PER_ACCOUNT = 10;
 /** More than for an account: a whole shop may sign in from one address. */
-export const ATTEMPTS_PER_ADDRESS = 50;
+const ATTEMPTS_PER_ADDRESS = 50;
 const WINDOW_MINUTES = 15;
 const PRUNE_LIMIT_ROWS = 1_000;
 

@@ -79,7 +79,6 @@ export const STRAPS: Record<ValueOf<'bracelet_color'>, { base: string; dark: str
 };
 
 export const LUME = '#eef3df';
-export const VINTAGE_LUME = '#e9d6a6';
 export const BLUED_STEEL = '#1f3f8f';
 
 /** Whether white print reads better on it than black. */

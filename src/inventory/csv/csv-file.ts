@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 
 export const CSV_BYTES_LIMIT = IMPORT_FILE_LIMIT_MB * 1_048_576;
 export const CSV_LINES_LIMIT = IMPORT_LINES_LIMIT;
-export const CSV_COLUMNS_LIMIT = 200;
+const CSV_COLUMNS_LIMIT = 200;
 /** Longer than the longest field that an item has. */
 const CSV_LINE_CHARACTERS_LIMIT = 200_000;
 

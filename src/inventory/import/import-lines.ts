@@ -1,4 +1,3 @@
-import type { StockJobCount } from '../../contract/dashboard/stock/jobs.ts';
 import type { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -86,9 +85,6 @@ export async function itemsOfLines(
   );
   return new Map(items.map((item) => [item.stockNumber, item]));
 }
-
-/** The counts of a batch of lines. */
-export type LineCounts = Partial<Record<StockJobCount, number>>;
 
 export function errorsOf({ line, stockNumber }: PlannedLine, errors: LineError[]): JobError[] {
   return errors.map(({ field, message }) => ({

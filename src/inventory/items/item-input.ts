@@ -13,7 +13,7 @@ import { WatchAttributes } from '../../contract/resources/listing.ts';
 import { PartAttributes } from '../../contract/resources/part.ts';
 
 export const AMOUNT_MAX = AMOUNT_LIMIT;
-export const UNITS_MAX = UNITS_LIMIT;
+const UNITS_MAX = UNITS_LIMIT;
 
 const fields = {
   stockNumber: Type.String({ minLength: 1, maxLength: STOCK_NUMBER_LENGTH_LIMIT }),

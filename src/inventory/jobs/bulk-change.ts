@@ -41,7 +41,7 @@ function parametersOf(job: RunningJob): BulkChangeParameters {
 }
 
 /** What the change makes of one item; null leaves it as it is. */
-export function decisionOf(change: BulkChange): Decide {
+function decisionOf(change: BulkChange): Decide {
   switch (change.action) {
     case 'publish':
     case 'unpublish':

@@ -214,7 +214,7 @@ async function asDealer(
 }
 
 /** What the dealer can change of an order. The reason of a cancellation stands in the order: it may be about a person. */
-export function auditedValues(order: Order): Values {
+function auditedValues(order: Order): Values {
   const matches = order.lines.map((line) => [line.id, line.match?.id ?? null]);
   return { status: order.status, customerId: order.customer_id, matches: Object.fromEntries(matches) };
 }

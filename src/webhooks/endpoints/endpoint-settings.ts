@@ -9,7 +9,7 @@ import type { SsrfGuard } from '../sending/ssrf-guard.ts';
 import type { SecretEncryption } from './secret-encryption.ts';
 import { makeSecret } from './signing-secrets.ts';
 
-export const SUBSCRIPTION_LIMIT = 100;
+const SUBSCRIPTION_LIMIT = 100;
 
 /** The URL as it is stored, and the signing secret if one was made for it. */
 export type SetUrl = { url: string | null; secret: string | null };

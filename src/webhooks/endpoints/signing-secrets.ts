@@ -105,7 +105,7 @@ export async function makeSecret(
 }
 
 /** Locks the endpoint, so that changes of its settings come one after the other; false if there is none. */
-export async function lockEndpoint(tx: Transaction, integrationId: string): Promise<boolean> {
+async function lockEndpoint(tx: Transaction, integrationId: string): Promise<boolean> {
   const rows = await tx.query(sql`
     select integration_id from webhook_endpoints where integration_id = ${integrationId} for update`);
   return rows.length === 1;

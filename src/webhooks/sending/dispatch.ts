@@ -8,7 +8,7 @@ import { webhookHeaders } from './webhook-headers.ts';
 const TAKEOVER_LIMIT = 3;
 
 /** Nothing was sent, and the receiver is not to blame: none of the endpoint's secrets can be used here. */
-export class UnsignableError extends Error {
+class UnsignableError extends Error {
   constructor(integrationId: string, cause: unknown) {
     super(`webhooks of ${integrationId} wait: there is no secret that they could be signed with here`, { cause });
   }

@@ -11,7 +11,7 @@ import { DEMO_WATCHES } from '../../../src/demo/catalogue/watches.ts';
 export type RowOwner = { organizationId: string; integrationId: string };
 
 /** So many rows of each rare kind, however many rows there are. */
-export const RARE_ROWS = 10;
+const RARE_ROWS = 10;
 export const RARE_LOCATION = 'Vault';
 
 /** One statement inserts so many. */

@@ -76,7 +76,7 @@ export function RowCheckbox<Row>(props: RowsProps<Row> & { row: Row; index: numb
   );
 }
 
-export function PageCheckbox<Row>({ rows = [], selection, idOf }: RowsProps<Row>) {
+function PageCheckbox<Row>({ rows = [], selection, idOf }: RowsProps<Row>) {
   const selected = rows.filter((row) => selection?.has(idOf(row))).length;
   return (
     <Checkbox

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { EVENT_TYPES } from '../../event-types.ts';
 import { EXPECTED_ANNOTATION } from '../../openapi/openapi-schemas.ts';
-import { listOf, listQuery } from '../list.ts';
+import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
-import { Count, timeFilters } from '../orders/orders.ts';
+import { timeFilters } from '../orders/orders.ts';
 import { nullable, oneOf } from '../schema-parts.ts';
 import {
   DELIVERY_STATUS_LABELS,

@@ -5,8 +5,8 @@ import { operation } from '../operation.ts';
 import { timeFilters } from '../orders/orders.ts';
 import { nullable, oneOf } from '../schema-parts.ts';
 
-export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
-export const LOGGED_METHODS = ['GET', 'POST', 'HEAD'] as const;
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
+const LOGGED_METHODS = ['GET', 'POST', 'HEAD'] as const;
 
 export const ApiRequest = Type.Object(
   {

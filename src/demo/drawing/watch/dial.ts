@@ -83,12 +83,12 @@ function dialOutline(look: Look, frame: Frame): (fill: string) => string {
 }
 
 /** Half the sides of a rectangular dial. */
-export function boxOf(frame: Frame): { width: number; height: number } {
+function boxOf(frame: Frame): { width: number; height: number } {
   return { width: frame.halfWidth - 56, height: frame.halfHeight - 40 };
 }
 
 /** The point of an hour on the dial, so far from its edge; on a rectangle it lies on a smaller rectangle. */
-export function spot(look: Look, frame: Frame, angle: number, inset: number): Point {
+function spot(look: Look, frame: Frame, angle: number, inset: number): Point {
   if (look.shape !== 'rectangle') return at(angle, frame.dial - inset);
   const box = boxOf(frame);
   const width = box.width - inset;

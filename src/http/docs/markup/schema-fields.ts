@@ -67,7 +67,7 @@ export function fieldList(fields: readonly Field[], site: Site, { marksRequired 
   )}</dl>`;
 }
 
-export function typeText(schema: JsonSchema): string {
+function typeText(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return 'enum';

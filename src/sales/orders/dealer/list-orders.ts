@@ -1,3 +1,4 @@
+import type { CappedCount } from '../../../contract/dashboard/list.ts';
 import type { OrderStatus } from '../../../contract/states/order-states.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { FOUND_LIMIT, type Matches, matchWords } from '../../../db/search-words.ts';
@@ -98,10 +99,7 @@ export async function listDealerOrders(db: Queryable, page: OrderPage): Promise<
 }
 
 /** How many orders match; counting stops at a limit. */
-export async function countDealerOrders(
-  db: Queryable,
-  filter: OrderFilter,
-): Promise<{ value: number; isCapped: boolean }> {
+export async function countDealerOrders(db: Queryable, filter: OrderFilter): Promise<CappedCount> {
   return await countListed(db, ORDERS, await listedFilter(db, filter));
 }
 
