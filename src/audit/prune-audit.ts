@@ -1,8 +1,8 @@
+import { DAY_MS } from '../contract/timestamps.ts';
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 
-const DAY_MS = 86_400_000;
 /** Rows in one statement, so that pruning never holds much at a time. */
 const PRUNE_LIMIT = 1_000;
 

@@ -1,6 +1,6 @@
 import type { AuditAction, AuditActorKind, AuditObjectKind } from '../contract/audit-actions.ts';
 import { UNDO_LIMIT_DAYS } from '../contract/dashboard/limits.ts';
-import { COUNT_LIMIT } from '../contract/dashboard/list.ts';
+import { type CappedCount, COUNT_LIMIT, cappedCount } from '../contract/dashboard/list.ts';
 import type { Queryable } from '../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
@@ -84,14 +84,14 @@ export async function listAudit(db: Queryable, page: AuditPage): Promise<AuditRo
 }
 
 /** How many rows match; counting stops at COUNT_LIMIT. */
-export async function countAudit(db: Queryable, filter: AuditFilter): Promise<{ value: number; isCapped: boolean }> {
+export async function countAudit(db: Queryable, filter: AuditFilter): Promise<CappedCount> {
   const [row] = await db.query<{ count: number }>(
     plannedAnew(sql`
       select count(*)::integer as count from (
         select from audit_log a where ${conditionOf(filter)} limit ${COUNT_LIMIT + 1}) counted`),
   );
   const count = row?.count ?? 0;
-  return { value: Math.min(count, COUNT_LIMIT), isCapped: count > COUNT_LIMIT };
+  return cappedCount(count, COUNT_LIMIT);
 }
 
 /** What an undo must know of the change. */

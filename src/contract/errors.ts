@@ -1,3 +1,5 @@
+import { IDEMPOTENCY_RETENTION_HOURS, RESERVATION_RETENTION_DAYS } from './limits.ts';
+
 /**
  * The error catalogue: the one list of everything that can go wrong on the wire. The envelope, OpenAPI and the
  * page at /docs/api/errors are all made from it, and only its codes can be thrown.
@@ -126,7 +128,7 @@ const entries = {
     status: 409,
     type: 'idempotency_error',
     message: 'This Idempotency-Key was already used for a different request.',
-    cause: 'Within 24 hours, the same key came with another body or on another path.',
+    cause: `Within ${IDEMPOTENCY_RETENTION_HOURS} hours, the same key came with another body or on another path.`,
     recovery: 'Use a new key for a new operation; send the identical body to repeat the old one.',
   },
   duplicate_channel_order_id: {
@@ -187,8 +189,7 @@ const entries = {
     status: 404,
     type: 'not_found',
     message: 'No reservation with this id.',
-    cause:
-      'The id is unknown, malformed, or belongs to another dealer or integration; or the reservation ended more than 30 days ago.',
+    cause: `The id is unknown, malformed, or belongs to another dealer or integration; or the reservation ended more than ${RESERVATION_RETENTION_DAYS} days ago.`,
     recovery: 'List again with `GET /v1/reservations`, or reserve anew.',
   },
   not_ready: {

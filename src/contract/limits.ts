@@ -54,6 +54,8 @@ export const PAGE_LIMIT_MAX = 250;
 /** Of one read by `ids`. */
 export const READ_IDS_LIMIT = 250;
 
+/** How far back the events of an integration can be read. */
+export const EVENT_LOG_DAYS = 30;
 /** How long API requests can be looked up. */
 export const REQUEST_LOG_DAYS = 7;
 /**

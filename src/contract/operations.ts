@@ -2,7 +2,13 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { valuesOf } from './catalogue.ts';
 import type { ErrorCode } from './errors.ts';
 import { EVENT_TYPES } from './event-types.ts';
-import { BODY_LIMIT_BYTES, BULK_BODY_LIMIT_BYTES, CHANNEL_ORDER_ID_LENGTH_LIMIT } from './limits.ts';
+import {
+  BODY_LIMIT_BYTES,
+  BULK_BODY_LIMIT_BYTES,
+  CHANNEL_ORDER_ID_LENGTH_LIMIT,
+  EVENT_LOG_DAYS,
+  RESERVATION_RETENTION_DAYS,
+} from './limits.ts';
 import {
   BulkInput,
   BulkResult,
@@ -270,8 +276,7 @@ export const OPERATIONS = {
     path: '/v1/events',
     tag: 'Events',
     summary: 'List events',
-    description:
-      'The events of the last 30 days, newest first, whether or not a webhook carried them. Removals (a part off the channel, a deleted item) are learnt here: a lossless sync reads this list and the lists with `updated_after`; after more than 30 days away it lists anew.',
+    description: `The events of the last ${EVENT_LOG_DAYS} days, newest first, whether or not a webhook carried them. Removals (a part off the channel, a deleted item) are learnt here: a lossless sync reads this list and the lists with \`updated_after\`; after more than ${EVENT_LOG_DAYS} days away it lists anew.`,
     query: Type.Object({
       limit: limitParameter,
       after: afterParameter,
@@ -415,7 +420,7 @@ export const OPERATIONS = {
     path: '/v1/reservations/{id}',
     tag: 'Reservations',
     summary: 'Read a reservation',
-    description: 'One reservation that this integration made. It can be read for 30 days after it has ended.',
+    description: `One reservation that this integration made. It can be read for ${RESERVATION_RETENTION_DAYS} days after it has ended.`,
     params: reservationIdParameter,
     hasEtag: true,
     success: { status: 200, description: 'The reservation.', schema: Reservation, example: reservationExample },
@@ -544,7 +549,7 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** The errors of every read with a key. */
-export const READ_ERRORS: readonly ErrorCode[] = ['overloaded'];
+const READ_ERRORS: readonly ErrorCode[] = ['overloaded'];
 
 /** Every error code that an operation can answer with. */
 export function errorsOf(operation: Operation): ErrorCode[] {

@@ -1,3 +1,4 @@
+import { type CappedCount, cappedCount, LONG_LIST_COUNT_LIMIT } from '../contract/dashboard/list.ts';
 import type { Queryable } from '../db/database.ts';
 import { hasWords, type Matches, matchWords, rowHasWords } from '../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
@@ -26,8 +27,6 @@ export type CustomerPage = CustomerFilter & {
 
 export type ListedCustomer = CustomerName & { createdAt: Date };
 
-/** Counting stops here: beyond it a list says "1,000+". */
-const CUSTOMERS_COUNT_LIMIT = 1_000;
 const PHONE = /^[+\d][\d\s()./-]{3,}$/;
 /** Of the external ids that begin with what was typed; more say too little. */
 const FOUND_LINKS_LIMIT = 200;
@@ -49,18 +48,15 @@ export async function listCustomers(db: Queryable, page: CustomerPage): Promise<
 }
 
 /** How many customers match; counting stops at a limit. */
-export async function countCustomers(
-  db: Queryable,
-  filter: CustomerFilter,
-): Promise<{ value: number; isCapped: boolean }> {
+export async function countCustomers(db: Queryable, filter: CustomerFilter): Promise<CappedCount> {
   const found = await foundBy(db, filter);
   const [row] = await db.query<{ count: number }>(
     plannedAnew(sql`
       select count(*)::integer as count from (
-        select from customers c where ${matching(filter, found)} limit ${CUSTOMERS_COUNT_LIMIT + 1}) counted`),
+        select from customers c where ${matching(filter, found)} limit ${LONG_LIST_COUNT_LIMIT + 1}) counted`),
   );
   const count = row?.count ?? 0;
-  return { value: Math.min(count, CUSTOMERS_COUNT_LIMIT), isCapped: count > CUSTOMERS_COUNT_LIMIT };
+  return cappedCount(count, LONG_LIST_COUNT_LIMIT);
 }
 
 function matching({ organizationId, isTest }: CustomerFilter, found: Matches | null): Sql {

@@ -120,11 +120,9 @@ export async function listDeletions(db: Queryable, organizationId: string, limit
     where j.organization_id = ${organizationId} order by j.created_at desc, j.id desc limit ${limit}`);
 }
 
-export const DELETION_KEPT_DAYS = 30;
-
 /** Deletes some of the records of deletions that were done long ago; returns how many. */
 export async function pruneDeletions(db: Queryable): Promise<number> {
-  return await pruneFinishedJobs(db, 'deletion_jobs', DELETION_KEPT_DAYS);
+  return await pruneFinishedJobs(db, 'deletion_jobs');
 }
 
 /** Without an endpoint nothing is sent, and no event gets a delivery. */

@@ -1,9 +1,9 @@
+import { type CappedCount, LONG_LIST_COUNT_LIMIT } from '../contract/dashboard/list.ts';
 import type { Queryable } from '../db/database.ts';
 import { FOUND_LIMIT, type Matches, matchWords } from '../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import {
   countListed,
-  LISTED_COUNT_LIMIT,
   type ListedFilter,
   type ListedPosition,
   type ListedTable,
@@ -79,7 +79,7 @@ export async function listSales(db: Queryable, page: SalePage): Promise<ListedSa
   return page.start?.isBackwards ? rows.reverse() : rows;
 }
 
-export async function countSales(db: Queryable, filter: SaleFilter): Promise<{ value: number; isCapped: boolean }> {
+export async function countSales(db: Queryable, filter: SaleFilter): Promise<CappedCount> {
   return await countListed(db, SALES, await listedFilter(db, filter));
 }
 
@@ -88,7 +88,7 @@ export type SaleTotal = { currency: string; amount: number };
 /** What the completed sales that match come to, by currency; null if they are too many to add up. */
 export async function totalSales(db: Queryable, filter: SaleFilter): Promise<SaleTotal[] | null> {
   const completed = await listedFilter(db, { ...filter, statuses: ['completed'] });
-  const limit = LISTED_COUNT_LIMIT + 1;
+  const limit = LONG_LIST_COUNT_LIMIT + 1;
   const rows = await db.query<{ currency: string | null; amount: number; count: number }>(
     plannedAnew(sql`
       select s.currency, coalesce(sum(s.amount), 0)::bigint as amount, count(*)::integer as count
@@ -96,7 +96,7 @@ export async function totalSales(db: Queryable, filter: SaleFilter): Promise<Sal
       join sales s on s.id = page.id
       group by s.currency order by s.currency`),
   );
-  if (rows.reduce((sum, { count }) => sum + count, 0) > LISTED_COUNT_LIMIT) return null;
+  if (rows.reduce((sum, { count }) => sum + count, 0) > LONG_LIST_COUNT_LIMIT) return null;
   return rows.flatMap(({ currency, amount }) => (currency === null || amount === 0 ? [] : [{ currency, amount }]));
 }
 

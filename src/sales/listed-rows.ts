@@ -1,3 +1,4 @@
+import { type CappedCount, cappedCount, LONG_LIST_COUNT_LIMIT } from '../contract/dashboard/list.ts';
 import type { Queryable } from '../db/database.ts';
 import { hasWords, type Matches, rowHasWords, type WordSearch } from '../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
@@ -32,8 +33,6 @@ export type ListedPage = ListedFilter & {
   limit: number;
 };
 
-/** Counting stops here: beyond it a list says "1,000+". */
-export const LISTED_COUNT_LIMIT = 1_000;
 /** Of a common word fewer are counted: the list says "100+". */
 const COMMON_COUNT_LIMIT = 100;
 
@@ -41,8 +40,8 @@ const COMMON_COUNT_LIMIT = 100;
 const WALK_LIMIT = 500;
 
 /**
- * Reads a page of rows by their ids. A common word fills it from the first rows of the list; the index of words would gather
- * every match and sort them.
+ * Reads a page of rows by their ids. A common word fills it from the first rows of the list; the index of words would
+ * find every match and sort them.
  */
 export async function readListed<Row>(
   of: ListedTable,
@@ -53,11 +52,11 @@ export async function readListed<Row>(
   const { words } = page.found;
   const rows = await read(walkedRows(of, page, words));
   if (rows.length === page.limit) return rows;
-  return await read(words.isCommon ? listedRows(of, page) : gatheredRows(of, page, words));
+  return await read(words.isCommon ? listedRows(of, page) : sortedMatches(of, page, words));
 }
 
 /** All that the index finds, sorted: those that have the words are not among the first rows of the list. */
-function gatheredRows(of: ListedTable, page: ListedPage, words: WordSearch): Sql {
+function sortedMatches(of: ListedTable, page: ListedPage, words: WordSearch): Sql {
   const direction = rawSql(readsDescending(page) ? 'desc' : 'asc');
   return sql`
     with gathered as materialized (
@@ -109,15 +108,11 @@ export function readsDescending({ isDescending, start }: Pick<ListedPage, 'isDes
 }
 
 /** How many rows match; counting stops at a limit. */
-export async function countListed(
-  db: Queryable,
-  of: ListedTable,
-  filter: ListedFilter,
-): Promise<{ value: number; isCapped: boolean }> {
+export async function countListed(db: Queryable, of: ListedTable, filter: ListedFilter): Promise<CappedCount> {
   const { found } = filter;
   const words = found !== null && 'words' in found ? found.words : null;
   if (words !== null && (await isCommon(db, of, filter, words))) return { value: COMMON_COUNT_LIMIT, isCapped: true };
-  const limit = LISTED_COUNT_LIMIT + 1;
+  const limit = LONG_LIST_COUNT_LIMIT + 1;
   const byIndex = found === null ? null : 'ids' in found ? hasId(found.ids) : words && hasWords(words, WORDS);
   const rows =
     byIndex !== null
@@ -133,7 +128,7 @@ export async function countListed(
     plannedAnew(sql`select count(*)::integer as count from (${rows}) counted`),
   );
   const count = row?.count ?? 0;
-  return { value: Math.min(count, LISTED_COUNT_LIMIT), isCapped: count > LISTED_COUNT_LIMIT };
+  return cappedCount(count, LONG_LIST_COUNT_LIMIT);
 }
 
 /** Whether the first rows of the list have the words often: then counting them further would read most of the table. */

@@ -1,11 +1,11 @@
 import { isId } from '../contract/ids.ts';
+import { EVENT_LOG_DAYS } from '../contract/limits.ts';
+import { DAY_MS } from '../contract/timestamps.ts';
 import type { Queryable } from '../db/database.ts';
 import { documentsWithin, PIECE_BYTES } from '../db/page-bytes.ts';
 import { sql } from '../db/sql.ts';
 
-/** How far back the events of an integration can be read. */
-export const EVENT_LOG_DAYS = 30;
-export const EVENT_LOG_MS = EVENT_LOG_DAYS * 24 * 60 * 60 * 1000;
+export const EVENT_LOG_MS = EVENT_LOG_DAYS * DAY_MS;
 
 export type EventQuery = {
   integrationId: string;

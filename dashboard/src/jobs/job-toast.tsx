@@ -10,7 +10,7 @@ import { paths } from '../paths.ts';
 
 type Job = Output<'GET /jobs/{job_id}'>['job'];
 
-/** Long enough to read the result and to take it back; the list of jobs offers the same for 30 days. */
+/** Long enough to read the result and to take it back; the list of jobs offers the same for as long as it can be undone. */
 const DONE_SHOWN_MS = 15_000;
 
 /** Shows a job that was just started, whatever page is open: its progress with Cancel, then its result with Undo. */

@@ -3,11 +3,12 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { FINISHED_JOB_KEPT_DAYS } from '../../db/jobs/job-lease.ts';
 import { rawSql, sql } from '../../db/sql.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
 import { setOrganization } from '../../dealers/integrations/integrations.ts';
 import type { ChannelContext } from '../context.ts';
-import { enqueueStaleRenders, JOB_KEPT_DAYS, listJobs, pruneJobs } from './job-queue.ts';
+import { enqueueStaleRenders, listJobs, pruneJobs } from './job-queue.ts';
 import { runJobs } from './run-jobs.ts';
 
 describe('the queue of mass changes', () => {
@@ -77,8 +78,8 @@ describe('the queue of mass changes', () => {
     assert.deepEqual(await jobs(), ['refresh pending', 'refresh done']);
     await world.db.query(sql`
       update channel_jobs set
-        created_at = created_at - make_interval(days => ${JOB_KEPT_DAYS}),
-        finished_at = finished_at - make_interval(days => ${JOB_KEPT_DAYS})
+        created_at = created_at - make_interval(days => ${FINISHED_JOB_KEPT_DAYS}),
+        finished_at = finished_at - make_interval(days => ${FINISHED_JOB_KEPT_DAYS})
       where integration_id = ${dealer.integrationId}`);
     assert.equal(await pruneJobs(world.db), 1);
     assert.deepEqual(await jobs(), ['refresh pending']);

@@ -90,9 +90,7 @@ export async function enqueueStaleRenders(context: ChannelContext): Promise<numb
   return rows.length;
 }
 
-export const JOB_KEPT_DAYS = 30;
-
 /** Deletes some of the jobs that were done long ago; returns how many. */
 export async function pruneJobs(db: Queryable): Promise<number> {
-  return await pruneFinishedJobs(db, 'channel_jobs', JOB_KEPT_DAYS);
+  return await pruneFinishedJobs(db, 'channel_jobs');
 }

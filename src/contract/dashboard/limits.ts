@@ -4,6 +4,8 @@ export const PASSWORD_MAX_LENGTH = 128;
 export const EMAIL_LENGTH_LIMIT = 254;
 /** For how long a change, a job or the removal of a photo can be undone. */
 export const UNDO_LIMIT_DAYS = 30;
+/** For how long a job that failed asks for attention. */
+export const FAILED_JOB_DAYS = 7;
 /** Of a CSV file of stock. */
 export const IMPORT_FILE_LIMIT_MB = 20;
 export const IMPORT_LINES_LIMIT = 20_000;

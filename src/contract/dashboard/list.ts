@@ -2,11 +2,22 @@ import Type, { type TSchema } from 'typebox';
 
 /** What every list of the dashboard takes and answers, so that one table component shows them all. */
 export const LIST_LIMIT_DEFAULT = 50;
-export const LIST_LIMIT_MAX = 200;
+const LIST_LIMIT_MAX = 200;
 const CURSOR_LENGTH_LIMIT = 1_000;
 const SEARCH_LENGTH_LIMIT = 200;
 /** Counting stops here: beyond it a list says "10,000+". */
 export const COUNT_LIMIT = 10_000;
+/** The same for lists that grow with every order, request and event. */
+export const LONG_LIST_COUNT_LIMIT = 1_000;
+
+/** How many rows a list has; a count that stopped at a limit is capped. */
+export const Count = Type.Object({ value: Type.Integer(), is_capped: Type.Boolean() });
+export type CappedCount = { value: number; isCapped: boolean };
+
+/** Of one more than the limit, nothing is known but that there are more. */
+export function cappedCount(count: number, limit: number): CappedCount {
+  return { value: Math.min(count, limit), isCapped: count > limit };
+}
 
 /** The query of a list: these, and its own filters. A filter with several values is one text with commas. */
 export function listQuery<const Filters extends Record<string, TSchema>>(filters: Filters) {
@@ -26,6 +37,6 @@ export function listOf<Item extends TSchema>(item: Item) {
     data: Type.Array(item),
     next_cursor: Type.Union([Type.String(), Type.Null()]),
     previous_cursor: Type.Union([Type.String(), Type.Null()]),
-    count: Type.Object({ value: Type.Integer(), is_capped: Type.Boolean() }),
+    count: Count,
   });
 }

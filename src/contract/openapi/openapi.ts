@@ -7,7 +7,7 @@ import {
   type ErrorFacts,
   errorEnvelope,
 } from '../errors.ts';
-import { IDEMPOTENCY_KEY_LENGTH_LIMIT, JSON_DEPTH_LIMIT } from '../limits.ts';
+import { IDEMPOTENCY_KEY_LENGTH_LIMIT, IDEMPOTENCY_RETENTION_HOURS, JSON_DEPTH_LIMIT } from '../limits.ts';
 import { errorsOf, OPERATIONS, type Operation, TAGS } from '../operations.ts';
 import { orderExample } from '../resources/order.ts';
 import { CURRENT_VERSION } from '../versions.ts';
@@ -239,7 +239,7 @@ const idempotencyKeyParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   required: true,
-  description: 'Unique for one logical operation, such as a random UUID; the same on every retry. Kept for 24 hours.',
+  description: `Unique for one logical operation, such as a random UUID; the same on every retry. Kept for ${IDEMPOTENCY_RETENTION_HOURS} hours.`,
   schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_LIMIT, pattern: '^[\\x20-\\x7e]+$' },
   example: '5f0c2c1e-9d1b-4f43-9b3c-0d7f6f1f2a10',
 };

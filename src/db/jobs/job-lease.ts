@@ -49,12 +49,15 @@ async function free(
   await db.query(statement).catch(() => {});
 }
 
-/** Deletes some of the jobs that finished more than so many days ago; returns how many. */
-export async function pruneFinishedJobs(db: Queryable, table: string, keptDays: number): Promise<number> {
+/** How long jobs are shown after their end. */
+export const FINISHED_JOB_KEPT_DAYS = 30;
+
+/** Deletes some of the jobs that finished long ago; returns how many. */
+export async function pruneFinishedJobs(db: Queryable, table: string): Promise<number> {
   const jobs = rawSql(table);
   const rows = await db.query(sql`
     delete from ${jobs} where id in (
-      select id from ${jobs} where finished_at < now() - make_interval(days => ${keptDays})
+      select id from ${jobs} where finished_at < now() - make_interval(days => ${FINISHED_JOB_KEPT_DAYS})
       order by finished_at limit ${PRUNE_LIMIT})
     returning id`);
   return rows.length;

@@ -1,4 +1,5 @@
 import { addActivity } from '../../activity/activity-counts.ts';
+import { cappedCount, LONG_LIST_COUNT_LIMIT } from '../../contract/dashboard/list.ts';
 import { REQUEST_LOG_DAYS } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { pruneByAge } from '../../db/prune-by-age.ts';
@@ -131,12 +132,9 @@ export async function listApiRequests(db: Queryable, page: RequestPage): Promise
   return start?.isBackwards ? rows.reverse() : rows;
 }
 
-/** Counting stops here: beyond it a list says "1,000+". */
-const REQUEST_COUNT_LIMIT = 1_000;
-
 /** How many match; counting stops at a limit. */
 export async function countApiRequests(db: Queryable, filter: RequestFilter) {
-  const limit = REQUEST_COUNT_LIMIT + 1;
+  const limit = LONG_LIST_COUNT_LIMIT + 1;
   // In the order of an index: without one, the server expects to find enough rows anywhere in the table.
   const [row] = await db.query<{ count: number }>(
     plannedAnew(sql`
@@ -148,7 +146,7 @@ export async function countApiRequests(db: Queryable, filter: RequestFilter) {
         limit ${limit}) counted`),
   );
   const count = row?.count ?? 0;
-  return { value: Math.min(count, REQUEST_COUNT_LIMIT), isCapped: count > REQUEST_COUNT_LIMIT };
+  return cappedCount(count, LONG_LIST_COUNT_LIMIT);
 }
 
 export async function findApiRequest(

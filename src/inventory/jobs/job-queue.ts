@@ -1,6 +1,6 @@
 import type { Actor } from '../../audit/actor.ts';
-import { UNDO_LIMIT_DAYS, UNFINISHED_JOBS_LIMIT } from '../../contract/dashboard/limits.ts';
-import { COUNT_LIMIT } from '../../contract/dashboard/list.ts';
+import { FAILED_JOB_DAYS, UNDO_LIMIT_DAYS, UNFINISHED_JOBS_LIMIT } from '../../contract/dashboard/limits.ts';
+import { type CappedCount, COUNT_LIMIT, cappedCount } from '../../contract/dashboard/list.ts';
 import type { StockJobKindName, StockJobStatus } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import {
@@ -102,22 +102,19 @@ export async function listJobs(db: Queryable, page: JobPage): Promise<JobRow[]> 
   return isBackwards ? rows.reverse() : rows;
 }
 
-export async function countJobs(db: Queryable, filter: JobFilter): Promise<{ value: number; isCapped: boolean }> {
+export async function countJobs(db: Queryable, filter: JobFilter): Promise<CappedCount> {
   const [row] = await db.query<{ count: number }>(sql`
     select count(*)::integer as count from (
       select from stock_jobs j where ${conditionOf(filter)} limit ${COUNT_LIMIT + 1}) counted`);
   const count = row?.count ?? 0;
-  return { value: Math.min(count, COUNT_LIMIT), isCapped: count > COUNT_LIMIT };
+  return cappedCount(count, COUNT_LIMIT);
 }
-
-/** How long a job that failed asks for attention. */
-const FAILED_DAYS = 7;
 
 /** How many jobs of a dealer failed lately. */
 export async function countFailedJobs(db: Queryable, organizationId: string, limit: number): Promise<number> {
   const rows = await db.query(sql`
     select j.id from stock_jobs j
-    where ${conditionOf({ organizationId, status: 'failed' })} and j.created_at > now() - make_interval(days => ${FAILED_DAYS})
+    where ${conditionOf({ organizationId, status: 'failed' })} and j.created_at > now() - make_interval(days => ${FAILED_JOB_DAYS})
     limit ${limit}`);
   return rows.length;
 }

@@ -1,4 +1,4 @@
-import { COUNT_LIMIT } from '../../contract/dashboard/list.ts';
+import { type CappedCount, COUNT_LIMIT, cappedCount } from '../../contract/dashboard/list.ts';
 import type { StockSort, StockStatus } from '../../contract/dashboard/stock/stock.ts';
 import type { Queryable } from '../../db/database.ts';
 import {
@@ -168,7 +168,7 @@ function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null
  * How many items match. Counting stops at a limit, and at a lower one where every match has to be read from the table,
  * because no index holds all that the filter asks: 10,000 items of a brand took 34 ms, 10,000 of a status 3.
  */
-export async function countStock(db: Queryable, filter: StockFilter): Promise<{ value: number; isCapped: boolean }> {
+export async function countStock(db: Queryable, filter: StockFilter): Promise<CappedCount> {
   const matched = await matchesOf(db, filter);
   if (matched !== null && 'words' in matched) {
     const walked = matched.words.isCommon ? await countCommon(db, filter, matched.words) : null;
@@ -183,7 +183,7 @@ export async function countStock(db: Queryable, filter: StockFilter): Promise<{ 
       select from items i where ${conditionOf(filter)} and ${isMatched(matched)} ${order} limit ${limit + 1}) counted`;
   const [row] = await db.query<{ count: number }>(plannedAnew(statement));
   const count = row?.count ?? 0;
-  return { value: Math.min(count, limit), isCapped: count > limit };
+  return cappedCount(count, limit);
 }
 
 /** How many of the first rows have words that are common: all of a small list, "at least" of a large one; null if none has them. */

@@ -1,16 +1,17 @@
 import { type RepeatedTask, startRepeating } from '../../concurrency/repeat.ts';
 import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
 import { idTimeMs, isId } from '../../contract/ids.ts';
+import { DAY_MS } from '../../contract/timestamps.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { PhotoFiles } from './photo-files.ts';
 import { ownerOfStorage, removePhotoFiles, unknownPhotos } from './photo-storage-owner.ts';
 
 /** A younger photo may belong to an upload that is not committed yet. Its id says when it was made. */
-const AGE_MIN_MS = 24 * 60 * 60 * 1000;
+const AGE_MIN_MS = DAY_MS;
 /** As long as the history offers to put a photo back. */
-const REMOVED_KEPT_MS = UNDO_LIMIT_DAYS * 24 * 60 * 60 * 1000;
-const EVERY_MS = 24 * 60 * 60 * 1000;
+const REMOVED_KEPT_MS = UNDO_LIMIT_DAYS * DAY_MS;
+const EVERY_MS = DAY_MS;
 /** Starting has more urgent things to do. */
 const FIRST_AFTER_MS = 60_000;
 

@@ -21,7 +21,7 @@ export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
 /** Photos were once stored in full; they are still shown. */
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
 /** WebP can't hold more on a side. */
-export const PHOTO_SIDE_MAX_PX = 16_383;
+const PHOTO_SIDE_MAX_PX = 16_383;
 
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
 

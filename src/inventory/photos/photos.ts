@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
+import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -101,7 +102,7 @@ export async function restorePhoto(
       delete from removed_photos where id = ${photoId} and item_id = ${itemId}
       returning position, width, height, format`);
     if (removed === undefined) {
-      const message = 'This photo can’t be put back: it is there already, or it was removed more than 30 days ago.';
+      const message = `This photo can’t be put back: it is there already, or it was removed more than ${UNDO_LIMIT_DAYS} days ago.`;
       throw new DomainError('not_found', message, 'photo');
     }
     const position = Math.min(removed.position, count + 1);

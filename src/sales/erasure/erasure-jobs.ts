@@ -90,9 +90,7 @@ async function withMerged(tx: Transaction, organizationId: string, customerId: s
   return [...known];
 }
 
-const ERASURE_KEPT_DAYS = 30;
-
 /** Deletes some of the records of erasures that were done long ago; returns how many. */
 export async function pruneErasures(db: Queryable): Promise<number> {
-  return await pruneFinishedJobs(db, 'erasure_jobs', ERASURE_KEPT_DAYS);
+  return await pruneFinishedJobs(db, 'erasure_jobs');
 }

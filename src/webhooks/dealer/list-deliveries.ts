@@ -1,3 +1,4 @@
+import { type CappedCount, cappedCount, LONG_LIST_COUNT_LIMIT } from '../../contract/dashboard/list.ts';
 import { firstIdAt, idTimeMs } from '../../contract/ids.ts';
 import type { Database } from '../../db/database.ts';
 import { rawSql, type Sql, sql } from '../../db/sql.ts';
@@ -60,8 +61,6 @@ export type ListedDelivery = {
   finishedAt: Date | null;
 };
 
-/** Counting stops here: beyond it a list says "1,000+". */
-export const DELIVERY_COUNT_LIMIT = 1_000;
 /** The newest events of one object that are looked at. */
 const OBJECT_EVENTS_LIMIT = 1_000;
 const UNDELIVERED = ['failed', 'dead_letter', 'held'] as const;
@@ -96,13 +95,13 @@ export async function listDealerDeliveries(
 export async function countDealerDeliveries(
   db: Database,
   filter: DeliveryFilter,
-  limit = DELIVERY_COUNT_LIMIT,
-): Promise<{ value: number; isCapped: boolean }> {
+  limit = LONG_LIST_COUNT_LIMIT,
+): Promise<CappedCount> {
   const page = { from: null, limit: limit + 1 };
   const found = isTypesAlone(filter) ? sentEvents(filter, page) : await foundRows(db, filter, page);
   const [row] = await byIndex<{ count: number }>(db, sql`select count(*) as count from (${found}) counted`);
   const count = row?.count ?? 0;
-  return { value: Math.min(count, limit), isCapped: count > limit };
+  return cappedCount(count, limit);
 }
 
 function isTypesAlone({ types, statuses, objectIds, eventIds, deliveryIds, response }: DeliveryFilter): boolean {
@@ -167,7 +166,7 @@ async function walk(db: Database, filter: DeliveryFilter, page: IdPage, directio
     return sql`
       select d.integration_id, d.id from ${own} cross join lateral (
         select d.integration_id, d.id from deliveries d where ${where} and ${IN_DUE_INDEX}
-        order by d.due_at limit ${DELIVERY_COUNT_LIMIT * 2}) d`;
+        order by d.due_at limit ${LONG_LIST_COUNT_LIMIT * 2}) d`;
   }
   return sql`
     select d.integration_id, d.id from ${own} cross join lateral (
@@ -272,7 +271,7 @@ async function hasFewPending(db: Database, { integrationIds }: DeliveryFilter): 
     sql`
     select d.id from unnest(${[...integrationIds]}::text[]) as own (integration_id) cross join lateral (
       select d.id from deliveries d where d.integration_id = own.integration_id and ${IN_DUE_INDEX}
-      order by d.due_at limit ${DELIVERY_COUNT_LIMIT}) d limit ${DELIVERY_COUNT_LIMIT}`,
+      order by d.due_at limit ${LONG_LIST_COUNT_LIMIT}) d limit ${LONG_LIST_COUNT_LIMIT}`,
   );
-  return rows.length < DELIVERY_COUNT_LIMIT;
+  return rows.length < LONG_LIST_COUNT_LIMIT;
 }

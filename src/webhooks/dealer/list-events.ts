@@ -1,4 +1,5 @@
 import type { EventOutcome, UnsentReason } from '../../contract/dashboard/integrations/delivery-labels.ts';
+import { type CappedCount, cappedCount, LONG_LIST_COUNT_LIMIT } from '../../contract/dashboard/list.ts';
 import { EVENT_TYPES } from '../../contract/event-types.ts';
 import { firstIdAt, idTimeMs } from '../../contract/ids.ts';
 import type { Database } from '../../db/database.ts';
@@ -42,8 +43,6 @@ export type ListedEvent = {
   delivery: { id: string; status: DeliveryStatus; attempts: number } | null;
 };
 
-/** Counting stops here: beyond it a list says "1,000+". */
-const EVENT_COUNT_LIMIT = 1_000;
 const ALL_TYPES: readonly string[] = Object.keys(EVENT_TYPES);
 
 export async function listDealerEvents(db: Database, filter: EventFilter, page: IdPage): Promise<ListedEvent[]> {
@@ -63,14 +62,11 @@ export async function listDealerEvents(db: Database, filter: EventFilter, page: 
   );
 }
 
-export async function countDealerEvents(
-  db: Database,
-  filter: EventFilter,
-): Promise<{ value: number; isCapped: boolean }> {
-  const found = foundRows(filter, { from: null, limit: EVENT_COUNT_LIMIT + 1 });
+export async function countDealerEvents(db: Database, filter: EventFilter): Promise<CappedCount> {
+  const found = foundRows(filter, { from: null, limit: LONG_LIST_COUNT_LIMIT + 1 });
   const [row] = await byIndex<{ count: number }>(db, sql`select count(*) as count from (${found}) counted`);
   const count = row?.count ?? 0;
-  return { value: Math.min(count, EVENT_COUNT_LIMIT), isCapped: count > EVENT_COUNT_LIMIT };
+  return cappedCount(count, LONG_LIST_COUNT_LIMIT);
 }
 
 /** An event that a node of an older version recorded has no reason of its own. */

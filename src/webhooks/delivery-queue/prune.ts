@@ -1,7 +1,7 @@
+import { EVENT_LOG_DAYS } from '../../contract/limits.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime, transactionTime } from '../../db/sql-time.ts';
-import { EVENT_LOG_DAYS } from '../event-log.ts';
 import { byIndex } from './by-index.ts';
 
 const BATCH_LIMIT = 1_000;

@@ -8,6 +8,7 @@ import {
   AUDIT_ACTOR_LABELS,
   AUDIT_OBJECT_KIND_LABELS,
 } from '../../../../src/contract/audit-actions.ts';
+import { DAY_MS } from '../../../../src/contract/timestamps.ts';
 import { apiUrl } from '../../api/client.ts';
 import { formatNumber } from '../../format.ts';
 import { pathOfId } from '../../paths.ts';
@@ -106,8 +107,6 @@ function DateRange({ state }: { state: ListState & ListStateSetters }) {
 function nextDay(day: string): string {
   return new Date(Date.parse(`${day}T00:00Z`) + DAY_MS).toISOString().slice(0, 10);
 }
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 function ExportButton({ filters }: { filters: Record<string, string> }) {
   const reason = useOwnerOnlyReason();

@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { AUDIT_ACTION_LABELS } from '../../../../src/contract/audit-actions.ts';
 import { UNSENT_REASON_TEXTS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { EVENT_TYPES, type EventType } from '../../../../src/contract/event-types.ts';
+import { REQUEST_LOG_DAYS } from '../../../../src/contract/limits.ts';
 import { pathOfId, paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -109,7 +110,7 @@ function Cause({ event }: { event: EventDetails }) {
       {changes.length === 0 && requestIds.length === 0 ? (
         <Text size="sm" c="dimmed">
           {event.unsent_reason === 'echo'
-            ? 'The website did this itself through the API, more than 7 days ago.'
+            ? `The website did this itself through the API, more than ${REQUEST_LOG_DAYS} days ago.`
             : 'Nobody changed the object itself: an order, a promotion or a setting of the channel did.'}
         </Text>
       ) : null}

@@ -1,6 +1,7 @@
 import { Anchor, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { FAILED_JOB_DAYS } from '../../../../src/contract/dashboard/limits.ts';
 import { formatCount } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { useBadges } from '../../shell/navigation/badges.ts';
@@ -80,8 +81,8 @@ const NEEDS: readonly { badge: string; to: string; search?: Record<string, strin
     badge: 'failed_jobs',
     to: paths.jobs(),
     search: { status: 'failed' },
-    one: 'job failed in the last 7 days',
-    many: 'jobs failed in the last 7 days',
+    one: `job failed in the last ${FAILED_JOB_DAYS} days`,
+    many: `jobs failed in the last ${FAILED_JOB_DAYS} days`,
   },
 ];
 

@@ -1,6 +1,12 @@
 import { Code, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import {
+  LOGGED_429_PER_MINUTE,
+  LOGGED_ERRORS_PER_MINUTE,
+  LOGGED_READS_PER_MINUTE,
+  REQUEST_LOG_DAYS,
+} from '../../../../src/contract/limits.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
@@ -68,10 +74,14 @@ const EXAMPLE = `curl ${window.location.origin}/api/v1/me \\
 
 function sentenceOf(choices: RequestChoices | undefined): string {
   const { reads_not_logged: reads = 0, errors_not_logged: errors = 0, dropped = 0 } = choices ?? {};
-  const kept = 'API requests of the last 7 days.';
+  const kept = `API requests of the last ${REQUEST_LOG_DAYS} days.`;
   const unlisted = [
-    ...(reads > 0 ? [`${reads.toLocaleString()} reads beyond 600 a minute`] : []),
-    ...(errors > 0 ? [`${errors.toLocaleString()} errors beyond 600 a minute, or 60 of 429`] : []),
+    ...(reads > 0 ? [`${reads.toLocaleString()} reads beyond ${LOGGED_READS_PER_MINUTE} a minute`] : []),
+    ...(errors > 0
+      ? [
+          `${errors.toLocaleString()} errors beyond ${LOGGED_ERRORS_PER_MINUTE} a minute, or ${LOGGED_429_PER_MINUTE} of 429`,
+        ]
+      : []),
     ...(dropped > 0 ? [`${dropped.toLocaleString()} requests under heavy load`] : []),
   ];
   return unlisted.length === 0 ? kept : `${kept} Not listed: ${unlisted.join(' and ')}.`;

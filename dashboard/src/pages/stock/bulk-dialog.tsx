@@ -1,6 +1,7 @@
 import { Button, Group, Modal, NumberInput, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { UNDO_LIMIT_DAYS } from '../../../../src/contract/dashboard/limits.ts';
 import type { BulkAction } from '../../../../src/contract/dashboard/stock/bulk.ts';
 import { api, type Input } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
@@ -112,7 +113,7 @@ export function BulkDialog(props: BulkDialogProps) {
             </>
           ) : (
             <Text size="sm" c="dimmed">
-              It runs in the background. You can cancel it, and undo it for 30 days.
+              It runs in the background. You can cancel it, and undo it for {UNDO_LIMIT_DAYS} days.
             </Text>
           )}
           <Group justify="flex-end">

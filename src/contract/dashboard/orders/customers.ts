@@ -2,11 +2,11 @@ import Type, { type Static } from 'typebox';
 import { STRING_LENGTH_LIMIT } from '../../limits.ts';
 import { Address } from '../../resources/common.ts';
 import { AddressInput, identityFields, optionalText } from '../../resources/customer.ts';
-import { listOf, listQuery } from '../list.ts';
+import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { nullable } from '../schema-parts.ts';
 import { Money } from '../stock/stock.ts';
-import { Count, CustomerGlance, TestData } from './orders.ts';
+import { CustomerGlance, TestData } from './orders.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const OptionalText = nullable(Type.String());

@@ -3,7 +3,7 @@ import { AUDIT_ACTION_LABELS, type AuditAction } from '../../audit-actions.ts';
 import { STRING_LENGTH_LIMIT, UNITS_LIMIT } from '../../limits.ts';
 import { OneOf } from '../../resources/common.ts';
 import { Order } from '../../resources/order.ts';
-import { listOf, listQuery } from '../list.ts';
+import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { nullable, oneOf } from '../schema-parts.ts';
 import { Kind, StockStatus } from '../stock/stock.ts';
@@ -22,7 +22,6 @@ import {
 const Id = Type.String({ maxLength: 50 });
 const Time = Type.String({ format: 'date-time' });
 const OptionalText = nullable(Type.String());
-export const Count = Type.Object({ value: Type.Integer(), is_capped: Type.Boolean() });
 
 const TABS = Object.keys(ORDER_TABS) as OrderTab[];
 

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { AMOUNT_LIMIT, UNITS_LIMIT } from '../../limits.ts';
-import { listOf, listQuery } from '../list.ts';
+import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { nullable, oneOf } from '../schema-parts.ts';
 import { Money } from '../stock/stock.ts';
 import { SALE_TABS, type SaleTab } from './order-labels.ts';
-import { Count, CustomerGlance, TestData, timeFilters } from './orders.ts';
+import { CustomerGlance, TestData, timeFilters } from './orders.ts';
 
 const Id = Type.String({ maxLength: 50 });
 const Time = Type.String({ format: 'date-time' });

@@ -7,6 +7,7 @@ import {
   type AuditActorKind,
   type AuditObjectKind,
 } from '../../audit-actions.ts';
+import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 
@@ -50,7 +51,7 @@ export const AuditEntry = Type.Object(
     names: Type.Record(Type.String(), Type.String(), {
       description: 'Of the ids in the changes, such as a location or a channel: how they are called today.',
     }),
-    is_undoable: Type.Boolean({ description: 'It can be undone now: for 30 days, and once.' }),
+    is_undoable: Type.Boolean({ description: `It can be undone now: for ${UNDO_LIMIT_DAYS} days, and once.` }),
     undoes: OptionalText,
     undone_by: OptionalText,
   },
@@ -93,8 +94,7 @@ export const auditOperations = {
     method: 'POST',
     path: '/audit/{audit_id}/undo',
     who: 'staff',
-    description:
-      'Takes back a change of one item. The undo is a new change with its own events. Fields that somebody has changed since stay as they are. 409 `not_undoable` if the change is older than 30 days, was undone already or can’t be undone; 409 `changed_meanwhile` if nothing of it is left.',
+    description: `Takes back a change of one item. The undo is a new change with its own events. Fields that somebody has changed since stay as they are. 409 \`not_undoable\` if the change is older than ${UNDO_LIMIT_DAYS} days, was undone already or can’t be undone; 409 \`changed_meanwhile\` if nothing of it is left.`,
     params: Type.Object({ audit_id: Type.String() }),
     response: Type.Object({
       audit_id: AuditId,

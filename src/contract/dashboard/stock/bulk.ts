@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox';
+import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { stockFilters } from './stock.ts';
 
 /** Rows that were picked one by one; more than these are chosen by a filter. */
-export const BULK_IDS_LIMIT = 1_000;
+const BULK_IDS_LIMIT = 1_000;
 /** A price changes at most tenfold at once: beyond it, somebody mistyped. */
 export const PERCENT_MAX = 900;
 const AMOUNT_MAX = 1_000_000_000_000;
@@ -66,7 +67,7 @@ export const bulkOperations = {
     method: 'POST',
     path: '/stock/bulk',
     who: 'staff',
-    description: 'Starts a job that changes many items: picked ones, or all that match. It can be undone for 30 days.',
+    description: `Starts a job that changes many items: picked ones, or all that match. It can be undone for ${UNDO_LIMIT_DAYS} days.`,
     body: Type.Object({
       ...selection,
       action: Type.Unsafe<BulkAction>({ type: 'string', enum: Object.keys(BULK_ACTIONS) }),

@@ -11,6 +11,7 @@ import {
   UNITS_LIMIT,
 } from '../../limits.ts';
 import { OneOf } from '../../resources/common.ts';
+import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { AuditId } from '../organization/audit.ts';
 import { nullable } from '../schema-parts.ts';
@@ -27,7 +28,7 @@ const Attributes = Type.Record(Type.String(), Type.Unknown(), {
 });
 
 /** What people type. */
-export const itemFields = {
+const itemFields = {
   stock_number: Type.String({ minLength: 1, maxLength: STOCK_NUMBER_LENGTH_LIMIT }),
   title: Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT }),
   description: Type.String({ maxLength: DESCRIPTION_LENGTH_LIMIT, description: '|| separates paragraphs.' }),
@@ -38,7 +39,7 @@ export const itemFields = {
 };
 
 /** What people type and no client ever reads. */
-export const privateItemFields = {
+const privateItemFields = {
   serial_number: nullable(Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT })),
   cost_amount: nullable(Amount, 'Only owners read and write it.'),
   private_notes: Type.String({ maxLength: DESCRIPTION_LENGTH_LIMIT }),
@@ -324,7 +325,7 @@ export const itemOperations = {
     method: 'DELETE',
     path: '/items/{item_id}/photos/{photo_id}',
     who: 'staff',
-    description: 'Takes a photo away. It can be put back for 30 days.',
+    description: `Takes a photo away. It can be put back for ${UNDO_LIMIT_DAYS} days.`,
     params: Type.Object({ item_id: Type.String(), photo_id: Type.String() }),
     response: Changed,
   }),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { listOf, listQuery } from '../list.ts';
+import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { AuditId } from '../organization/audit.ts';
 
@@ -110,7 +110,7 @@ export const stockOperations = {
           is_test_mode: Type.Boolean(),
         }),
       ),
-      tabs: Type.Record(Type.String(), Type.Object({ value: Type.Integer(), is_capped: Type.Boolean() })),
+      tabs: Type.Record(Type.String(), Count),
     }),
   }),
   setChannel: operation({

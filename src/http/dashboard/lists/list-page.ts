@@ -1,4 +1,4 @@
-import { LIST_LIMIT_DEFAULT } from '../../../contract/dashboard/list.ts';
+import { type CappedCount, LIST_LIMIT_DEFAULT } from '../../../contract/dashboard/list.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import { sqlState } from '../../../db/database.ts';
 
@@ -79,4 +79,8 @@ function invalidCursor(): DomainError {
 
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
+}
+
+export function presentCount({ value, isCapped }: CappedCount): { value: number; is_capped: boolean } {
+  return { value, is_capped: isCapped };
 }

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { PERIODS, type Period, type TestData } from '../../../contract/dashboard/orders/order-labels.ts';
 import type { CustomerGlance, ItemGlance, OrderPage, OrderRow } from '../../../contract/dashboard/orders/orders.ts';
+import { DAY_MS } from '../../../contract/timestamps.ts';
 import type { CustomerName } from '../../../customers/customer-names.ts';
 import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
 import type { ListedOrder } from '../../../sales/orders/dealer/list-orders.ts';
@@ -108,8 +109,6 @@ export function modesOf(user: SignedIn, wanted: TestData | undefined): boolean[]
   if (test === 'only') return [true];
   return test === 'show' ? [false, true] : [false];
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The ends of the time that a list shows; null is open. */
 export function timesOf(

@@ -1,6 +1,5 @@
-import { RATE_LIMIT_DEFAULT, READ_IDS_LIMIT } from '../../../contract/limits.ts';
+import { EVENT_LOG_DAYS, RATE_LIMIT_DEFAULT, READ_IDS_LIMIT } from '../../../contract/limits.ts';
 import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
-import { EVENT_LOG_DAYS } from '../../../webhooks/event-log.ts';
 import { type Chapter, endpointLink, endpointLinks } from '../chapter.ts';
 import { html } from '../markup/html.ts';
 import type { JsonSchema } from '../markup/schema-fields.ts';

@@ -2,6 +2,7 @@ import {
   ANSWER_PIECE_LIMIT_MS,
   BODY_LIMIT_BYTES,
   COUNTED_BYTES_PER_WRITE,
+  IDEMPOTENCY_RETENTION_HOURS,
   RATE_LIMIT_DEFAULT,
   RATE_WINDOW_MS,
   READ_WAIT_LIMIT_MS,
@@ -144,7 +145,7 @@ function idempotency(operations: readonly Operation[], site: Site): Chapter | nu
 <li><strong>One key for one operation.</strong> A random UUID will do. Send the same key and the same body when you retry.</li>
 <li><strong>A repeat gets the first answer,</strong> byte for byte, with <code>Idempotent-Replay: true</code>. It counts against the rate limit. If the dealer has erased the person meanwhile, what was about them reads <code>null</code>.</li>
 <li><strong>Only success spends a key.</strong> A request that failed has changed nothing and may be repaired and sent again with its key.</li>
-<li><strong>The same key with another body</strong> answers ${errorLink('key_reused_with_different_body', site)}. Keys are remembered for 24 hours.</li>
+<li><strong>The same key with another body</strong> answers ${errorLink('key_reused_with_different_body', site)}. Keys are remembered for ${IDEMPOTENCY_RETENTION_HOURS} hours.</li>
 </ul>`,
   };
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
+import { EVENT_LOG_DAYS } from '../../../contract/limits.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { EventEnvelope, eventExample } from '../../../contract/resources/event.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../../contract/webhooks.ts';
 import { GRACE_DEFAULT_HOURS } from '../../../webhooks/endpoints/signing-secrets.ts';
-import { EVENT_LOG_DAYS } from '../../../webhooks/event-log.ts';
 import { type Chapter, chapterSection, contentsEntry, endpointLink } from '../chapter.ts';
 import { jsonBlock, scriptBlock, shellBlock } from '../markup/code-block.ts';
 import { html } from '../markup/html.ts';

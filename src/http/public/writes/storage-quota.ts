@@ -1,5 +1,6 @@
 import { ApiError } from '../../../contract/errors.ts';
 import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.ts';
+import { DAY_MS } from '../../../contract/timestamps.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
 import { transactionTime } from '../../../db/sql-time.ts';
@@ -13,7 +14,6 @@ import type { AdmittedIntegration } from '../authentication.ts';
  * The write that crosses the quota is still stored. Writes in flight on other nodes, or under another lock, don't see
  * each other's bytes: past the quota each of them can store one batch more.
  */
-const DAY_MS = 24 * 60 * 60 * 1000;
 const RETENTION_DAYS = 30;
 
 export function quotaBytesOf(integration: AdmittedIntegration, defaultMbPerDay: number): number {

@@ -35,7 +35,7 @@ import {
 import { readEndpointStatuses } from '../../../../webhooks/endpoints/endpoint-status.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { deliveryFilterOf, idPageOf } from '../../lists/delivery-filters.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { nameOf, objectsOf } from '../../presenters/event-objects.ts';
 
 /** Deliveries have one order. */
@@ -56,7 +56,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     return {
       data: rows.map((row) => presentRow(row, objectOf(row.objectId))),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 
@@ -65,7 +65,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     const channels = await listChannels(db, user.organizationId);
     const integrationIds = channels.map(({ id }) => id);
     const filter = await deliveryFilterOf(context, user, channels, query);
-    const statuses: [string, { value: number; is_capped: boolean }][] = [];
+    const statuses: [string, ReturnType<typeof presentCount>][] = [];
     for (const status of STATUSES) statuses.push([status, await countOf(context, { ...filter, statuses: [status] })]);
     const endpoints = await readEndpointStatuses(db, integrationIds);
     const integrations = endpoints.map(async ({ integrationId, url, isEnabled, stopReasons }) => ({
@@ -135,8 +135,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
 };
 
 async function countOf({ db }: DashboardContext, filter: DeliveryFilter) {
-  const { value, isCapped } = await countDealerDeliveries(db, filter);
-  return { value, is_capped: isCapped };
+  return presentCount(await countDealerDeliveries(db, filter));
 }
 
 /** Events that a search for deliveries can't find, since they were never to be sent. */
@@ -146,8 +145,7 @@ async function countUnsent({ db }: DashboardContext, filter: DeliveryFilter) {
   if (deliveryIds !== null) return {};
   const counts = UNSENT_REASONS.map(async (outcome) => {
     const wanted = { integrationIds, types, outcome, objectIds, eventIds, from, to };
-    const { value, isCapped } = await countDealerEvents(db, wanted);
-    return [outcome, { value, is_capped: isCapped }] as const;
+    return [outcome, presentCount(await countDealerEvents(db, wanted))] as const;
   });
   return Object.fromEntries(await Promise.all(counts));
 }

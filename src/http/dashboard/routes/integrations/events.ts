@@ -17,7 +17,7 @@ import { readEventPiece } from '../../../../webhooks/event-log.ts';
 import { findWritesAt } from '../../../logging/api-requests.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { bothObjects, idPageOf, integrationsOf } from '../../lists/delivery-filters.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { nameOf, objectsOf, searchObjects } from '../../presenters/event-objects.ts';
 import { timesOf } from '../../presenters/order-presenters.ts';
 
@@ -58,7 +58,7 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
     return {
       data: rows.map((row) => presentRow(row, objectOf(row.objectId))),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 

@@ -12,7 +12,7 @@ import {
   sumUnlogged,
 } from '../../../logging/api-requests.ts';
 import type { Handlers } from '../../call.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { timesOf } from '../../presenters/order-presenters.ts';
 
 const NEWEST_FIRST = '-at';
@@ -46,7 +46,7 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
       value: row.position,
       id: row.requestId,
     }));
-    return { data: rows.map(present), ...cursors, count: { value: count.value, is_capped: count.isCapped } };
+    return { data: rows.map(present), ...cursors, count: presentCount(count) };
   },
 
   async getRequestChoices({ context, user }) {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { cappedCount, LONG_LIST_COUNT_LIMIT } from '../../../../contract/dashboard/list.ts';
 import type { customerOperations } from '../../../../contract/dashboard/orders/customers.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { textOrNull } from '../../../../contract/resources/customer.ts';
@@ -16,7 +17,7 @@ import { eraseCustomer } from '../../../../sales/erasure/erasure-jobs.ts';
 import { listErasures } from '../../../../sales/erasure/erasure-progress.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { countryOf, customerFilterOf } from '../../lists/customer-filter.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import {
   presentConflict,
   presentCustomerPage,
@@ -29,7 +30,6 @@ import { withWireFields } from '../../wire-fields.ts';
 
 const SORTS = ['-created', 'created'];
 const CONFLICTS_LIMIT = 100;
-const CONFLICTS_COUNT_LIMIT = 1_000;
 const ERASURES_LIMIT = 50;
 
 export const customerHandlers: Handlers<typeof customerOperations> = {
@@ -58,7 +58,7 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
     return {
       data: rows.map((row) => presentCustomerRow(row, spend.get(row.id), linksById.get(row.id) ?? [], channels)),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 
@@ -67,12 +67,12 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
     const modes = modesOf(user, query.test);
     const [conflicts, count, channels] = await Promise.all([
       listConflicts(context.db, organizationId, modes, CONFLICTS_LIMIT),
-      countConflicts(context.db, organizationId, modes, CONFLICTS_COUNT_LIMIT + 1),
+      countConflicts(context.db, organizationId, modes, LONG_LIST_COUNT_LIMIT + 1),
       channelNames(context, user),
     ]);
     return {
       data: conflicts.map((conflict) => presentConflict(conflict, channels)),
-      count: { value: Math.min(count, CONFLICTS_COUNT_LIMIT), is_capped: count > CONFLICTS_COUNT_LIMIT },
+      count: presentCount(cappedCount(count, LONG_LIST_COUNT_LIMIT)),
     };
   },
 

@@ -33,7 +33,7 @@ import {
 } from '../../../../sales/orders/order-operations.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { ORDER_HEADER, orderCells } from '../../presenters/export-cells.ts';
 import { modesOf, presentItem, presentOrderPage, presentRow, timesOf } from '../../presenters/order-presenters.ts';
 import { readOrderTimeline } from '../../presenters/order-timeline.ts';
@@ -60,7 +60,7 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
     return {
       data: rows.map((row) => presentRow(row, items, context.publicUrl)),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 
@@ -81,10 +81,9 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
 
   async getOrderChoices({ context, user, query }) {
     const channels = await listChannels(context.db, user.organizationId);
-    const counts: [string, { value: number; is_capped: boolean }][] = [];
+    const counts: [string, ReturnType<typeof presentCount>][] = [];
     for (const tab of Object.keys(ORDER_TABS) as OrderTab[]) {
-      const { value, isCapped } = await countDealerOrders(context.db, filterOf(context, user, { ...query, tab }));
-      counts.push([tab, { value, is_capped: isCapped }]);
+      counts.push([tab, presentCount(await countDealerOrders(context.db, filterOf(context, user, { ...query, tab })))]);
     }
     return {
       channels: channels.map(({ id, name }) => ({ integration_id: id, name })),

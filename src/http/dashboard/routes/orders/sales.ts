@@ -17,7 +17,7 @@ import { changeSale, sellUnits, voidSale } from '../../../../sales/sell.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { customerFilterOf } from '../../lists/customer-filter.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { SALE_HEADER, saleCells } from '../../presenters/export-cells.ts';
 import { fullName, modesOf, presentCustomer, timesOf } from '../../presenters/order-presenters.ts';
 import { photoUrl } from '../../presenters/photo-urls.ts';
@@ -44,7 +44,7 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
     return {
       data: await presentSales(context, user, rows, channels),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 
@@ -60,10 +60,9 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
 
   async getSaleChoices({ context, user, query }) {
     const channels = await channelNames(context, user);
-    const counts: [string, { value: number; is_capped: boolean }][] = [];
+    const counts: [string, ReturnType<typeof presentCount>][] = [];
     for (const tab of Object.keys(SALE_TABS) as SaleTab[]) {
-      const { value, isCapped } = await countSales(context.db, filterOf(context, user, { ...query, tab }));
-      counts.push([tab, { value, is_capped: isCapped }]);
+      counts.push([tab, presentCount(await countSales(context.db, filterOf(context, user, { ...query, tab })))]);
     }
     const totals = await totalSales(context.db, filterOf(context, user, query));
     return {

@@ -18,7 +18,7 @@ import type { Queryable } from '../../../../db/database.ts';
 import { undoChange } from '../../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 import { namesOfObjects } from '../../presenters/object-names.ts';
 
@@ -41,7 +41,7 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
     return {
       data: await presentRows(context.db, user, rows),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { IMPORT_FILE_LIMIT_MB } from '../../../../contract/dashboard/limits.ts';
 import type { importOperations } from '../../../../contract/dashboard/stock/imports.ts';
+import { DAY_MS } from '../../../../contract/timestamps.ts';
 import { currencyOf } from '../../../../dealers/organization-settings.ts';
 import { CSV_BYTES_LIMIT } from '../../../../inventory/csv/csv-file.ts';
 import { exportStock } from '../../../../inventory/csv/stock-export.ts';
@@ -21,7 +22,6 @@ import { seesCost } from '../../presenters/cost-access.ts';
 import { announceJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
-const DAY_MS = 86_400_000;
 /** Looked through for cells to show beside a heading. */
 const SAMPLE_LINES = 20;
 const SAMPLES_SHOWN = 3;

@@ -14,7 +14,7 @@ import {
   undoJob,
 } from '../../../../inventory/jobs/job-queue.ts';
 import type { Call, Handlers, SignedIn } from '../../call.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 
 /** Jobs have one order. */
@@ -39,7 +39,7 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
     return {
       data: await presentJobs(context.db, user, rows),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 

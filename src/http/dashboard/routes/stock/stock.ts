@@ -20,7 +20,7 @@ import {
 import { listLocations } from '../../../../inventory/locations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
-import { pageOf, pageRequestOf, readingPage } from '../../lists/list-page.ts';
+import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 import { photoUrl } from '../../presenters/photo-urls.ts';
 
@@ -44,7 +44,7 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
     return {
       data: rows.map((row) => presentRow(row, shown)),
       ...cursors,
-      count: { value: count.value, is_capped: count.isCapped },
+      count: presentCount(count),
     };
   },
 
@@ -61,10 +61,9 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
     const brands = await listBrands(context.db, user.organizationId, query.kind);
     const locations = await listLocations(context.db, user.organizationId);
     const channels = await listChannels(context.db, user.organizationId);
-    const counts: [string, { value: number; is_capped: boolean }][] = [];
+    const counts: [string, ReturnType<typeof presentCount>][] = [];
     for (const [tab, filter] of Object.entries(tabs)) {
-      const { value, isCapped } = await countStock(context.db, { ...base, ...filter });
-      counts.push([tab, { value, is_capped: isCapped }]);
+      counts.push([tab, presentCount(await countStock(context.db, { ...base, ...filter }))]);
     }
     return {
       currency: (await currencyOf(context.db, user.organizationId)) ?? '',
