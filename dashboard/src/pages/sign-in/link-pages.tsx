@@ -5,8 +5,8 @@ import { useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, type Output } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
-import { Door, useEnter } from './door.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
+import { SignInFrame, useEnter } from './sign-in-frame.tsx';
 
 type FoundLink = Output<'POST /links/look-up'>;
 
@@ -50,7 +50,7 @@ function LinkPage({ title, kind, children }: LinkPageProps) {
     if (data.kind !== kind) return <Text role="alert">This link is for something else.</Text>;
     return children(data, token);
   };
-  return <Door title={title}>{content()}</Door>;
+  return <SignInFrame title={title}>{content()}</SignInFrame>;
 }
 
 function AcceptForm({ link, token }: { link: FoundLink; token: string }) {

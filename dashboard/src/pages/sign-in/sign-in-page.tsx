@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
-import { Door, useEnter } from './door.tsx';
+import { SignInFrame, useEnter } from './sign-in-frame.tsx';
 import { signInOptionsQuery } from './sign-in-routes.ts';
 
 export function SignInPage() {
@@ -15,7 +15,7 @@ export function SignInPage() {
   const form = useForm({ initialValues: { email: '', password: '' } });
   const signIn = useOperation('POST /session', { onSuccess: enter, onRefusal: setProblem });
   return (
-    <Door title="Sign in">
+    <SignInFrame title="Sign in">
       <form onSubmit={form.onSubmit((body) => signIn.mutate({ body }))}>
         <Stack>
           {problem === null ? null : (
@@ -53,6 +53,6 @@ export function SignInPage() {
           ) : null}
         </Stack>
       </form>
-    </Door>
+    </SignInFrame>
   );
 }

@@ -4,8 +4,8 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
-import { Door, useEnter } from './door.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
+import { SignInFrame, useEnter } from './sign-in-frame.tsx';
 import { signInOptionsQuery } from './sign-in-routes.ts';
 
 export function SignUpPage() {
@@ -23,13 +23,13 @@ export function SignUpPage() {
   );
   if (!options.sign_up) {
     return (
-      <Door title="Sign up">
+      <SignInFrame title="Sign up">
         <Text>Nobody can sign up here: ask the operator of this service. {signInLink}</Text>
-      </Door>
+      </SignInFrame>
     );
   }
   return (
-    <Door title="Sign up">
+    <SignInFrame title="Sign up">
       <form onSubmit={form.onSubmit((values) => signUp.mutate({ body: { ...values, time_zone: browserTimeZone() } }))}>
         <Stack>
           <TextInput
@@ -56,7 +56,7 @@ export function SignUpPage() {
           <Text size="sm">Already a customer? {signInLink}</Text>
         </Stack>
       </form>
-    </Door>
+    </SignInFrame>
   );
 }
 

@@ -8,14 +8,14 @@ import { sessionQuery } from '../../shell/session/session.ts';
 import { Mark } from '../../ui/mark.tsx';
 
 /** The frame of all pages before the sign-in. */
-export function Door({ title, children }: { title: string; children: ReactNode }) {
+export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Crownwheel`;
   }, [title]);
   return (
-    <main className="door">
+    <main className="sign-in">
       <Mark />
-      <div className="door-panel">
+      <div className="sign-in-panel">
         <Title order={1} size="h3" mb="md">
           {title}
         </Title>
