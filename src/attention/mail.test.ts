@@ -153,7 +153,7 @@ describe('mail about what needs attention', () => {
       'the endpoint was not switched off',
     );
 
-    await turn();
+    await runWorker();
     assert.equal(server.mails.length, 2);
     const mailTo = (email: string) => server.mails.find(({ to }) => to.includes(email))?.data ?? '';
     const CONFLICT = /1 order names a buyer who may be two customers\nhttps:\/\/crownwheel\.test\/customers\?tab=/;
@@ -205,9 +205,9 @@ describe('mail about what needs attention', () => {
     await choose('orders');
     await order();
     server.behave('refuse for now');
-    await turn();
+    await runWorker();
     await world.db.query(sql`update mails set attempts = 7, due_at = now()`);
-    await turn();
+    await runWorker();
     assert.partialDeepStrictEqual(await stored(), [{ status: 'failed', attempts: 8 }]);
     assert.partialDeepStrictEqual(givenUp, [{ attempts: 8 }]);
   });
@@ -218,13 +218,13 @@ describe('mail about what needs attention', () => {
     server.behave('hang');
     const connectionsBefore = server.connections();
     let isEnded = false;
-    const hanging = turn(0, 60_000).finally(() => {
+    const hanging = runWorker(0, 60_000).finally(() => {
       isEnded = true;
     });
     await until(async () => server.connections() > connectionsBefore, 'nobody connected to the mail server');
     await order();
     // Another worker finds nothing due: the mail that hangs is leased.
-    await turn();
+    await runWorker();
     assert.equal(isEnded, false);
     await server.stop();
     await hanging;

@@ -9,7 +9,7 @@ import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { sql } from '../db/sql.ts';
 import { changePresentation } from '../dealers/integrations/integration-settings.ts';
 import { setOrganization, setRateLimit } from '../dealers/integrations/integrations.ts';
-import { createItem, editItem } from '../inventory/items/items.ts';
+import { createItem, editItem } from '../inventory/items/item-operations.ts';
 import { startPromotion } from '../inventory/promotions.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from '../sales/delete-item.ts';

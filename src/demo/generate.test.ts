@@ -4,7 +4,7 @@ import { TESTER } from '../../test/harness/actor.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { projectItems } from '../channel/projection/project-items.ts';
 import { sql } from '../db/sql.ts';
-import { editItem } from '../inventory/items/items.ts';
+import { editItem } from '../inventory/items/item-operations.ts';
 import { generateListings } from './generate.ts';
 
 const COUNT = 603;

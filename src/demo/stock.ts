@@ -8,7 +8,7 @@ import { changePresentation, findPresentation } from '../dealers/integrations/in
 import { changeOrganization } from '../dealers/organization-settings.ts';
 import { setRate } from '../dealers/rates/exchange-rates.ts';
 import type { NewItem } from '../inventory/items/item-input.ts';
-import { createItem, setHidden } from '../inventory/items/items.ts';
+import { createItem, setHidden } from '../inventory/items/item-operations.ts';
 import { summarizeItems } from '../inventory/lists/stock-summary.ts';
 import { createBusinessUnit, createLocation } from '../inventory/locations.ts';
 import { startPromotion } from '../inventory/promotions.ts';

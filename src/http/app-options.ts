@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Database } from '../db/database.ts';
-import type { PhotoGallery } from '../inventory/photos/photo-gallery.ts';
+import type { PhotoGallery } from '../inventory/photos/photo-reader.ts';
 import type { DiscardLimits } from './connection/body-discard.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';

@@ -18,7 +18,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { createApiRequestLog } from './logging/api-request-log.ts';
-import { logAnswer, type Written } from './logging/request-log.ts';
+import { logAnswer, type Written } from './logging/log-answer.ts';
 import { photoRoutes } from './photos/routes.ts';
 import { publicRoutes } from './public/public-routes.ts';
 import { handedOver } from './public/reads/cached-reads.ts';

@@ -9,7 +9,7 @@ import { type Dealer, startWorld, type World } from '../../test/harness/world.ts
 import { refreshDue } from '../channel/projection/due-promotions.ts';
 import { newId } from '../ids/new-id.ts';
 import { deleteItem } from '../sales/delete-item.ts';
-import { editItem } from './items/items.ts';
+import { editItem } from './items/item-operations.ts';
 import { changePromotion, endPromotion, type PromotionInput, startPromotion } from './promotions.ts';
 import { setPublished } from './publications.ts';
 

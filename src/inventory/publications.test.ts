@@ -13,7 +13,7 @@ import { deleteIntegration } from '../dealers/deletions.ts';
 import { setOrganization } from '../dealers/integrations/integrations.ts';
 import { newId } from '../ids/new-id.ts';
 import { deleteItem } from '../sales/delete-item.ts';
-import { createItem } from './items/items.ts';
+import { createItem } from './items/item-operations.ts';
 import { setPublished } from './publications.ts';
 
 describe('publishing', () => {

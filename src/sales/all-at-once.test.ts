@@ -9,7 +9,7 @@ import { startWorld, type World } from '../../test/harness/world.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { openDatabase } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { editItem } from '../inventory/items/items.ts';
+import { editItem } from '../inventory/items/item-operations.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { moveUnits } from '../inventory/units/movements.ts';
 import { assignCustomer } from './customers/assign-customer.ts';

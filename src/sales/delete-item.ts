@@ -8,7 +8,7 @@ import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { lockItems, missingItems } from '../inventory/change-items.ts';
-import { removeItem } from '../inventory/items/items.ts';
+import { removeItem } from '../inventory/items/item-operations.ts';
 import { integrationsReserving, nextStamps, releaseWithItems } from '../inventory/units/item-reservations.ts';
 import { integrationsWith, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
 import { forEachOrderPage } from './orders/order-pages.ts';

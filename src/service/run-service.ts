@@ -11,7 +11,7 @@ import { createLog } from '../http/logging/log.ts';
 import { memoryStore } from '../http/public/rate-limit/memory-store.ts';
 import { postgresStore } from '../http/public/rate-limit/postgres-store.ts';
 import { createReadiness } from '../http/readiness.ts';
-import { createPhotoGallery } from '../inventory/photos/photo-gallery.ts';
+import { createPhotoGallery } from '../inventory/photos/photo-reader.ts';
 import { removePhotoFiles } from '../inventory/photos/photo-storage-owner.ts';
 import { announceIntegrations } from '../live/announce-integrations.ts';
 import { createChangeFeed } from '../live/change-feed.ts';

@@ -12,7 +12,7 @@ import { changeOrganization } from '../../src/dealers/organization-settings.ts';
 import { setRate } from '../../src/dealers/rates/exchange-rates.ts';
 import { createUser } from '../../src/dealers/users/users.ts';
 import { newId } from '../../src/ids/new-id.ts';
-import { createItem, editItem, setHidden } from '../../src/inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../src/inventory/items/item-operations.ts';
 import { createBusinessUnit, renameBusinessUnit } from '../../src/inventory/locations.ts';
 import { startPromotion } from '../../src/inventory/promotions.ts';
 import { setPublished } from '../../src/inventory/publications.ts';

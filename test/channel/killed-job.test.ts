@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { runJobs } from '../../src/channel/jobs/run-jobs.ts';
 import { sql } from '../../src/db/sql.ts';
 import { changePresentation } from '../../src/dealers/integrations/integration-settings.ts';
-import { createItem } from '../../src/inventory/items/items.ts';
+import { createItem } from '../../src/inventory/items/item-operations.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from '../harness/actor.ts';
 import { until } from '../harness/database/locks.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../src/db/sql.ts';
 import type { NewItem } from '../../src/inventory/items/item-input.ts';
-import { createItem } from '../../src/inventory/items/items.ts';
+import { createItem } from '../../src/inventory/items/item-operations.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from './actor.ts';
 import type { Dealer, World } from './world.ts';

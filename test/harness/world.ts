@@ -21,7 +21,7 @@ import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
-import { createPhotoGallery } from '../../src/inventory/photos/photo-gallery.ts';
+import { createPhotoGallery } from '../../src/inventory/photos/photo-reader.ts';
 import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/photo-storage-owner.ts';
 import { announceIntegrations } from '../../src/live/announce-integrations.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';

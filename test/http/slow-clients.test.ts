@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createItem } from '../../src/inventory/items/items.ts';
+import { createItem } from '../../src/inventory/items/item-operations.ts';
 import { TESTER } from '../harness/actor.ts';
 import { signedIn } from '../harness/http/dashboard-client.ts';
 import { watch } from '../harness/stock.ts';

@@ -7,7 +7,7 @@ import { VERSIONS } from '../../src/contract/versions.ts';
 import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
 import { hashApiKey } from '../../src/dealers/integrations/api-keys.ts';
-import { createItem } from '../../src/inventory/items/items.ts';
+import { createItem } from '../../src/inventory/items/item-operations.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from '../harness/actor.ts';
 import { type ApiClient, type ApiResponse, apiClient } from '../harness/http/api-client.ts';

@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { DomainError } from '../../src/contract/domain-error.ts';
 import type { Reservation } from '../../src/contract/resources/reservation.ts';
 import { sql } from '../../src/db/sql.ts';
-import { createItem, editItem, setHidden } from '../../src/inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../src/inventory/items/item-operations.ts';
 import { addPhoto, orderPhotos, removePhoto } from '../../src/inventory/photos/photos.ts';
 import { changePromotion, endPromotion, startPromotion } from '../../src/inventory/promotions.ts';
 import { setPublished } from '../../src/inventory/publications.ts';

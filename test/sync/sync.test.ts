@@ -7,7 +7,7 @@ import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
 import { refreshDue } from '../../src/channel/projection/due-promotions.ts';
 import { VERSIONS } from '../../src/contract/versions.ts';
 import { sql } from '../../src/db/sql.ts';
-import { createItem, editItem } from '../../src/inventory/items/items.ts';
+import { createItem, editItem } from '../../src/inventory/items/item-operations.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import { TESTER } from '../harness/actor.ts';
 import { dice } from '../harness/dice.ts';

@@ -9,7 +9,7 @@ import { changePresentation } from '../../dealers/integrations/integration-setti
 import { setOrganization } from '../../dealers/integrations/integrations.ts';
 import { changeOrganization } from '../../dealers/organization-settings.ts';
 import { newId } from '../../ids/new-id.ts';
-import { createItem, editItem, setHidden } from '../../inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../inventory/items/item-operations.ts';
 import { startPromotion } from '../../inventory/promotions.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { deleteItem } from '../../sales/delete-item.ts';

@@ -9,7 +9,7 @@ import { listJobs } from '../../channel/jobs/job-queue.ts';
 import { runJobs } from '../../channel/jobs/run-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
-import { editItem } from '../../inventory/items/items.ts';
+import { editItem } from '../../inventory/items/item-operations.ts';
 import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../../inventory/locations.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { deleteItem } from '../../sales/delete-item.ts';

@@ -3,7 +3,7 @@ import { LOGGED_429_PER_MINUTE, LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUT
 import type { Queryable } from '../../db/database.ts';
 import { type EndedRequest, rowOf } from './api-request-rows.ts';
 import { type RequestCounts, storeApiRequests, storeCounts } from './api-requests.ts';
-import type { RequestRecord } from './request-log.ts';
+import type { RequestRecord } from './log-answer.ts';
 
 /** The log of API requests that dealers search. It takes a request at once and writes it later, with others. */
 export type ApiRequestLog = {

@@ -3,7 +3,7 @@ import type { Operation } from '../../contract/operations.ts';
 import { hintOf } from '../../dealers/integrations/api-keys.ts';
 import { ignoredFieldsOf } from '../public/bodies/ignored-fields.ts';
 import type { ApiRequestRow } from './api-requests.ts';
-import type { RequestRecord } from './request-log.ts';
+import type { RequestRecord } from './log-answer.ts';
 
 /** A request that has ended, as it is taken from the hot path: nothing of it is formatted yet. */
 export type EndedRequest = {

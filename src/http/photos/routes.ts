@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
-import { type FoundPhoto, type PhotoGallery, parsePhotoName } from '../../inventory/photos/photo-gallery.ts';
+import { type FoundPhoto, type PhotoGallery, parsePhotoName } from '../../inventory/photos/photo-reader.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { isMatch } from '../etag.ts';
 import { reading } from '../public/database-faults.ts';

@@ -15,7 +15,7 @@ import type { FastPath } from '../fast-path.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
 import { UnknownNames } from '../json/unknown-names.ts';
-import type { Logs } from '../logging/request-log.ts';
+import type { Logs } from '../logging/log-answer.ts';
 import { pathOf } from '../request-url.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
 import { nameIgnoredFields } from './bodies/ignored-fields.ts';

@@ -18,7 +18,7 @@ import { newId } from '../../ids/new-id.ts';
 import { STOCK_JOB_KINDS_RUN } from '../../service/stock-job-kinds.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import { exportStock } from '../csv/stock-export.ts';
-import { createItem } from '../items/items.ts';
+import { createItem } from '../items/item-operations.ts';
 import { findJob, listJobErrors, undoJob } from '../jobs/job-queue.ts';
 import { startStockJobWorker } from '../jobs/stock-job-worker.ts';
 import { addStoredPhotos, PHOTO_SOURCES_LIMIT } from '../photos/photo-rows.ts';

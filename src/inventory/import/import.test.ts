@@ -10,7 +10,7 @@ import { type Dealer, startWorld, type World } from '../../../test/harness/world
 import { sql } from '../../db/sql.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { exportStock } from '../csv/stock-export.ts';
-import { createItem, editItem } from '../items/items.ts';
+import { createItem, editItem } from '../items/item-operations.ts';
 import { cancelJob, findJob, undoJob } from '../jobs/job-queue.ts';
 import { createBusinessUnit, createLocation } from '../locations.ts';
 import { startPromotion } from '../promotions.ts';

@@ -6,7 +6,7 @@ import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import type { ItemChanges } from './item-input.ts';
-import { type EditBasis, editItem, setHidden } from './items.ts';
+import { type EditBasis, editItem, setHidden } from './item-operations.ts';
 import { readItem } from './read-item.ts';
 
 describe('an edit that names what it began from', () => {

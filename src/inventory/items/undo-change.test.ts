@@ -10,7 +10,7 @@ import { sellUnits } from '../../sales/sell.ts';
 import { orderPhotos, removePhoto } from '../photos/photos.ts';
 import { setPublished } from '../publications.ts';
 import type { ItemChanges } from './item-input.ts';
-import { editItem, setHidden } from './items.ts';
+import { editItem, setHidden } from './item-operations.ts';
 import { readItem } from './read-item.ts';
 import { undoChange } from './undo-change.ts';
 

@@ -8,7 +8,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { orderPhotos, restorePhoto } from '../photos/photos.ts';
 import { setPublished } from '../publications.ts';
 import type { ItemChanges } from './item-input.ts';
-import { editItem, setHidden } from './items.ts';
+import { editItem, setHidden } from './item-operations.ts';
 import { type ItemDetails, readItem } from './read-item.ts';
 
 /** A colleague may save between reading and undoing; then it is looked at again. */

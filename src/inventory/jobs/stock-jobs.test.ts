@@ -11,7 +11,7 @@ import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { sql } from '../../db/sql.ts';
 import { editItems } from '../items/edit-items.ts';
-import { createItem, editItem } from '../items/items.ts';
+import { createItem, editItem } from '../items/item-operations.ts';
 import { outcomeOfEdits } from './batch-outcome.ts';
 import type { StockJobKinds } from './job-kind.ts';
 import {

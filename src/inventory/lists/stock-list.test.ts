@@ -6,7 +6,7 @@ import { type Dealer, startWorld, type World } from '../../../test/harness/world
 import { STOCK_SORTS } from '../../contract/dashboard/stock/stock.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
-import { createItem, editItem, setHidden } from '../items/items.ts';
+import { createItem, editItem, setHidden } from '../items/item-operations.ts';
 import { startPromotion } from '../promotions.ts';
 import { setPublished } from '../publications.ts';
 import { reserveUnits } from '../units/movements.ts';

@@ -15,7 +15,7 @@ import {
   SQUARE_SIDES_PX,
   type SquareName,
 } from './photo-files.ts';
-import { type PictureSize, UPLOADS_AT_ONCE, withPictureMemory } from './picture-memory.ts';
+import { type PictureSize, UPLOADS_AT_ONCE, withPictureMemory } from './photo-memory.ts';
 
 export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
 /** Photos were once stored in full; they are still shown. */

@@ -9,7 +9,7 @@ import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { NewItem } from '../items/item-input.ts';
-import { createItem } from '../items/items.ts';
+import { createItem } from '../items/item-operations.ts';
 import { setPublished } from '../publications.ts';
 import { type Movement, moveUnits, releaseUnits, reserveUnits } from './movements.ts';
 

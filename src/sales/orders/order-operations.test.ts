@@ -9,7 +9,7 @@ import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { setOrganization } from '../../dealers/integrations/integrations.ts';
 import { newId } from '../../ids/new-id.ts';
-import { createItem } from '../../inventory/items/items.ts';
+import { createItem } from '../../inventory/items/item-operations.ts';
 import { deleteItem } from '../delete-item.ts';
 import { voidSale } from '../sell.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './order-operations.ts';

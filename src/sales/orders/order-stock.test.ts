@@ -6,7 +6,7 @@ import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../ids/new-id.ts';
-import { createItem, setHidden } from '../../inventory/items/items.ts';
+import { createItem, setHidden } from '../../inventory/items/item-operations.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { reserveUnits } from '../../inventory/units/movements.ts';
 import { deleteItem } from '../delete-item.ts';

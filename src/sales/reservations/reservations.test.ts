@@ -8,7 +8,7 @@ import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
 import { editItems } from '../../inventory/items/edit-items.ts';
-import { editItem, setHidden } from '../../inventory/items/items.ts';
+import { editItem, setHidden } from '../../inventory/items/item-operations.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../inventory/units/movements.ts';
 import { deleteItem } from '../delete-item.ts';

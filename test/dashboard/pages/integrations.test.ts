@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { COMMAND_LINE } from '../../../src/audit/actor.ts';
 import { startChannelWorker } from '../../../src/channel/jobs/worker.ts';
-import { createItem } from '../../../src/inventory/items/items.ts';
+import { createItem } from '../../../src/inventory/items/item-operations.ts';
 import { setPublished } from '../../../src/inventory/publications.ts';
 import { runDeletions } from '../../../src/sales/deletion/run-deletions.ts';
 import { type DashboardSite, type Person, startDashboard } from '../../harness/browser/dashboard-browser.ts';

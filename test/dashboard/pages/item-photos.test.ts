@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
-import { createItem } from '../../../src/inventory/items/items.ts';
+import { createItem } from '../../../src/inventory/items/item-operations.ts';
 import { readItem } from '../../../src/inventory/items/read-item.ts';
 import { TESTER } from '../../harness/actor.ts';
 import {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { sql } from '../../../src/db/sql.ts';
-import { createItem, editItem } from '../../../src/inventory/items/items.ts';
+import { createItem, editItem } from '../../../src/inventory/items/item-operations.ts';
 import { readItem } from '../../../src/inventory/items/read-item.ts';
 import { sellUnits } from '../../../src/sales/sell.ts';
 import { TESTER } from '../../harness/actor.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { COMMAND_LINE } from '../../../src/audit/actor.ts';
-import { createItem, editItem } from '../../../src/inventory/items/items.ts';
+import { createItem, editItem } from '../../../src/inventory/items/item-operations.ts';
 import { setPublished } from '../../../src/inventory/publications.ts';
 import {
   assertAccessible,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createItem } from '../../../src/inventory/items/items.ts';
+import { createItem } from '../../../src/inventory/items/item-operations.ts';
 import { setPublished } from '../../../src/inventory/publications.ts';
 import { TESTER } from '../../harness/actor.ts';
 import {

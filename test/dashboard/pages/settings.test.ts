@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COMMAND_LINE } from '../../../src/audit/actor.ts';
-import { createItem, setHidden } from '../../../src/inventory/items/items.ts';
+import { createItem, setHidden } from '../../../src/inventory/items/item-operations.ts';
 import { createBusinessUnit, createLocation } from '../../../src/inventory/locations.ts';
 import {
   assertAccessible,

@@ -7,7 +7,7 @@ import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { sql } from '../../../db/sql.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { newId } from '../../../ids/new-id.ts';
-import { createItem } from '../../../inventory/items/items.ts';
+import { createItem } from '../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;

@@ -5,7 +5,7 @@ import { TESTER } from '../../../../test/harness/actor.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
 import { setEnabled, setRateLimit } from '../../../dealers/integrations/integrations.ts';
-import { editItem } from '../../../inventory/items/items.ts';
+import { editItem } from '../../../inventory/items/item-operations.ts';
 
 /** What differs between two answers by nature. */
 const VARYING = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'];

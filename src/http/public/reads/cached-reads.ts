@@ -3,7 +3,7 @@ import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
 import { newRequestId } from '../../../ids/new-id.ts';
 import type { ClientFaults } from '../../connection/client-faults.ts';
 import type { RequestHandler } from '../../fast-path.ts';
-import { type Logs, logAnswer } from '../../logging/request-log.ts';
+import { type Logs, logAnswer } from '../../logging/log-answer.ts';
 import type { Readiness } from '../../readiness.ts';
 import { securityHeaders } from '../../security-headers.ts';
 import type { AdmissionResult, Admit } from '../authentication.ts';

@@ -7,7 +7,7 @@ import { type Dealer, startWorld, type World } from '../../../../test/harness/wo
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import { sql } from '../../../db/sql.ts';
 import { changeItem } from '../../../inventory/change-items.ts';
-import { editItem } from '../../../inventory/items/items.ts';
+import { editItem } from '../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 import { changeUnits, moveUnits } from '../../../inventory/units/movements.ts';
 import { deleteItem } from '../../../sales/delete-item.ts';

@@ -4,7 +4,7 @@ import type { Order } from '../../../contract/resources/order.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { findPresentation } from '../../../dealers/integrations/integration-settings.ts';
 import { currencyOf } from '../../../dealers/organization-settings.ts';
-import { findFreeByPrice, findFreeByWords } from '../../../inventory/lists/find-items.ts';
+import { findFreeByPrice, findFreeByWords } from '../../../inventory/lists/find-free-items.ts';
 import { type ItemSummary, summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import {
   numberWords,

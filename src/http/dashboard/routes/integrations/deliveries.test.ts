@@ -12,7 +12,7 @@ import {
 } from '../../../../../test/harness/webhooks/webhook-world.ts';
 import { COMMAND_LINE } from '../../../../audit/actor.ts';
 import { sql } from '../../../../db/sql.ts';
-import { createItem } from '../../../../inventory/items/items.ts';
+import { createItem } from '../../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 
 describe('deliveries and events in the dashboard', () => {

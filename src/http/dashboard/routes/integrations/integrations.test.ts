@@ -11,7 +11,7 @@ import { COMMAND_LINE } from '../../../../audit/actor.ts';
 import { runJobs } from '../../../../channel/jobs/run-jobs.ts';
 import { sql } from '../../../../db/sql.ts';
 import { setRate } from '../../../../dealers/rates/exchange-rates.ts';
-import { createItem } from '../../../../inventory/items/items.ts';
+import { createItem } from '../../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import { dismissOrder } from '../../../../sales/orders/order-operations.ts';
 

@@ -5,7 +5,7 @@ import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { type Actor, COMMAND_LINE } from '../../../../audit/actor.ts';
 import { recordAudit } from '../../../../audit/record-audit.ts';
-import { createItem, editItem, setHidden } from '../../../../inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { createBusinessUnit, createLocation } from '../../../../inventory/locations.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;

@@ -5,7 +5,7 @@ import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../../audit/actor.ts';
 import { sql } from '../../../../db/sql.ts';
-import { createItem } from '../../../../inventory/items/items.ts';
+import { createItem } from '../../../../inventory/items/item-operations.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
 

@@ -6,7 +6,7 @@ import { runJobs } from '../../../../../test/harness/jobs/stock-jobs.ts';
 import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { IMPORT_FILE_LIMIT_MB } from '../../../../contract/dashboard/limits.ts';
-import { createItem } from '../../../../inventory/items/items.ts';
+import { createItem } from '../../../../inventory/items/item-operations.ts';
 
 const TEXT =
   'SKU;Name;Marke;Modell;Zustand;Preis;EK;Something\nW-1;A watch;Omega;Seamaster;Good;5.000,00;4000;x\nW-2;;;;;;;\n';

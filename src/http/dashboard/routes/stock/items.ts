@@ -2,7 +2,7 @@ import type { previewItem } from '../../../../channel/projection/preview-item.ts
 import type { itemOperations } from '../../../../contract/dashboard/stock/items.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { assertNewItem, type ItemChanges, type NewItem } from '../../../../inventory/items/item-input.ts';
-import { createItem, editItem, setHidden } from '../../../../inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { assertItem } from '../../../../inventory/items/read-item.ts';
 import { listLocations } from '../../../../inventory/locations.ts';
 import { addPhoto, orderPhotos, removePhoto, restorePhoto, rotatePhoto } from '../../../../inventory/photos/photos.ts';

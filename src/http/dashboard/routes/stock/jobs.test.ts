@@ -6,7 +6,7 @@ import { kindOverItems, runJobs } from '../../../../../test/harness/jobs/stock-j
 import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { editItems } from '../../../../inventory/items/edit-items.ts';
-import { createItem } from '../../../../inventory/items/items.ts';
+import { createItem } from '../../../../inventory/items/item-operations.ts';
 import { outcomeOfEdits } from '../../../../inventory/jobs/batch-outcome.ts';
 import type { StockJobKinds } from '../../../../inventory/jobs/job-kind.ts';
 import { startJob } from '../../../../inventory/jobs/job-queue.ts';

@@ -4,7 +4,7 @@ import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../../audit/actor.ts';
-import { createItem } from '../../../../inventory/items/items.ts';
+import { createItem } from '../../../../inventory/items/item-operations.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
 

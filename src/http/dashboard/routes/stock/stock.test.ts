@@ -6,7 +6,7 @@ import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../../audit/actor.ts';
 import { sql } from '../../../../db/sql.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
-import { createItem } from '../../../../inventory/items/items.ts';
+import { createItem } from '../../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 
 describe('the list of stock in the dashboard', () => {

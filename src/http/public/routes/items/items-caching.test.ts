@@ -6,7 +6,7 @@ import { TESTER } from '../../../../../test/harness/actor.ts';
 import { publishNew, watch } from '../../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../../test/harness/world.ts';
 import { sql } from '../../../../db/sql.ts';
-import { createItem, editItem } from '../../../../inventory/items/items.ts';
+import { createItem, editItem } from '../../../../inventory/items/item-operations.ts';
 import { changePromotion, endPromotion, startPromotion } from '../../../../inventory/promotions.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import { deleteItem } from '../../../../sales/delete-item.ts';

@@ -13,7 +13,7 @@ import { PIECE_BYTES } from '../../../../db/page-bytes.ts';
 import { rawSql } from '../../../../db/sql.ts';
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../../../ids/new-id.ts';
-import { createItem, editItem, setHidden } from '../../../../inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { startPromotion } from '../../../../inventory/promotions.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import { reserveUnits } from '../../../../inventory/units/movements.ts';

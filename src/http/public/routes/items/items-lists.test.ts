@@ -4,7 +4,7 @@ import { TESTER } from '../../../../../test/harness/actor.ts';
 import type { ApiClient } from '../../../../../test/harness/http/api-client.ts';
 import { part, publishNew, watch } from '../../../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../../../test/harness/world.ts';
-import { createItem, editItem, setHidden } from '../../../../inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import { reserveUnits } from '../../../../inventory/units/movements.ts';
 import { sellUnits } from '../../../../sales/sell.ts';

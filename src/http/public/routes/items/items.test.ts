@@ -8,7 +8,7 @@ import { rawSql } from '../../../../db/sql.ts';
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { setRate } from '../../../../dealers/rates/exchange-rates.ts';
 import { newId } from '../../../../ids/new-id.ts';
-import { createItem, editItem, setHidden } from '../../../../inventory/items/items.ts';
+import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import { reserveUnits } from '../../../../inventory/units/movements.ts';
 import { deleteItem } from '../../../../sales/delete-item.ts';

@@ -6,7 +6,7 @@ import { part, publishNew, stockOf, watch } from '../../../../../test/harness/st
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { sql } from '../../../../db/sql.ts';
 import { newId } from '../../../../ids/new-id.ts';
-import { setHidden } from '../../../../inventory/items/items.ts';
+import { setHidden } from '../../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import { expireReservations, pruneReservations } from '../../../../sales/reservations/expire-reservations.ts';
 

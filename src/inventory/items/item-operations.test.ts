@@ -18,7 +18,7 @@ import { createBusinessUnit, createLocation } from '../locations.ts';
 import { setPublished } from '../publications.ts';
 import { reserveUnits } from '../units/movements.ts';
 import type { ItemChanges, NewItem } from './item-input.ts';
-import { createItem, editItem, setHidden } from './items.ts';
+import { createItem, editItem, setHidden } from './item-operations.ts';
 
 describe('the dealer’s items', () => {
   let world: World;

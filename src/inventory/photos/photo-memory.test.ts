@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pictureWeight } from './picture-memory.ts';
+import { pictureWeight } from './photo-memory.ts';
 
 const GIB = 1_073_741_824;
 const of = (megapixels: number) => ({ width: megapixels * 1_000, height: 1_000 });

@@ -16,8 +16,8 @@ import {
   SQUARE_NAMES,
   type SquareName,
 } from './photo-files.ts';
+import { type PictureSize, withPictureMemory } from './photo-memory.ts';
 import { FORMAT_OF, renderPhoto } from './photo-variants.ts';
-import { type PictureSize, withPictureMemory } from './picture-memory.ts';
 
 /** What a photo's public address names: `pho_….webp`, `pho_…-square.webp` or `pho_…-small.webp`. */
 export type PhotoName = { photoId: string; square: SquareName | null; extension: PhotoExtension };
