@@ -27,7 +27,7 @@ export const DESCRIPTION_LENGTH_LIMIT = 20_000;
 /** Of one item, those held back included. */
 export const UNITS_LIMIT = 1_000_000;
 export const PHOTOS_PER_ITEM_LIMIT = 50;
-export const PHOTO_LIMIT_BYTES = 25 * 1_048_576;
+export const PHOTO_LIMIT_BYTES = 25 * BYTES_PER_MB;
 /** Of an upload. An AVIF of 100 megapixels takes 1.7 GB while it is decoded, a JPEG 0.4. */
 export const PHOTO_PIXELS_LIMIT = 100_000_000;
 export const AVIF_PIXELS_LIMIT = 50_000_000;

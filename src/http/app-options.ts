@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { ChannelContext } from '../channel/context.ts';
 import type { Database } from '../db/database.ts';
-import type { PhotoGallery } from '../inventory/photos/photo-reader.ts';
+import type { PhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { DiscardLimits } from './connection/body-discard.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
@@ -27,7 +27,7 @@ export type AppOptions = {
   /** Which parts to serve. The docs are always there. */
   hasApi: boolean;
   /** Null serves no photos. */
-  gallery: PhotoGallery | null;
+  photoReader: PhotoReader | null;
   /** Null serves no dashboard; the address of the service then opens the docs. */
   dashboard: DashboardOptions | null;
   timeouts?: Partial<Timeouts>;

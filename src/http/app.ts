@@ -122,7 +122,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       throw new ApiError('route_not_found');
     });
   }
-  if (options.gallery !== null) await app.register(photoRoutes, { gallery: options.gallery, prefix: '/photos' });
+  if (options.photoReader !== null)
+    await app.register(photoRoutes, { photoReader: options.photoReader, prefix: '/photos' });
   if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, fastPath, faults, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;

@@ -3,13 +3,13 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { PROMOTIONS_PER_ITEM_LIMIT } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
+import { AMOUNT_LIMIT } from '../contract/limits.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { isAtLimit } from '../dealers/row-limit.ts';
 import { newId } from '../ids/new-id.ts';
 import { changeItem, type LockedItem } from './change-items.ts';
-import { AMOUNT_MAX } from './items/item-input.ts';
 
 export type PromotionInput = {
   /** The promotional price, in minor units of the organization's currency. */
@@ -136,7 +136,7 @@ async function itemOf(context: ChannelContext, organizationId: string, promotion
 
 /** The item's row is locked, so no other promotion of it can appear between this check and the write. */
 async function assertPromotion(tx: Transaction, item: LockedItem, id: string, input: PromotionInput): Promise<void> {
-  if (!Number.isInteger(input.priceAmount) || input.priceAmount < 0 || input.priceAmount > AMOUNT_MAX) {
+  if (!Number.isInteger(input.priceAmount) || input.priceAmount < 0 || input.priceAmount > AMOUNT_LIMIT) {
     throw new DomainError(
       'invalid_input',
       'The promotional price must be a whole number of minor units.',

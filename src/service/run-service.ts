@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChannelContext } from '../channel/context.ts';
 import { type Config, readConfig } from '../config.ts';
+import { BYTES_PER_MB } from '../contract/limits.ts';
 import { VERSIONS } from '../contract/versions.ts';
 import { migrate } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
@@ -11,7 +12,7 @@ import { createLog } from '../http/logging/log.ts';
 import { memoryStore } from '../http/public/rate-limit/memory-store.ts';
 import { postgresStore } from '../http/public/rate-limit/postgres-store.ts';
 import { createReadiness } from '../http/readiness.ts';
-import { createPhotoGallery } from '../inventory/photos/photo-reader.ts';
+import { createPhotoReader } from '../inventory/photos/photo-reader.ts';
 import { removePhotoFiles } from '../inventory/photos/photo-storage-owner.ts';
 import { announceIntegrations } from '../live/announce-integrations.ts';
 import { createChangeFeed } from '../live/change-feed.ts';
@@ -26,8 +27,6 @@ import { aborted, listenForStop, type StopSignals } from './shutdown-signals.ts'
 import { listenWhileStarting, type StartingServer } from './starting-server.ts';
 import { welcome } from './welcome.ts';
 import { startWorkers } from './workers.ts';
-
-const BYTES_PER_MB = 1_048_576;
 
 /** The whole life of the process: starts the service from its settings, and resolves when it has stopped. */
 export async function runService(): Promise<void> {
@@ -136,8 +135,8 @@ async function serve(
             feed,
             photoFiles,
           },
-    gallery: config.roles.some((role) => role !== 'worker')
-      ? createPhotoGallery(db, photoFiles, (error, message) => log.warn({ err: error }, message))
+    photoReader: config.roles.some((role) => role !== 'worker')
+      ? createPhotoReader(db, photoFiles, (error, message) => log.warn({ err: error }, message))
       : null,
   });
   app.addHook('onClose', feed.stop);

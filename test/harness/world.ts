@@ -21,7 +21,7 @@ import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
-import { createPhotoGallery } from '../../src/inventory/photos/photo-reader.ts';
+import { createPhotoReader } from '../../src/inventory/photos/photo-reader.ts';
 import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/photo-storage-owner.ts';
 import { announceIntegrations } from '../../src/live/announce-integrations.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';
@@ -108,7 +108,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
             photoFiles,
             ...dashboard,
           },
-    gallery: createPhotoGallery(database.db, photoFiles, () => {}),
+    photoReader: createPhotoReader(database.db, photoFiles, () => {}),
     ...appOptions,
   });
   await app.listen({ host: '127.0.0.1', port: wantedPort });

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
+import { IMPORT_FILE_LIMIT_MB } from '../../contract/dashboard/limits.ts';
 import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { notFound } from '../../dealers/input-rules.ts';
@@ -150,7 +151,7 @@ async function exportFile(shell: Shell, path: string, options: ExportOptions): P
 async function readStockFile(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path);
-    if (size > CSV_BYTES_LIMIT) throw new StartError(`${path} has more than ${CSV_BYTES_LIMIT / 1_048_576} MB`);
+    if (size > CSV_BYTES_LIMIT) throw new StartError(`${path} has more than ${IMPORT_FILE_LIMIT_MB} MB`);
     return await readFile(path);
   } catch (error) {
     if (error instanceof StartError) throw error;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
-import { type FoundPhoto, type PhotoGallery, parsePhotoName } from '../../inventory/photos/photo-reader.ts';
+import { type FoundPhoto, type PhotoReader, parsePhotoName } from '../../inventory/photos/photo-reader.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { isMatch } from '../etag.ts';
 import { reading } from '../public/database-faults.ts';
@@ -12,7 +12,7 @@ const ENCODING_REVISION = 1;
 const BUSY_RETRY_SECONDS = 2;
 
 /** Photos are open to everyone who has the address: the visitors of a dealer's website need them. */
-export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: PhotoGallery }): Promise<void> {
+export async function photoRoutes(app: FastifyInstance, { photoReader }: { photoReader: PhotoReader }): Promise<void> {
   app.addHook('onRequest', async (request, reply) => {
     // Websites of other origins show them, unlike the rest of the service.
     reply.header('Cross-Origin-Resource-Policy', 'cross-origin').header('Access-Control-Allow-Origin', '*');
@@ -23,11 +23,11 @@ export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: 
 
   // Two routes: Fastify's own HEAD would run the GET and read its stream to the end.
   app.head('/:name', async (request, reply) => {
-    const photo = await findPhoto(gallery, request, clientSignal(request));
+    const photo = await findPhoto(photoReader, request, clientSignal(request));
     if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
-    const found = await gallery.stat(photo);
+    const found = await photoReader.stat(photo);
     if (found === null) return missing(reply);
     // Of a variant that is not made yet the length is not known, and HTTP lets it be absent.
     if (found.size !== null) reply.header('Content-Length', found.size);
@@ -35,11 +35,11 @@ export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: 
   });
   app.get('/:name', { exposeHeadRoute: false }, async (request, reply) => {
     const gone = clientSignal(request);
-    const photo = await findPhoto(gallery, request, gone);
+    const photo = await findPhoto(photoReader, request, gone);
     if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
-    const opened = await unlessBusy(gone, () => gallery.open(photo, gone));
+    const opened = await unlessBusy(gone, () => photoReader.open(photo, gone));
     if (opened === 'busy') return busy(reply);
     if (opened === null) return missing(reply);
     if (opened.size !== null) reply.header('Content-Length', opened.size);
@@ -48,12 +48,12 @@ export async function photoRoutes(app: FastifyInstance, { gallery }: { gallery: 
 }
 
 async function findPhoto(
-  gallery: PhotoGallery,
+  photoReader: PhotoReader,
   request: FastifyRequest,
   signal: AbortSignal,
 ): Promise<FoundPhoto | null | 'busy'> {
   const wanted = parsePhotoName(nameOf(request));
-  return wanted === null ? null : await reading(() => unlessBusy(signal, () => gallery.find(wanted, signal)));
+  return wanted === null ? null : await reading(() => unlessBusy(signal, () => photoReader.find(wanted, signal)));
 }
 
 /** Sets what every answer about a photo carries, and returns its ETag. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CSV_LINES_LIMIT, CSV_START, readCsv, writeCsv } from './csv-file.ts';
+import { IMPORT_LINES_LIMIT } from '../../contract/dashboard/limits.ts';
+import { CSV_START, readCsv, writeCsv } from './csv-file.ts';
 
 describe('a CSV file', () => {
   it('is read with commas, semicolons or tabs, in UTF-8 or UTF-16, with or without a mark', () => {
@@ -41,7 +42,7 @@ describe('a CSV file', () => {
       [Buffer.from('a,b\n1,\0\n'), /binary/],
       [Buffer.from('title\nGr\xf6\xdfe', 'latin1'), /neither UTF-8/],
       [Buffer.from('a,b\n"open,1\n'), /not a table/],
-      [Buffer.from(`a\n${'1\n'.repeat(CSV_LINES_LIMIT + 1)}`), /more than 20000 lines/],
+      [Buffer.from(`a\n${'1\n'.repeat(IMPORT_LINES_LIMIT + 1)}`), /more than 20000 lines/],
       [Buffer.from(`${'a,'.repeat(300)}b\n`), /columns/],
     ];
     for (const [bytes, message] of cases) {

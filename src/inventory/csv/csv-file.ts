@@ -1,9 +1,9 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { IMPORT_FILE_LIMIT_MB, IMPORT_LINES_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { BYTES_PER_MB } from '../../contract/limits.ts';
 
-export const CSV_BYTES_LIMIT = IMPORT_FILE_LIMIT_MB * 1_048_576;
-export const CSV_LINES_LIMIT = IMPORT_LINES_LIMIT;
+export const CSV_BYTES_LIMIT = IMPORT_FILE_LIMIT_MB * BYTES_PER_MB;
 const CSV_COLUMNS_LIMIT = 200;
 /** Longer than the longest field that an item has. */
 const CSV_LINE_CHARACTERS_LIMIT = 200_000;
@@ -22,19 +22,19 @@ export function readCsv(bytes: Buffer): CsvFile {
   }
   const text = decode(bytes);
   // Empty lines are no records, but the parser takes its time for each: they count before it begins.
-  if (countLineBreaks(text) > 2 * CSV_LINES_LIMIT) throw tooManyLines();
+  if (countLineBreaks(text) > 2 * IMPORT_LINES_LIMIT) throw tooManyLines();
   const delimiter = delimiterOf(text);
   const records = parseRecords(text, delimiter);
   const [first, ...others] = records;
   if (first === undefined) throw invalid('The file is empty.');
   const header = first.record.map((name) => name.trim());
   if (header.length > CSV_COLUMNS_LIMIT) throw invalid(`The file has more than ${CSV_COLUMNS_LIMIT} columns.`);
-  if (others.length > CSV_LINES_LIMIT) throw tooManyLines();
+  if (others.length > IMPORT_LINES_LIMIT) throw tooManyLines();
   return { header, delimiter, rows: others.map(({ record, info }) => ({ line: info.lines, cells: record })) };
 }
 
 function tooManyLines(): DomainError {
-  return invalid(`The file has more than ${CSV_LINES_LIMIT} lines. Split it into several.`);
+  return invalid(`The file has more than ${IMPORT_LINES_LIMIT} lines. Split it into several.`);
 }
 
 /** Cells may hold line breaks too, hence twice the limit of lines. */
@@ -59,7 +59,7 @@ function parseRecords(text: string, delimiter: string): ParsedRecord[] {
       skip_records_with_empty_values: true,
       max_record_size: CSV_LINE_CHARACTERS_LIMIT,
       // One more than allowed and the header tell that there are too many.
-      to: CSV_LINES_LIMIT + 2,
+      to: IMPORT_LINES_LIMIT + 2,
     }) as unknown as ParsedRecord[];
   } catch (error) {
     if (error instanceof CsvError) throw invalid(`The file is not a table: ${error.message}.`);

@@ -1,11 +1,12 @@
 import { IMPORT_ZIP_LIMIT_MB, ZIPS_IN_USE_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { BYTES_PER_MB } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { findImportFile, type ImportFile } from './import-files.ts';
 import { assertPhotoZip, ZIP_PIECE_BYTES } from './photo-zip.ts';
 
-export const ZIP_LIMIT_BYTES = IMPORT_ZIP_LIMIT_MB * 1_048_576;
+export const ZIP_LIMIT_BYTES = IMPORT_ZIP_LIMIT_MB * BYTES_PER_MB;
 export const ZIP_TOO_LARGE = `A zip with photos may have at most ${IMPORT_ZIP_LIMIT_MB} MB. Split it into several.`;
 
 /**

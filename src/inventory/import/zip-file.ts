@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import { DomainError } from '../../contract/domain-error.ts';
+import { BYTES_PER_MB } from '../../contract/limits.ts';
 
 /** Reads some bytes of a file, wherever it is stored. */
 export type ReadBytes = (start: number, length: number) => Promise<Buffer>;
@@ -101,7 +102,7 @@ async function findEnd(read: ReadBytes, size: number) {
 }
 
 function tooLarge({ name }: ZipEntry, limitBytes: number): DomainError {
-  return invalid(`${name} has more than ${limitBytes / 1_048_576} MB.`);
+  return invalid(`${name} has more than ${limitBytes / BYTES_PER_MB} MB.`);
 }
 
 function broken(): DomainError {

@@ -12,16 +12,13 @@ import { OneOf } from '../../contract/resources/common.ts';
 import { WatchAttributes } from '../../contract/resources/listing.ts';
 import { PartAttributes } from '../../contract/resources/part.ts';
 
-export const AMOUNT_MAX = AMOUNT_LIMIT;
-const UNITS_MAX = UNITS_LIMIT;
-
 const fields = {
   stockNumber: Type.String({ minLength: 1, maxLength: STOCK_NUMBER_LENGTH_LIMIT }),
   title: Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT }),
   description: Type.String({ maxLength: DESCRIPTION_LENGTH_LIMIT }),
   /** Minor units of the organization's currency; null is price on request. */
-  priceAmount: Type.Union([Type.Integer({ minimum: 0, maximum: AMOUNT_MAX }), Type.Null()]),
-  units: Type.Integer({ minimum: 0, maximum: UNITS_MAX }),
+  priceAmount: Type.Union([Type.Integer({ minimum: 0, maximum: AMOUNT_LIMIT }), Type.Null()]),
+  units: Type.Integer({ minimum: 0, maximum: UNITS_LIMIT }),
   taxTreatment: Type.Union([OneOf('tax_treatment', ''), Type.Null()]),
   locationId: Type.Union([Type.String(), Type.Null()]),
 };
@@ -70,8 +67,8 @@ export function assertChanges(kind: 'listing' | 'part', changes: ItemChanges): v
 
 /** The most units of one item that are kept track of, those held back included. */
 export function assertUnitsOwned(units: number): void {
-  if (units > UNITS_MAX) {
-    throw new DomainError('invalid_input', `An item has at most ${UNITS_MAX} units.`, 'units');
+  if (units > UNITS_LIMIT) {
+    throw new DomainError('invalid_input', `An item has at most ${UNITS_LIMIT} units.`, 'units');
   }
 }
 

@@ -25,28 +25,24 @@ const memory = createKeyedSemaphore({
   waitingPerKey: VARIANTS_WAITING_MAX,
 });
 
-export type PictureSize = { width: number; height: number };
+export type PhotoSize = { width: number; height: number };
 
 /**
  * Runs work on a picture while there is memory for it. `formats` are those that it is decoded from and encoded to. Throws
  * a SemaphoreError if there is no room to wait, its time is up, or whoever asked has gone.
  */
-export async function withPictureMemory<Result>(
+export async function withPhotoMemory<Result>(
   key: 'uploads' | 'variants',
-  size: PictureSize,
+  size: PhotoSize,
   formats: PhotoFormat[],
   work: () => Promise<Result>,
   options: Omit<AcquireOptions, 'weight'> = {},
 ): Promise<Result> {
-  return await memory.run(key, work, { ...options, weight: pictureWeight(size, formats) });
+  return await memory.run(key, work, { ...options, weight: photoWeight(size, formats) });
 }
 
 /** Bytes, but no less than the share of one of those that may run at once. */
-export function pictureWeight(
-  { width, height }: PictureSize,
-  formats: PhotoFormat[],
-  atOnce = PICTURES_AT_ONCE,
-): number {
+export function photoWeight({ width, height }: PhotoSize, formats: PhotoFormat[], atOnce = PICTURES_AT_ONCE): number {
   const bytesPerPixel = Math.max(...formats.map((format) => BYTES_PER_PIXEL[format]));
   return Math.min(MEMORY_BYTES, Math.max(width * height * bytesPerPixel, MEMORY_BYTES / atOnce));
 }

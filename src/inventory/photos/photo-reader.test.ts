@@ -8,7 +8,7 @@ import { until } from '../../../test/harness/database/locks.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { PhotoFiles } from './photo-files.ts';
-import { createPhotoGallery } from './photo-reader.ts';
+import { createPhotoReader } from './photo-reader.ts';
 import { addPhoto } from './photos.ts';
 
 /** How many variants are under way at once; no more than half of the cores of a large machine. */
@@ -51,7 +51,7 @@ describe('variants of photos that are not made yet', () => {
 
   before(async () => {
     const database = await cloneDatabase();
-    world = await startWorld({ database, gallery: createPhotoGallery(database.db, files, () => {}) });
+    world = await startWorld({ database, photoReader: createPhotoReader(database.db, files, () => {}) });
     real = world.photoFiles;
   });
   after(() => world.stop());

@@ -16,13 +16,13 @@ import {
   SQUARE_NAMES,
   type SquareName,
 } from './photo-files.ts';
-import { type PictureSize, withPictureMemory } from './photo-memory.ts';
+import { type PhotoSize, withPhotoMemory } from './photo-memory.ts';
 import { FORMAT_OF, renderPhoto } from './photo-variants.ts';
 
 /** What a photo's public address names: `pho_….webp`, `pho_…-square.webp` or `pho_…-small.webp`. */
 export type PhotoName = { photoId: string; square: SquareName | null; extension: PhotoExtension };
 
-export type PhotoGallery = {
+export type PhotoReader = {
   /** Null if there is no such photo, or none in such a format. The signal ends the wait for a connection. */
   find(name: PhotoName, signal?: AbortSignal): Promise<FoundPhoto | null>;
   /** Null if its file is lost. The signal ends the wait for a variant that is not made yet. */
@@ -32,7 +32,7 @@ export type PhotoGallery = {
 };
 
 export type FoundPhoto = PhotoName &
-  PictureSize & {
+  PhotoSize & {
     /** In which the photo was stored, and in which it is asked for. */
     storedFormat: PhotoFormat;
     format: PhotoFormat;
@@ -59,11 +59,11 @@ const LOOKUP_WAIT_MS = 5_000;
  * The photos as clients see them. Formats other than the stored one, and thumbnails, are made when somebody first asks
  * for them, once however many ask at the same time, and kept.
  */
-export function createPhotoGallery(
+export function createPhotoReader(
   db: Queryable,
   files: PhotoFiles,
   onFault: (error: unknown, message: string) => void,
-): PhotoGallery {
+): PhotoReader {
   const makeOnce = createSingleFlight<Made | null>();
   const lookups = createSemaphore({ limit: LOOKUPS_AT_ONCE, waitingLimit: LOOKUPS_WAITING_MAX });
 
@@ -97,7 +97,7 @@ export function createPhotoGallery(
       const deadlineMs = performance.now() + LOOKUP_WAIT_MS;
       const [row] = await lookups.run(
         () =>
-          db.query<{ format: PhotoFormat } & PictureSize>(sql`
+          db.query<{ format: PhotoFormat } & PhotoSize>(sql`
             select format, width, height from photos where id = ${name.photoId}`),
         { deadlineMs, signal },
       );
@@ -115,7 +115,7 @@ export function createPhotoGallery(
       const made = await makeOnce(
         `${photo.photoId}/${file}`,
         (ended) =>
-          withPictureMemory('variants', photo, formatsOf(photo), () => make(photo, file, ended), {
+          withPhotoMemory('variants', photo, formatsOf(photo), () => make(photo, file, ended), {
             deadlineMs,
             signal: ended,
           }),

@@ -4,6 +4,7 @@ import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import {
   AVIF_PIXELS_LIMIT,
+  BYTES_PER_MB,
   PHOTO_LIMIT_BYTES,
   PHOTO_PIXELS_LIMIT,
   PHOTO_STORED_PIXELS,
@@ -15,9 +16,8 @@ import {
   SQUARE_SIDES_PX,
   type SquareName,
 } from './photo-files.ts';
-import { type PictureSize, UPLOADS_AT_ONCE, withPictureMemory } from './photo-memory.ts';
+import { type PhotoSize, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory.ts';
 
-export const PHOTO_BYTES_MAX = PHOTO_LIMIT_BYTES;
 /** Photos were once stored in full; they are still shown. */
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
 /** WebP can't hold more on a side. */
@@ -43,11 +43,12 @@ sharp.cache(false);
  */
 export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');
-  if (bytes.length > PHOTO_BYTES_MAX) throw refused('A photo may have at most 25 MB.');
+  if (bytes.length > PHOTO_LIMIT_BYTES)
+    throw refused(`A photo may have at most ${PHOTO_LIMIT_BYTES / BYTES_PER_MB} MB.`);
   const format = sniff(bytes);
   return await asUpload(async () => {
     const size = await uploadSize(bytes, format);
-    return await withPictureMemory('uploads', size, [format], () => encodeUpload(bytes, format, size));
+    return await withPhotoMemory('uploads', size, [format], () => encodeUpload(bytes, format, size));
   });
 }
 
@@ -59,7 +60,7 @@ async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /** From the head of the file, before anything is decoded. */
-async function uploadSize(bytes: Buffer, format: PhotoFormat): Promise<PictureSize> {
+async function uploadSize(bytes: Buffer, format: PhotoFormat): Promise<PhotoSize> {
   const { width, height } = await sharp(bytes).metadata().catch(unreadable);
   const limit = format === 'avif' ? AVIF_PIXELS_LIMIT : PHOTO_PIXELS_LIMIT;
   if (width * height > limit) {
@@ -72,7 +73,7 @@ async function uploadSize(bytes: Buffer, format: PhotoFormat): Promise<PictureSi
   return { width, height };
 }
 
-async function encodeUpload(bytes: Buffer, format: PhotoFormat, size: PictureSize): Promise<ReadyPhoto> {
+async function encodeUpload(bytes: Buffer, format: PhotoFormat, size: PhotoSize): Promise<ReadyPhoto> {
   // What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
   const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: PHOTO_PIXELS_LIMIT });
   const scale = Math.sqrt(PHOTO_STORED_PIXELS / (size.width * size.height));
@@ -101,12 +102,12 @@ export async function renderPhoto(
 }
 
 /** A stored picture, turned by a quarter to the right. */
-export async function rotateQuarter(bytes: Buffer, format: PhotoFormat, size: PictureSize): Promise<ReadyPhoto> {
+export async function rotateQuarter(bytes: Buffer, format: PhotoFormat, size: PhotoSize): Promise<ReadyPhoto> {
   const rotate = () =>
     encodeOriginal(sharp(bytes, { limitInputPixels: STORED_PIXELS_MAX }).rotate(90), format)
       .timeout({ seconds: PICTURE_SECONDS_MAX })
       .toBuffer({ resolveWithObject: true });
-  const { data, info } = await asUpload(() => withPictureMemory('uploads', size, [format], rotate));
+  const { data, info } = await asUpload(() => withPhotoMemory('uploads', size, [format], rotate));
   return { bytes: data, format, width: info.width, height: info.height };
 }
 

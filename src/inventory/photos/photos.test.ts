@@ -7,13 +7,13 @@ import { exchange } from '../../../test/harness/http/api-client.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
 import { runJobs } from '../../channel/jobs/run-jobs.ts';
+import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
 import { sql } from '../../db/sql.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../ids/new-id.ts';
 import { deleteItem } from '../../sales/delete-item.ts';
 import { SQUARE_SIDES_PX } from './photo-files.ts';
 import { sweepPhotos } from './photo-sweep.ts';
-import { PHOTO_BYTES_MAX } from './photo-variants.ts';
 import {
   addPhoto,
   orderPhotos,
@@ -182,7 +182,7 @@ describe('photos', () => {
       [Buffer.concat([Buffer.alloc(4), Buffer.from('ftypheic'), Buffer.alloc(40)]), /HEIC/],
       [jpeg.subarray(0, 400), /damaged/],
       [Buffer.concat([jpeg.subarray(0, 4), Buffer.from('nonsense')]), /damaged/],
-      [Buffer.concat([jpeg, Buffer.alloc(PHOTO_BYTES_MAX)]), /25 MB/],
+      [Buffer.concat([jpeg, Buffer.alloc(PHOTO_LIMIT_BYTES)]), /25 MB/],
       [bomb, /100 megapixels/],
       [strip, /16383 pixels/],
     ];

@@ -1,11 +1,11 @@
 import { Alert, Anchor, Button, FileInput, Group, List, Progress, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { IMPORT_FILE_LIMIT_MB, IMPORT_LINES_LIMIT } from '../../../../src/contract/dashboard/limits.ts';
+import { BYTES_PER_MB } from '../../../../src/contract/limits.ts';
 import { ApiFailure, apiUrl } from '../../api/client.ts';
 import { uploadFile } from '../../api/upload.ts';
 import { formatNumber } from '../../format.ts';
 
-const BYTES_PER_MB = 1_048_576;
 const CUT_OFF = 'The upload was cut off. Nothing was imported: check your connection and try again.';
 
 type FileStepProps = { kind: 'listing' | 'part'; onUploaded: (fileId: string) => void };

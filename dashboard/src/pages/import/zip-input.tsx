@@ -1,11 +1,11 @@
 import { FileInput, Progress, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { IMPORT_ZIP_LIMIT_MB } from '../../../../src/contract/dashboard/limits.ts';
+import { BYTES_PER_MB } from '../../../../src/contract/limits.ts';
 import { ApiFailure, apiUrl } from '../../api/client.ts';
 import { uploadFile } from '../../api/upload.ts';
 import { formatNumber } from '../../format.ts';
 
-const BYTES_PER_MB = 1_048_576;
 const TOO_LARGE = `A zip with photos may have at most ${IMPORT_ZIP_LIMIT_MB} MB. Split it into several.`;
 
 /** A zip with photos beside the file, if there is one. It is uploaded as soon as it is chosen. */

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { AMOUNT_LIMIT } from '../../limits.ts';
 import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
@@ -8,7 +9,6 @@ import { stockFilters } from './stock.ts';
 const BULK_IDS_LIMIT = 1_000;
 /** A price changes at most tenfold at once: beyond it, somebody mistyped. */
 export const PERCENT_MAX = 900;
-const AMOUNT_MAX = 1_000_000_000_000;
 
 /** What can be done with many items at once, as the verb on its button. */
 export const BULK_ACTIONS = {
@@ -40,12 +40,12 @@ const PriceChange = Type.Object({
     Type.Integer({ minimum: -10_000, maximum: PERCENT_MAX * 100, description: 'Minus 500 lowers by 5 %.' }),
   ),
   amount: Type.Optional(
-    Type.Integer({ minimum: -AMOUNT_MAX, maximum: AMOUNT_MAX, description: 'Added, in minor units.' }),
+    Type.Integer({ minimum: -AMOUNT_LIMIT, maximum: AMOUNT_LIMIT, description: 'Added, in minor units.' }),
   ),
   round_to: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: AMOUNT_MAX,
+      maximum: AMOUNT_LIMIT,
       description: 'The new price is a multiple of this, in minor units.',
     }),
   ),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { BYTES_PER_MB } from '../../limits.ts';
 import { IMPORT_FILE_LIMIT_MB, IMPORT_ZIP_LIMIT_MB } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { Kind, stockFilters } from './stock.ts';
@@ -46,7 +47,7 @@ export const importOperations = {
     description: 'Uploads a CSV file of stock. It is read and kept for some days; nothing is imported yet.',
     query: Type.Object({ kind: Kind, name: Type.Optional(Type.String({ maxLength: NAME_LENGTH_LIMIT })) }),
     isUpload: true,
-    bodyLimitBytes: IMPORT_FILE_LIMIT_MB * 1_048_576,
+    bodyLimitBytes: IMPORT_FILE_LIMIT_MB * BYTES_PER_MB,
     response: Type.Object({ file_id: Type.String() }),
   }),
   getImport: operation({
@@ -66,7 +67,7 @@ export const importOperations = {
     params: FileId,
     query: Type.Object({ name: Type.Optional(Type.String({ maxLength: NAME_LENGTH_LIMIT })) }),
     isUpload: true,
-    bodyLimitBytes: IMPORT_ZIP_LIMIT_MB * 1_048_576,
+    bodyLimitBytes: IMPORT_ZIP_LIMIT_MB * BYTES_PER_MB,
     response: Type.Object({ photo_count: Type.Integer() }),
   }),
   checkImport: operation({
