@@ -1,9 +1,9 @@
 import { Button, Center } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatNumber } from '../format.ts';
 import { EmptyState, ErrorState } from '../ui/page/states.tsx';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { useColumnChoice } from './column-choice.ts';
 import type { Column } from './columns.ts';
@@ -50,14 +50,11 @@ export type DataTableProps<Row> = {
   card?: (row: Row) => ReactNode;
 };
 
-/** As app.css has it: below, rows are those of a phone. */
-const PHONE_QUERY = '(max-width: 48em)';
-
 /** Every list of the dashboard. A page describes columns and filters; all that lists have in common comes from here. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { name, columns, state, list, idOf, nameOf = idOf, pathOf, bulk, card } = props;
   const navigate = useNavigate();
-  const isPhone = useMediaQuery(PHONE_QUERY) ?? false;
+  const isPhone = useIsPhone();
   const choice = useColumnChoice(name, columns, state);
   const { page, ...rowState } = useStableRows(list, JSON.stringify(listQueryOf(state)), idOf);
   const rows = page?.data ?? NO_ROWS;

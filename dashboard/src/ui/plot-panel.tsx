@@ -20,7 +20,7 @@ type PlotPanelProps = {
 export function PlotPanel({ title, to, search, figure, note, control, state, plot }: PlotPanelProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a region for each plot would be too many.
-    <div className="plot-panel" role="group" aria-label={title}>
+    <div className="plot-panel" role="group" aria-label={title} data-table={state.isTable || undefined}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
         <div>
           <Anchor component={Link} to={to} search={(search ?? {}) as never} underline="hover" className="plot-title">

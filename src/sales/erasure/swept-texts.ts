@@ -159,10 +159,13 @@ export async function sweepBatch(
 ): Promise<{ changed: number; lookedAt: number; position: SweptPosition | null }> {
   const name = rawSql(table.table);
   const key = keyOf(table);
-  const owned = sql`${rawSql(table.owner.column)} = ${ownerId}`;
-  const from = after === null ? sql`true` : sql`(${key}) > (${keyValues(table, after)})`;
+  // As a range: if the owner were one value, the order would be that of the rest of the key, and the planner could take an
+  // index of times alone, which has the rows of everybody.
+  const owner = rawSql(table.owner.column);
+  const owned = sql`${owner} >= ${ownerId} and ${owner} <= ${ownerId}`;
+  const from = after === null ? sql`true` : sql`(${key}) > (${keyValues(table, ownerId, after)})`;
   const { lookedAt, position } = await batchEnd(tx, table, sql`${owned} and ${from}`);
-  const until = position === null ? sql`true` : sql`(${key}) <= (${keyValues(table, position)})`;
+  const until = position === null ? sql`true` : sql`(${key}) <= (${keyValues(table, ownerId, position)})`;
   const [row] = await tx.query<{ changed: number }>(sql`
     with changed as (
       update ${name} set ${assignments(table, patterns)}
@@ -193,13 +196,14 @@ async function batchEnd(
   return { lookedAt: last.number, position: isEnd ? null : last.key };
 }
 
-function keyOf({ key }: SweptTable): Sql {
-  return rawSql(key.map(({ column }) => column).join(', '));
+/** With the owner in front, as an index has it. */
+function keyOf({ owner, key }: SweptTable): Sql {
+  return rawSql([owner.column, ...key.map(({ column }) => column)].join(', '));
 }
 
-function keyValues({ key }: SweptTable, position: SweptPosition): Sql {
+function keyValues({ key }: SweptTable, ownerId: string, position: SweptPosition): Sql {
   const values = key.map(({ type }, index) => sql`${position[index]}::${rawSql(type)}`);
-  return values.reduce((all, one) => sql`${all}, ${one}`);
+  return values.reduce((all, one) => sql`${all}, ${one}`, sql`${ownerId}`);
 }
 
 function quotes({ columns }: SweptTable, { contacts }: SweptPatterns): Sql {

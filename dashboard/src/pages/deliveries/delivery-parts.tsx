@@ -29,7 +29,7 @@ export function ObjectCell({ object }: { object: DeliveryRow['object'] }) {
   return (
     <Group gap="xs" wrap="nowrap">
       {isItem ? <Thumbnail url={object.photo_url} kind={object.id.startsWith('prt_') ? 'part' : 'listing'} /> : null}
-      <div className="item-name">
+      <div className="item-name object-name">
         <Text size="sm" truncate>
           {object.name ?? object.id}
         </Text>

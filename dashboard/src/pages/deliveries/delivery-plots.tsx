@@ -4,22 +4,31 @@ import { HOME_RANGES } from '../../../../src/contract/dashboard/home-ranges.ts';
 import { formatBucket, formatCompact, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { failedNote, PlotPanel, RangeControl, sum } from '../../ui/plot-panel.tsx';
+import { useIsPhone } from '../../ui/use-is-phone.ts';
 import { activityQuery, usePlotState } from '../home/home-queries.ts';
 
 type DeliveryPlotsProps = { integrationId: string | undefined };
 
 /** Attempts and what was given up, of the integrations that the list shows. The address says whether they are shown, and how. */
 export function DeliveryPlots({ integrationId }: DeliveryPlotsProps) {
-  const { range, isTable, isHidden, change } = usePlotState();
+  const { range, isTable, isHidden, isShown, change } = usePlotState();
+  // On a phone the rows come first: plots are there when they are asked for.
+  const isPhone = useIsPhone();
+  const isLeftOut = isHidden || (isPhone && !isShown && !isTable);
   const { data } = useQuery({
     ...activityQuery(range, integrationId),
     placeholderData: keepPreviousData,
-    enabled: !isHidden,
+    enabled: !isLeftOut,
     throwOnError: false,
   });
-  if (isHidden) {
+  if (isLeftOut) {
     return (
-      <Button size="compact-xs" variant="subtle" mb="sm" onClick={() => change({ plots: undefined })}>
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        mb="sm"
+        onClick={() => change({ plots: isPhone ? 'shown' : undefined })}
+      >
         Show plots
       </Button>
     );
@@ -66,7 +75,7 @@ export function DeliveryPlots({ integrationId }: DeliveryPlotsProps) {
       </SimpleGrid>
       <Group gap="xs" mt={6}>
         <RangeControl range={range} onChange={(wanted) => change({ range: wanted })} />
-        <Button size="compact-xs" variant="subtle" onClick={() => change({ plots: isTable ? undefined : 'tables' })}>
+        <Button size="compact-xs" variant="subtle" onClick={() => change({ plots: isTable ? 'shown' : 'tables' })}>
           {isTable ? 'Show as bars' : 'Show as tables'}
         </Button>
         <Button size="compact-xs" variant="subtle" onClick={() => change({ plots: 'hidden' })}>

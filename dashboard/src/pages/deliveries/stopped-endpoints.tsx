@@ -18,16 +18,18 @@ export function StoppedEndpoints({ integrations }: { integrations: readonly Endp
 function StoppedEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const { integration_id: id, name, stop_reasons: reasons, held } = endpoint;
   return (
-    <Alert color="brass" title={`Nothing is sent to ${name}`} mb="sm" role="status">
-      <Text size="sm">
-        {reasons.map((reason) => STOP_REASON_LABELS[reason]).join(' ')}{' '}
-        {held.value === 0 ? 'Nothing is held yet.' : `${formatCount(held)} held, and sent when it is on again.`}
-      </Text>
-      <Group gap="sm" mt="xs">
-        {endpoint.is_enabled ? null : <TurnOnButton integrationId={id} />}
-        <TextLink to={paths.integration(id)} search={{ tab: 'webhooks' }}>
-          Webhook settings
-        </TextLink>
+    <Alert color="brass" mb="sm" py="xs" role="status">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" className="stopped-endpoint">
+          <b>Nothing is sent to {name}.</b> {reasons.map((reason) => STOP_REASON_LABELS[reason]).join(' ')}{' '}
+          {held.value === 0 ? 'Nothing is held yet.' : `${formatCount(held)} held, and sent when it is on again.`}
+        </Text>
+        <Group gap="sm">
+          <TextLink to={paths.integration(id)} search={{ tab: 'webhooks' }}>
+            Webhook settings
+          </TextLink>
+          {endpoint.is_enabled ? null : <TurnOnButton integrationId={id} />}
+        </Group>
       </Group>
     </Alert>
   );

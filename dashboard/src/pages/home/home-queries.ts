@@ -18,7 +18,13 @@ export const activityQuery = (range: HomeRange, integrationId?: string) =>
 export const stockValueQuery = read('GET /stock-value', {}, ['item', 'organization']);
 
 /** What the address says of the plots: how far back, as bars, tables or not at all, and sales in which currency. */
-export type PlotState = { range: HomeRange; isTable: boolean; isHidden: boolean; currency: string | undefined };
+export type PlotState = {
+  range: HomeRange;
+  isTable: boolean;
+  isShown: boolean;
+  isHidden: boolean;
+  currency: string | undefined;
+};
 
 export function rangeOf(search: Record<string, unknown>): HomeRange {
   return HOME_RANGE_NAMES.find((name) => name === search.range) ?? DEFAULT_HOME_RANGE;
@@ -30,6 +36,7 @@ export function usePlotState(): PlotState & { change(values: Record<string, stri
   return {
     range: rangeOf(search),
     isTable: search.plots === 'tables',
+    isShown: search.plots === 'shown',
     isHidden: search.plots === 'hidden',
     currency: search.currency,
     change: (values) =>

@@ -51,6 +51,11 @@ function Entry({ entry, channelName }: { entry: TimelineEntry; channelName: stri
           what={entry.what === 'reported' ? `Reported by ${channelName}` : `Cancelled by ${channelName}`}
         >
           {entry.reason === null ? null : <Text size="sm">“{entry.reason}”</Text>}
+          {entry.what === 'cancelled' ? (
+            <Text size="sm" c="dimmed">
+              No event: a site gets no webhook of what it did itself.
+            </Text>
+          ) : null}
           {entry.request_id === null ? null : (
             <Text size="sm">
               API request{' '}
