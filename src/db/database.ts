@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { clientConfig, type DatabaseAddress } from './connection-settings.ts';
-import type { Sql } from './sql.ts';
+import { CLIENT_GRACE_MS, clientConfig, type DatabaseAddress, TYPE_PARSERS } from './connection-settings.ts';
+import { openPipeline, type Send, type Waiting } from './pipeline.ts';
+import { Sql } from './sql.ts';
+import { StatementBatch, type StatementResult, sendBatch } from './statement-batch.ts';
 
 /** Anything that can run a statement: the database itself, or a transaction on it. */
 export type Queryable = {
@@ -23,16 +25,34 @@ export type TransactionOptions = {
   planning?: 'once' | 'by index';
 };
 
-const BEGIN = {
-  once: 'begin; set local plan_cache_mode = force_generic_plan',
+const BEGIN = new Sql('begin', [], 'cw_begin');
+const COMMIT = new Sql('commit', [], 'cw_commit');
+const ROLLBACK = new Sql('rollback', [], 'cw_rollback');
+
+/** One statement for all settings: each would be a statement of its own with `set local`. */
+const PLANNING = {
+  once: localSettings('cw_plan_once', { plan_cache_mode: 'force_generic_plan' }),
   // A join that is not by loops would read all of one side, be it by an index; and a bitmap all that matches, whatever
   // the limit.
-  'by index':
-    'begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; ' +
-    'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_bitmapscan = off',
+  'by index': localSettings('cw_plan_by_index', {
+    plan_cache_mode: 'force_generic_plan',
+    enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
+    enable_bitmapscan: 'off',
+  }),
 };
 
-export type Transaction = Queryable & { readonly isTransaction: true };
+export type Transaction = Queryable & {
+  readonly isTransaction: true;
+  /**
+   * Sends a statement whose answer nobody needs together with the next query, or with the commit: it costs no round trip
+   * of its own. Its failure is that of the query, or of the transaction. See `pipeline.ts`.
+   */
+  defer(statement: Sql): void;
+  /** The last query of the transaction: the commit goes with it, and nothing may follow. */
+  queryLast<Row extends object>(statement: Sql): Promise<Row[]>;
+};
 
 export type Database = Queryable & {
   transaction<Result>(work: (tx: Transaction) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
@@ -72,6 +92,7 @@ const STALE_PLAN = '0A000';
 
 export function openDatabase(options: DatabaseOptions): Database {
   const settings = connectionSettings(options);
+  const timeoutOfStatementMs = (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS) + CLIENT_GRACE_MS;
   const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 30_000 });
   pool.on('error', options.onIdleError);
   // Losing the server emits 'error' on a lent connection too, where the query in flight reports the same fault. Listened
@@ -79,13 +100,15 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.on('error', ignore));
 
   /** Lends one connection; one that failed below SQL is thrown away instead of going back to the pool. */
-  async function withConnection<Result>(use: (client: Lent) => Promise<Result>): Promise<Result> {
+  async function withConnection<Result>(use: (send: Send) => Promise<Result>): Promise<Result> {
     const client = await pool.connect();
     let isBroken = false;
     try {
-      return await use(async (query) => {
+      return await use(async (statements) => {
         try {
-          return await client.query(query);
+          const results: StatementResult[] = [];
+          for (const batch of batches(statements)) results.push(...(await send(client, batch)));
+          return results;
         } catch (error) {
           isBroken ||= !isSqlError(error);
           throw error;
@@ -100,25 +123,36 @@ export function openDatabase(options: DatabaseOptions): Database {
     work: (tx: Transaction) => Promise<Result>,
     { planning }: TransactionOptions,
   ): Promise<Result> {
-    return await withConnection(async (lent) => {
-      await lent({ text: planning === undefined ? 'begin' : BEGIN[planning] });
+    return await withConnection(async (send) => {
+      const begin = planning === undefined ? [BEGIN] : [BEGIN, PLANNING[planning]];
+      const pipeline = openPipeline(send, { begin, commit: COMMIT, rollback: ROLLBACK });
       try {
-        const result = await work({ isTransaction: true, query: (statement, limits) => run(lent, statement, limits) });
-        const { command } = await lent({ text: 'commit' });
-        // So the server answers when a statement had failed and the work went on as if it had not.
-        if (command === 'ROLLBACK') throw new Error('nothing was committed: a statement of the transaction had failed');
+        const result = await work(pipeline.tx);
+        await pipeline.commit();
         return result;
       } catch (error) {
         // If even this fails the connection is thrown away, and the server rolls back by itself.
-        await lent({ text: 'rollback' }).catch(ignore);
+        await pipeline.rollback().catch(ignore);
         throw error;
       }
     });
   }
 
+  async function send(client: pg.ClientBase, batch: readonly Waiting[]): Promise<StatementResult[]> {
+    const [first] = batch;
+    if (first !== undefined && isScript(first.statement)) return [await sendScript(client, first.statement)];
+    const timeoutMs = batch.reduce((sum, { limits }) => sum + (limits.timeoutMs ?? timeoutOfStatementMs), 0);
+    const statements = batch.map(({ statement }) => statement);
+    return await sendBatch(client, new StatementBatch(statements, TYPE_PARSERS, timeoutMs));
+  }
+
   return {
     pool,
-    query: (statement, limits) => withConnection((lent) => run(lent, statement, limits)),
+    query: <Row extends object>(statement: Sql, limits: QueryLimits = {}) =>
+      withConnection(async (send) => {
+        const [result] = await send([{ statement, limits }]);
+        return (result?.rows ?? []) as Row[];
+      }),
     async transaction(work, options = {}) {
       for (let attempts = 1; ; attempts++) {
         try {
@@ -157,17 +191,34 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** `query_timeout` is known to pg and not to its types. */
-type Lent = (query: pg.QueryConfig & { query_timeout?: number }) => Promise<pg.QueryResult>;
+/** Settings that hold until the end of the transaction, as one statement. */
+function localSettings(name: string, settings: Record<string, string>): Sql {
+  const calls = Object.entries(settings).map(([setting, value]) => `set_config('${setting}', '${value}', true)`);
+  return new Sql(`select ${calls.join(', ')}`, [], name);
+}
 
-async function run<Row extends object>(lent: Lent, statement: Sql, limits: QueryLimits = {}): Promise<Row[]> {
-  const result = await lent({
-    text: statement.text,
-    values: [...statement.values],
-    ...(statement.name === undefined ? {} : { name: statement.name }),
-    ...(limits.timeoutMs === undefined ? {} : { query_timeout: limits.timeoutMs }),
-  });
-  return result.rows as Row[];
+/** Text without values may hold several statements, as a migration does; only the simple protocol takes those. */
+function isScript({ name, values }: Sql): boolean {
+  return name === undefined && values.length === 0;
+}
+
+/** What can go in one round trip each: a script goes alone. */
+function batches(statements: readonly Waiting[]): Waiting[][] {
+  const groups: Waiting[][] = [];
+  for (const one of statements) {
+    const last = groups.at(-1);
+    const [first] = last ?? [];
+    if (last === undefined || first === undefined || isScript(one.statement) || isScript(first.statement))
+      groups.push([one]);
+    else last.push(one);
+  }
+  return groups;
+}
+
+async function sendScript(client: pg.ClientBase, { text }: Sql): Promise<StatementResult> {
+  // Of several statements `pg` answers an array.
+  const result: pg.QueryResult | pg.QueryResult[] = await client.query(text);
+  return Array.isArray(result) ? { command: '', rows: [] } : { command: result.command, rows: result.rows };
 }
 
 function ignore(): void {}

@@ -28,24 +28,22 @@ const db: Database = {
   async transaction(work, options) {
     let claimed: string[] = [];
     let isRecord = false;
-    const result = await real.transaction(
-      (tx) =>
-        work({
-          isTransaction: true,
-          async query<Row extends object>(...args: Parameters<typeof tx.query>) {
-            const [{ text }] = args;
-            const isRecording = text.includes('last_attempt_at');
-            // Other statements may follow it in the same transaction.
-            isRecord ||= isRecording;
-            if (isRecording) die('before record');
-            const rows = await tx.query<Row & { id?: string | null }>(...args);
-            if (isRecord) die('before the commit of a record');
-            if (text.includes('leased_until = clock.now')) claimed = rows.flatMap(({ id }) => (id == null ? [] : [id]));
-            return rows;
-          },
-        }),
-      options,
-    );
+    const result = await real.transaction((tx) => {
+      const watched =
+        (send: typeof tx.query) =>
+        async <Row extends object>(...args: Parameters<typeof tx.query>) => {
+          const [{ text }] = args;
+          const isRecording = text.includes('last_attempt_at');
+          // Other statements may follow it in the same transaction.
+          isRecord ||= isRecording;
+          if (isRecording) die('before record');
+          const rows = await send<Row & { id?: string | null }>(...args);
+          if (isRecord) die('before the commit of a record');
+          if (text.includes('leased_until = clock.now')) claimed = rows.flatMap(({ id }) => (id == null ? [] : [id]));
+          return rows;
+        };
+      return work({ ...tx, query: watched(tx.query), queryLast: watched(tx.queryLast) });
+    }, options);
     for (const id of claimed) say(`claimed ${id}`);
     if (claimed.length > 0) die('after claim');
     if (isRecord) die('after record');

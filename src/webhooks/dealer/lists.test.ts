@@ -87,7 +87,7 @@ describe('the lists of deliveries and events of a dealer', () => {
         made.push({ integrationId, id: deliveryId, eventId, at, type: sent, objectId, status, code: code ?? null });
       }
     }
-    await world.db.transaction((tx) => outbox.write(tx));
+    await world.db.transaction(async (tx) => outbox.write(tx));
     for (const { id, status, code } of made) {
       await world.db.query(sql`
         update deliveries set status = ${status}, is_waiting = ${status === 'failed'},
@@ -243,20 +243,18 @@ describe('the lists of deliveries and events of a dealer', () => {
     const explaining: Database = {
       ...world.db,
       transaction: (work, options) =>
-        world.db.transaction(
-          (tx) =>
-            work({
-              isTransaction: true,
-              async query<Found extends object>(statement: Sql) {
-                const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-                  new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
-                );
-                count += rowsOf(row?.['QUERY PLAN'][0].Plan);
-                return await tx.query<Found>(statement);
-              },
-            }),
-          options,
-        ),
+        world.db.transaction((tx) => {
+          const explained =
+            (send: typeof tx.query) =>
+            async <Found extends object>(statement: Sql) => {
+              const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+                new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
+              );
+              count += rowsOf(row?.['QUERY PLAN'][0].Plan);
+              return await send<Found>(statement);
+            };
+          return work({ ...tx, query: explained(tx.query), queryLast: explained(tx.queryLast) });
+        }, options),
     };
     await read(explaining);
     return count;

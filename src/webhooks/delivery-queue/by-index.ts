@@ -9,5 +9,5 @@ import type { Sql } from '../../db/sql.ts';
  * cost the server a tenth of the time.
  */
 export async function byIndex<Row extends object>(db: Database, statement: Sql): Promise<Row[]> {
-  return await db.transaction((tx) => tx.query<Row>(statement), { planning: 'by index' });
+  return await db.transaction((tx) => tx.queryLast<Row>(statement), { planning: 'by index' });
 }

@@ -53,8 +53,8 @@ describe('a claim', () => {
         world.db.transaction(
           (tx) =>
             work({
-              isTransaction: true,
-              async query(statement) {
+              ...tx,
+              async queryLast(statement) {
                 const rows = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
                   new Sql(`explain (analyze, format json) ${statement.text}`, statement.values, undefined),
                 );

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import pg from 'pg';
 import type { Database, Queryable, Transaction } from '../../../src/db/database.ts';
 import type { Sql } from '../../../src/db/sql.ts';
@@ -43,7 +44,9 @@ export async function explainRead(db: Database, read: (db: Database) => Promise<
       if (planning !== undefined) await set(['plan_cache_mode = force_generic_plan']);
       if (planning === 'by index') await set(scans.map((scan) => `${scan} = off`));
       try {
-        return await work({ query, isTransaction: true } as Transaction);
+        const last: Transaction['queryLast'] = (statement) => query(statement);
+        const defer = () => assert.fail('a read writes nothing');
+        return await work({ query, queryLast: last, defer, isTransaction: true });
       } finally {
         await set([...scans, 'plan_cache_mode'].map((name) => `${name} to default`));
       }
