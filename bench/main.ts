@@ -1,4 +1,5 @@
 import { benchDashboard } from './dashboard.ts';
+import { benchEvents } from './events.ts';
 import { benchReads } from './reads.ts';
 import { benchRestarts } from './restarts.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -9,6 +10,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   reads: benchReads,
   writes: benchWrites,
   webhooks: benchWebhooks,
+  events: benchEvents,
   restarts: benchRestarts,
   dashboard: benchDashboard,
 };

@@ -267,7 +267,7 @@ async function delaysOf(scene: Scene, wake: () => void): Promise<number[]> {
 async function commitOne(scene: Scene, index: number, committed: Map<string, number>): Promise<void> {
   const outbox = openOutbox();
   const { id } = addEvent(outbox, scene.endpoints[index % ENDPOINTS] as Endpoint);
-  await scene.db.transaction((tx) => outbox.write(tx));
+  await scene.db.transaction(async (tx) => outbox.write(tx));
   committed.set(id, performance.timeOrigin + performance.now());
 }
 
@@ -297,7 +297,7 @@ async function queueEvents(scene: Scene, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1_000) {
     const outbox = openOutbox();
     for (let index = 0; index < 1_000; index++) addEvent(outbox, scene.endpoints[index % ENDPOINTS] as Endpoint);
-    await scene.db.transaction((tx) => outbox.write(tx));
+    await scene.db.transaction(async (tx) => outbox.write(tx));
   }
 }
 

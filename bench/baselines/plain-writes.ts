@@ -23,6 +23,7 @@ const TABLES = [
   'channel_documents',
   'channel_clocks',
   'events',
+  'deliveries',
   'customers',
   'customer_external_ids',
 ];
@@ -72,8 +73,15 @@ insert into plain.idempotency_records (integration_id, key, fingerprint, status,
 select shop.integration_id, number, '\\x00'::bytea, 200, repeat('x', ${bytes}), 'req_' || number, false, clock_timestamp()
 from shop`;
 
+/** An `event` is a ping whose event is delivered: the row of its delivery is part of the same commit. */
+export type PlainWrite = WriteName | 'event';
+
 /** One write's rows as a single statement: the least that PostgreSQL can be asked to do for them. */
-const STATEMENTS: Record<WriteName, string | string[]> = {
+const STATEMENTS: Record<PlainWrite, string | string[]> = {
+  event: `with ${SHOP}, ${CLOCK}, ${EVENT}, delivery as (
+    insert into plain.deliveries (integration_id, id, event_id, status, created_at, due_at)
+    select shop.integration_id, 'dlv_' || number, 'evt_' || number, 'pending', stamp, stamp from shop, clock
+  ) ${record(150)}`,
   ping: `with ${SHOP}, ${CLOCK}, ${EVENT} ${record(150)}`,
   customer: `with ${SHOP}, customer as (
     insert into plain.customers (id, organization_id, is_test, email, email_key, first_name, last_name, created_at, updated_at)
@@ -129,7 +137,7 @@ const STATEMENTS: Record<WriteName, string | string[]> = {
 export type PlainResult = { perSecond: number; label: string };
 
 export async function writePlainly(
-  write: WriteName,
+  write: PlainWrite,
   { dir, address, shopCount, seconds }: { dir: string; address: SocketAddress; shopCount: number; seconds: number },
 ): Promise<PlainResult | null> {
   const scripts: string[] = [];
