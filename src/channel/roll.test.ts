@@ -15,7 +15,7 @@ import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import type { ChannelContext } from './context.ts';
 import { enqueueJob } from './jobs/job-queue.ts';
-import { runJobs } from './jobs/run-jobs.ts';
+import { BATCH_LIMIT, runJobs } from './jobs/run-jobs.ts';
 import { rollVersion } from './roll.ts';
 
 /** Invented: one adds a field, the other shows the stock number no more. */
@@ -93,7 +93,7 @@ describe('rolling an integration to another version', () => {
     await runOneBatch();
     assert.deepEqual(await storedVersions(), [
       [CURRENT_VERSION, 130],
-      [NEXT, 100],
+      [NEXT, BATCH_LIMIT],
     ]);
     const still = await dealer.api.get('/v1/listings?limit=250');
     assert.equal(still.headers['x-api-version'], CURRENT_VERSION);
@@ -282,7 +282,7 @@ describe('rolling an integration to another version', () => {
     assert.equal(await run(), 0);
     assert.deepEqual(await storedVersions(), [
       [CURRENT_VERSION, 130],
-      [NEXT, 100],
+      [NEXT, BATCH_LIMIT],
     ]);
     await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
     await run();

@@ -2,6 +2,7 @@ import { runJobs } from '../../src/channel/jobs/run-jobs.ts';
 import { VERSIONS } from '../../src/contract/versions.ts';
 import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { sql } from '../../src/db/sql.ts';
 import { PUBLIC_URL } from '../harness/world.ts';
 
 export type JobOrder = {
@@ -30,6 +31,8 @@ const db: Database = {
     batches += 1;
     const result = await real.transaction(async (tx) => {
       const written = await work(tx);
+      // What is deferred would go with the commit; it has to be written when the process dies.
+      await tx.query(sql`select 1`);
       die('before the commit');
       return written;
     }, options);

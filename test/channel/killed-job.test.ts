@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { runJobs } from '../../src/channel/jobs/run-jobs.ts';
+import { BATCH_LIMIT, runJobs } from '../../src/channel/jobs/run-jobs.ts';
 import { sql } from '../../src/db/sql.ts';
 import { changePresentation } from '../../src/dealers/integrations/integration-settings.ts';
 import { createItem } from '../../src/inventory/items/item-operations.ts';
@@ -47,8 +47,8 @@ describe('a mass change whose process is killed', () => {
   };
 
   for (const [dieAt, done, markup] of [
-    ['before the commit', 100, 500],
-    ['after the commit', 200, 900],
+    ['before the commit', BATCH_LIMIT, 500],
+    ['after the commit', 2 * BATCH_LIMIT, 900],
   ] as const) {
     it(`${dieAt} of a batch is taken over when the lease runs out, and each document is announced once`, async () => {
       const seen = await observe(shop.api, async () => {

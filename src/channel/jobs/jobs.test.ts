@@ -17,7 +17,7 @@ import { sellUnits } from '../../sales/sell.ts';
 import type { ChannelContext } from '../context.ts';
 import { createDocumentReader } from '../reads/read-documents.ts';
 import { enqueueJob, enqueueStaleRenders, listJobs } from './job-queue.ts';
-import { runJobs } from './run-jobs.ts';
+import { BATCH_LIMIT, runJobs } from './run-jobs.ts';
 
 /** Three batches: two full ones and a rest. */
 const STOCK = 230;
@@ -70,12 +70,12 @@ describe('mass changes', () => {
     ]);
     const seen = await observe(dealer.api, async () => {
       const { context, signal } = stoppingAfter(1);
-      assert.equal(await run(context, signal), 100);
+      assert.equal(await run(context, signal), BATCH_LIMIT);
     });
-    assert.equal(seen.types.length, 100);
+    assert.equal(seen.types.length, BATCH_LIMIT);
     assert.equal(new Set(seen.events.map((event) => event.created_at)).size, 1);
-    assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: 100, total: STOCK }]);
-    assert.equal(await run(), STOCK - 100);
+    assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: BATCH_LIMIT, total: STOCK }]);
+    assert.equal(await run(), STOCK - BATCH_LIMIT);
     assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: STOCK, total: STOCK }]);
     assert.equal(await run(), 0);
   });
@@ -85,8 +85,8 @@ describe('mass changes', () => {
     await setMarkup(500);
     const seen = await observe(dealer.api, async () => {
       const { context, signal } = stoppingAfter(2);
-      assert.equal(await run(context, signal), 200);
-      assert.equal(await run(), STOCK - 200);
+      assert.equal(await run(context, signal), 2 * BATCH_LIMIT);
+      assert.equal(await run(), STOCK - 2 * BATCH_LIMIT);
     });
     assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), ids);
   });
@@ -99,10 +99,10 @@ describe('mass changes', () => {
     };
     const seen = await observe(dealer.api, async () => {
       await assert.rejects(run({ ...world.channel, onEvents: fail }), /no more memory/);
-      assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: 100, error: 'no more memory' }]);
+      assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: BATCH_LIMIT, error: 'no more memory' }]);
       assert.equal(await run(), 0, 'it is left alone for a while');
       await age();
-      assert.equal(await run(), STOCK - 100);
+      assert.equal(await run(), STOCK - BATCH_LIMIT);
     });
     assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), ids);
     assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: STOCK, error: null }]);
@@ -185,10 +185,10 @@ describe('mass changes', () => {
       },
     };
     const seen = await observe(dealer.api, async () => {
-      assert.equal(await run({ ...world.channel, db }), 100);
+      assert.equal(await run({ ...world.channel, db }), BATCH_LIMIT);
       const [job] = await world.db.query(sql`
         select status, done, leased_until from channel_jobs where integration_id = ${dealer.integrationId}`);
-      assert.deepEqual(job, { status: 'pending', done: 100, leased_until: null });
+      assert.deepEqual(job, { status: 'pending', done: BATCH_LIMIT, leased_until: null });
       assert.equal(await run(), 0);
       await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
       assert.equal(await run(), STOCK);

@@ -9,9 +9,13 @@ import { projectItems } from '../projection/project-items.ts';
 import { finishRoll, isRolling, removeOldVersion } from '../roll.ts';
 import type { JobKind } from './job-queue.ts';
 
-/** A batch holds the clock, which the integration's orders wait for; the pause between lets them pass. */
-const BATCH_LIMIT = 100;
-const PAUSE_MS = 5;
+/**
+ * A batch holds the clock, which the integration's orders wait for: half of its time is what an order waits for it. Between
+ * two batches whoever waits has its turn, since the server serves a lock in the order of those who ask for it; the pause is
+ * for the requests that the process has to read meanwhile.
+ */
+export const BATCH_LIMIT = 50;
+const PAUSE_MS = 1;
 
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
 export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
@@ -49,14 +53,17 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
   const { integrationId } = job;
   const { organizationId, ...batch } = await commitAndWake(context, async (tx) => {
-    // The clock before the job: a roll locks them in this order, too.
-    const clocks = await lockClocks(tx, [integrationId]);
-    const [row] = await tx.query<{ position: string }>(sql`
-      select position from channel_jobs where id = ${job.id} and status = 'running' for update`);
+    const [clocks, [row], organizationId, itemIds] = await Promise.all([
+      // The clock before the job: a roll locks them in this order, too.
+      lockClocks(tx, [integrationId]),
+      tx.query<{ position: string }>(sql`
+        select position from channel_jobs where id = ${job.id} and status = 'running' for update`),
+      // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
+      organizationOf(tx, integrationId),
+      nextItems(tx, integrationId, job.id),
+    ]);
     const clock = clocks.get(integrationId);
     if (row === undefined || clock === undefined) return NOTHING_DONE;
-    // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
-    const organizationId = await organizationOf(tx, integrationId);
     if (organizationId === null) {
       await tx.query(sql`update channel_jobs set status = 'pending', leased_until = null where id = ${job.id}`);
       return NOTHING_DONE;
@@ -64,11 +71,10 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
 
     if (job.kind === 'roll' && !(await isRolling(tx, integrationId))) {
       const isFinished = await removeOldVersion(tx, integrationId);
-      await recordProgress(tx, job, { position: row.position, done: 0, isFinished });
+      recordProgress(tx, job, { position: row.position, done: 0, isFinished });
       return { projected: 0, isFinished, touched: [], organizationId };
     }
 
-    const itemIds = await nextItems(tx, integrationId, row.position);
     const { stamps } = await projectItems(tx, context, {
       itemIds,
       integrationIds: [integrationId],
@@ -79,19 +85,19 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
     if (isProjected && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
     // A roll still has to remove the documents of the old version.
     const isFinished = isProjected && job.kind !== 'roll';
-    await recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
+    recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
     return { projected: itemIds.length, isFinished, touched: [...stamps.keys()], organizationId };
   });
   if (organizationId !== null) context.announceChange?.(organizationId, 'job', [job.id]);
   return batch;
 }
 
-async function recordProgress(
+function recordProgress(
   tx: Transaction,
   job: ClaimedJob,
   { position, done, isFinished }: { position: string; done: number; isFinished: boolean },
-): Promise<void> {
-  await tx.query(sql`
+): void {
+  tx.defer(sql`
     update channel_jobs set
       position = ${position}, done = done + ${done},
       status = case when ${isFinished} then 'done' else 'running' end,
@@ -114,7 +120,8 @@ async function organizationOf(tx: Transaction, integrationId: string): Promise<s
  * What is or was published, and what still has a document though its item is gone, as after a deletion while the channel
  * was detached. Not the documents alone: one that is missing would never come back.
  */
-async function nextItems(tx: Transaction, integrationId: string, position: string): Promise<string[]> {
+async function nextItems(tx: Transaction, integrationId: string, jobId: string): Promise<string[]> {
+  const position = sql`(select position from channel_jobs where id = ${jobId})`;
   const rows = await tx.query<{ item_id: string }>(sql`
     (select item_id from publications
       where integration_id = ${integrationId} and item_id > ${position} order by item_id limit ${BATCH_LIMIT})
