@@ -37,10 +37,10 @@ export function stampOf(stamps: Map<string, Date>, integrationId: string): Date 
 
 const CLOCK_COLUMNS = { integrationId: 'text', stamp: 'timestamptz' } as const;
 
-export async function advanceClocks(tx: Transaction, stamps: Map<string, Date>): Promise<void> {
+export function advanceClocks(tx: Transaction, stamps: Map<string, Date>): void {
   if (stamps.size === 0) return;
   const rows = [...stamps].map(([integrationId, stamp]) => ({ integrationId, stamp }));
-  await tx.query(sql`
+  tx.defer(sql`
     update channel_clocks c set stamp = rows.stamp
     from ${unnestRows('rows', rows, CLOCK_COLUMNS)}
     where c.integration_id = rows.integration_id`);

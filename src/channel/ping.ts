@@ -54,6 +54,6 @@ export async function recordTestEvents(
       { ...event, createdAt, isSuppressed: false },
     );
   });
-  await outbox.write(tx);
+  outbox.write(tx);
   return recorded;
 }

@@ -79,7 +79,7 @@ export async function finishRoll(tx: Transaction, integrationId: string, clock: 
   const rows = await tx.query(sql`
     update integrations set api_version = rolling_to_version, rolling_to_version = null
     where id = ${integrationId} and rolling_to_version is not null returning id`);
-  if (rows.length > 0) await advanceClocks(tx, new Map([[integrationId, nextStamp(clock, clock)]]));
+  if (rows.length > 0) advanceClocks(tx, new Map([[integrationId, nextStamp(clock, clock)]]));
 }
 
 /** Whether the pin has yet to move; afterwards the job of a roll has only to remove. */

@@ -44,7 +44,7 @@ export async function changeCustomer(
   { updatedAt, country, now }: Basis,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await lockCustomers(tx, organizationId);
+    lockCustomers(tx, organizationId);
     const stored = await readCustomer(tx, organizationId, customerId);
     if (stored.updatedAt.getTime() !== updatedAt.getTime()) {
       throw new DomainError(

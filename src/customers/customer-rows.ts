@@ -80,20 +80,27 @@ export async function readLinks(
 export async function writeCustomers(tx: Transaction, scope: CustomerScope, changes: CustomerChanges): Promise<void> {
   const { entries, links, storedLinks, upsertedIds } = changes;
   const changed = entries.filter(({ stored, updatedAt }) => stored !== null && stored.updatedAt !== updatedAt);
-  await clearMovedKeys(tx, changed);
-  for (const part of inParts(changed)) await updateCustomers(tx, part);
-  for (const part of inParts(entries.filter((entry) => entry.stored === null))) await insertCustomers(tx, scope, part);
-  await deleteLinks(
+  clearMovedKeys(tx, changed);
+  const added = entries.filter((entry) => entry.stored === null);
+  const statements = [
+    ...inParts(changed).map((part) => updateStatement(part)),
+    ...inParts(added).map((part) => insertStatement(scope, part)),
+  ];
+  // Each part for itself, so that other clients come between; the last goes with the commit.
+  const last = statements.pop();
+  for (const statement of statements) await tx.query(statement);
+  if (last !== undefined) tx.defer(last);
+  deleteLinks(
     tx,
     scope,
     [...storedLinks.keys()].filter((externalId) => !links.has(externalId)),
   );
-  await upsertLinks(
+  upsertLinks(
     tx,
     scope,
     [...links].filter(([externalId, customerId]) => storedLinks.get(externalId) !== customerId),
   );
-  if (scope.isTest) await noteTestCustomers(tx, scope, [...upsertedIds]);
+  if (scope.isTest) noteTestCustomers(tx, scope, [...upsertedIds]);
 }
 
 /**
@@ -122,36 +129,33 @@ function charactersOf({ email, phone, firstName, lastName, company, address }: C
 }
 
 /** A key may pass from one customer to another within a batch; a unique index would see both at once. */
-async function clearMovedKeys(tx: Transaction, entries: CustomerChanges['entries']): Promise<void> {
+function clearMovedKeys(tx: Transaction, entries: CustomerChanges['entries']): void {
   const moved = entries.filter(
     ({ stored, email, phone }) =>
       stored !== null && (stored.phone !== phone || (stored.email !== email && keyOf(stored) !== keyOf({ email }))),
   );
   if (moved.length === 0) return;
-  await tx.query(sql`
+  tx.defer(sql`
     update customers set email_key = null, phone = null where id = any(${moved.map((entry) => entry.id)}::text[])`);
 }
 
-async function updateCustomers(tx: Transaction, customers: CustomerRecord[]): Promise<void> {
-  const [first] = customers;
-  if (first === undefined) return;
+function updateStatement(customers: CustomerRecord[]): Sql {
   const statement = sql`
     update customers c set email = rows.email, email_key = rows.email_key, phone = rows.phone,
       first_name = rows.first_name, last_name = rows.last_name, company = rows.company, address = rows.address::jsonb,
-      updated_at = ${first.updatedAt}
+      updated_at = ${customers[0]?.updatedAt}
     from ${asRows(customers)} where c.id = rows.id`;
-  await tx.query(planned(statement, customers.length));
+  return planned(statement, customers.length);
 }
 
-async function insertCustomers(tx: Transaction, scope: CustomerScope, customers: CustomerRecord[]): Promise<void> {
-  const [first] = customers;
-  if (first === undefined) return;
-  await tx.query(sql`
+function insertStatement(scope: CustomerScope, customers: CustomerRecord[]): Sql {
+  const createdAt = customers[0]?.createdAt;
+  return sql`
     insert into customers (id, organization_id, is_test, email, email_key, phone, first_name, last_name, company, address,
       created_at, updated_at)
     select id, ${scope.organizationId}, ${scope.isTest}, email, email_key, phone, first_name, last_name, company,
-      address::jsonb, ${first.createdAt}, ${first.createdAt}
-    from ${asRows(customers)}`);
+      address::jsonb, ${createdAt}, ${createdAt}
+    from ${asRows(customers)}`;
 }
 
 const CUSTOMER_COLUMNS = {
@@ -176,19 +180,19 @@ function asRows(customers: CustomerRecord[]): Sql {
   return unnestRows('rows', rows, CUSTOMER_COLUMNS);
 }
 
-async function deleteLinks(tx: Transaction, scope: CustomerScope, externalIds: string[]): Promise<void> {
+function deleteLinks(tx: Transaction, scope: CustomerScope, externalIds: string[]): void {
   if (externalIds.length === 0) return;
-  await tx.query(sql`
+  tx.defer(sql`
     delete from customer_external_ids
     where integration_id = ${scope.integrationId} and is_test = ${scope.isTest}
       and external_id = any(${externalIds}::text[])`);
 }
 
 /** An integration that came from another dealer may have used the same external id there; it means its own now. */
-async function upsertLinks(tx: Transaction, scope: CustomerScope, links: [string, string][]): Promise<void> {
+function upsertLinks(tx: Transaction, scope: CustomerScope, links: [string, string][]): void {
   if (links.length === 0) return;
   const rows = links.map(([externalId, customerId]) => ({ externalId, customerId }));
-  await tx.query(sql`
+  tx.defer(sql`
     insert into customer_external_ids (integration_id, is_test, external_id, customer_id)
     select ${scope.integrationId}, ${scope.isTest}, external_id, customer_id
     from ${unnestRows('rows', rows, LINK_COLUMNS)}
@@ -196,8 +200,8 @@ async function upsertLinks(tx: Transaction, scope: CustomerScope, links: [string
 }
 
 /** Whose tests a customer is part of: it is deleted with the last of them. */
-async function noteTestCustomers(tx: Transaction, scope: CustomerScope, customerIds: string[]): Promise<void> {
-  await tx.query(sql`
+function noteTestCustomers(tx: Transaction, scope: CustomerScope, customerIds: string[]): void {
+  tx.defer(sql`
     insert into test_customers (customer_id, integration_id)
     select customer_id, ${scope.integrationId} from unnest(${customerIds}::text[]) as rows (customer_id)
     on conflict do nothing`);

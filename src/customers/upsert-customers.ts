@@ -27,9 +27,12 @@ export type CustomerUpserts = {
   write(): Promise<void>;
 };
 
-/** One writer at a time for each organization: two batches with the same people in other orders can't deadlock. */
-export async function lockCustomers(tx: Transaction, organizationId: string): Promise<void> {
-  await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`customers ${organizationId}`}, 0))`);
+/**
+ * One writer at a time for each organization: two batches with the same people in other orders can't deadlock. The lock is
+ * taken before the transaction's next query.
+ */
+export function lockCustomers(tx: Transaction, organizationId: string): void {
+  tx.defer(sql`select pg_advisory_xact_lock(hashtextextended(${`customers ${organizationId}`}, 0))`);
 }
 
 /** A customer as the drafts leave it; `stored` is what the database has, null for a new one. */

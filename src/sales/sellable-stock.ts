@@ -18,7 +18,7 @@ export type SellableStock = {
   /** The integrations that show any of the items, or did: what is held changes what their clients read. */
   channels: string[];
   /** Goes on under the locks of the clocks: reads the reservations that lines name. */
-  open(clocks: Map<string, Date>): Promise<void>;
+  open(): Promise<void>;
   /** What is done in test mode reads as if it were live and holds nothing, so the next one finds the stock as this one did. */
   startNext(): void;
   /** An item that this client can read by its id. */
@@ -27,9 +27,9 @@ export type SellableStock = {
   hold(wish: Wish): { remaining: number } | null;
   touched(): string[];
   /** Writes what is held, and ends the reservations whose time is over. */
-  write(): Promise<void>;
+  write(clocks: Map<string, Date>): Promise<void>;
   /** Writes what became of the reservations that lines named. */
-  writeReservations(stamp: Date): Promise<void>;
+  writeReservations(stamp: Date): void;
 };
 
 export type StockRow = {
@@ -56,10 +56,14 @@ export async function lockSellableStock(
   scope: OrderScope,
   wanted: { itemIds: string[]; reservationIds: string[] },
 ): Promise<SellableStock> {
-  const found = await lockStock(tx, scope, wanted.itemIds.filter(isItemId));
+  const wantedIds = [...new Set(wanted.itemIds.filter(isItemId))];
+  // The second is a statement of its own: one that waits for a lock goes on reading what stood when it began.
+  const [found, published] = await Promise.all([
+    lockStock(tx, scope, wantedIds),
+    readPublications(tx, context, wantedIds),
+  ]);
   const foundIds = found.map((item) => item.id);
-  // A statement of its own: one that waits for a lock goes on reading what stood when it began.
-  const publications = await readPublications(tx, context, foundIds);
+  const publications = published.filter((one) => foundIds.includes(one.itemId));
   const own = new Map(
     publications.filter((one) => one.integrationId === scope.integrationId).map((p) => [p.itemId, p]),
   );
@@ -75,7 +79,6 @@ export async function lockSellableStock(
   const concerned = new Set(found.filter((item) => freed.has(item.id) || isWithinReach(item)).map((item) => item.id));
   const channels = publications.filter((one) => concerned.has(one.itemId)).map((one) => one.integrationId);
   let named: NamedReservations;
-  let lockedClocks = new Map<string, Date>();
   const held = new Map<string, number>();
   const add = (itemId: string, units: number) => held.set(itemId, (held.get(itemId) ?? 0) + units);
   const availableOf = (item: StockRow) => item.units - item.reservedUnits - (held.get(item.id) ?? 0);
@@ -84,8 +87,7 @@ export async function lockSellableStock(
   return {
     items,
     channels: scope.isTest ? [] : [...new Set(channels)],
-    async open(clocks) {
-      lockedClocks = clocks;
+    async open() {
       named = await readNamedReservations(tx, context, scope, reservationIds, overdue);
     },
     startNext() {
@@ -117,12 +119,12 @@ export async function lockSellableStock(
       return { remaining: Math.max(0, available - units) };
     },
     touched: () => (scope.isTest ? [] : [...new Set([...moved().map(([id]) => id), ...freed.keys()])].sort()),
-    async write() {
+    async write(clocks) {
       if (scope.isTest) return;
-      await endReservations(tx, context, 'expired', overdue, lockedClocks);
+      await endReservations(tx, context, 'expired', overdue, clocks);
       const rows = moved().map(([id, units]) => ({ id, units }));
       if (rows.length === 0) return;
-      await tx.query(sql`
+      tx.defer(sql`
         update items i set reserved_units = i.reserved_units + rows.units
         from ${unnestRows('rows', rows, HELD_COLUMNS)}
         where i.id = rows.id`);
@@ -154,7 +156,7 @@ async function lockStock(tx: Transaction, scope: OrderScope, ids: string[]): Pro
   const lock: Sql = scope.isTest ? sql`for key share` : sql`for update`;
   return await tx.query<StockRow>(sql`
     select id, kind, units, reserved_units as "reservedUnits", is_hidden as "isHidden" from items
-    where id = any(${[...new Set(ids)]}::text[]) and organization_id = ${scope.organizationId} order by id ${lock}`);
+    where id = any(${ids}::text[]) and organization_id = ${scope.organizationId} order by id ${lock}`);
 }
 
 /** Also whether a reservation is over, so that there is a statement for those only if there are any. */

@@ -45,8 +45,8 @@ type DeliveryRow = { integrationId: string; id: string; eventId: string; status:
 /** Events waiting to be written with the change that caused them. */
 export type Outbox = {
   add(endpoint: Endpoint, event: OutgoingEvent): RecordedEvent;
-  /** Writes them all in the caller's transaction: there is no commit without its events. */
-  write(tx: Transaction): Promise<void>;
+  /** Writes them all in the caller's transaction, at the latest with its commit: there is no commit without its events. */
+  write(tx: Transaction): void;
 };
 
 export function openOutbox(): Outbox {
@@ -80,8 +80,8 @@ export function openOutbox(): Outbox {
       });
       return { id, deliveryId };
     },
-    async write(tx) {
-      if (events.length > 0) await insert(tx, events, deliveries);
+    write(tx) {
+      if (events.length > 0) insert(tx, events, deliveries);
     },
   };
 }
@@ -135,8 +135,8 @@ const DELIVERY_COLUMNS = {
 } as const;
 
 /** A stamp can be ahead of the time by some milliseconds, but no delivery waits for that. */
-async function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): Promise<void> {
-  await tx.query(sql`
+function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): void {
+  tx.defer(sql`
     with new_events as (
       insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason)
       select integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason

@@ -150,7 +150,7 @@ async function eventOf({ organizationId }: Person) {
   const object = { id: newId('listing'), object: 'listing' };
   const [type, previous, createdAt] = ['listing.published' as const, undefined, new Date()];
   const recorded = outbox.add(endpoint, { type, object, previous, createdAt, isSuppressed: false });
-  await world.db.transaction((tx) => outbox.write(tx));
+  await world.db.transaction(async (tx) => outbox.write(tx));
   return recorded;
 }
 

@@ -43,15 +43,28 @@ export async function projectItems(
   request: ProjectionRequest,
 ): Promise<ProjectionResult> {
   const itemIds = [...new Set(request.itemIds)];
-  const clocks =
-    request.clocks ?? (await lockClocks(tx, request.integrationIds ?? (await integrationsOf(tx, itemIds))));
-  if (clocks.size === 0) return { changed: 0, stamps: new Map(), endpoints: new Map() };
+  const integrationIds =
+    request.clocks === undefined
+      ? (request.integrationIds ?? (await integrationsOf(tx, itemIds)))
+      : [...request.clocks.keys()];
+  if (integrationIds.length === 0) return nothingProjected();
+  // What is read stands in statements of its own behind the lock, in the same round trip.
+  const [clocks, rows] = await Promise.all([
+    request.clocks ?? lockClocks(tx, integrationIds),
+    readRows(tx, context, integrationIds, itemIds),
+  ]);
+  if (clocks.size === 0) return nothingProjected();
 
-  const sources = await readSources(tx, context, clocks, itemIds, request);
+  const unannounced = await unannouncedChannels(tx, rows, itemIds, request);
+  const sources = { ...rows, itemIds, clocks, unannounced, versions: context.versions };
   const plan = planProjection(sources, request);
-  await applyPlan(tx, plan, rendererKey(context));
+  applyPlan(tx, plan, rendererKey(context));
   const endpoints = new Map(sources.settings.map((channel) => [channel.integrationId, channel.endpoint]));
   return { changed: plan.changed, stamps: plan.stamps, endpoints };
+}
+
+function nothingProjected(): ProjectionResult {
+  return { changed: 0, stamps: new Map(), endpoints: new Map() };
 }
 
 /** Identifies the bytes that this code and base URL render; a difference calls for rendering anew. */
@@ -65,44 +78,60 @@ export async function integrationsOf(tx: Transaction, itemIds: string[]): Promis
   return rows.map((row) => row.integration_id);
 }
 
-async function applyPlan(tx: Transaction, plan: ProjectionPlan, renderer: string): Promise<void> {
-  await advanceClocks(tx, plan.stamps);
-  await writeDocuments(tx, plan.documents, renderer);
-  await removeDocuments(tx, plan.removals);
-  const outbox = openOutbox();
-  for (const { endpoint, event } of plan.events) outbox.add(endpoint, event);
-  await outbox.write(tx);
+/** The same for each item. */
+export async function channelsOf(
+  tx: Transaction,
+  itemIds: string[],
+): Promise<{ itemId: string; integrationId: string }[]> {
+  return await tx.query<{ itemId: string; integrationId: string }>(sql`
+    select item_id as "itemId", integration_id as "integrationId" from publications
+    where item_id = any(${itemIds}::text[])`);
 }
 
-async function readSources(
+function applyPlan(tx: Transaction, plan: ProjectionPlan, renderer: string): void {
+  advanceClocks(tx, plan.stamps);
+  writeDocuments(tx, plan.documents, renderer);
+  removeDocuments(tx, plan.removals);
+  const outbox = openOutbox();
+  for (const { endpoint, event } of plan.events) outbox.add(endpoint, event);
+  outbox.write(tx);
+}
+
+type SourceRows = Pick<ProjectionSources, 'settings' | 'items' | 'publications' | 'stored' | 'now'>;
+
+async function readRows(
   tx: Transaction,
   context: ChannelContext,
-  clocks: Map<string, Date>,
+  integrationIds: string[],
   itemIds: string[],
-  { mode }: ProjectedChange,
-): Promise<ProjectionSources> {
-  const integrationIds = [...clocks.keys()];
-  const { settings, now: databaseNow } = await readSettings(tx, integrationIds, context.publicUrl);
-  const now = context.now() ?? databaseNow ?? new Date();
+): Promise<SourceRows> {
   const hasItems = itemIds.length > 0;
-  const stored = hasItems ? await readStored(tx, integrationIds, itemIds) : [];
-  const items = hasItems ? await readItems(tx, itemIds) : new Map<string, ItemSource>();
-  const publications = hasItems ? await readPublications(tx, integrationIds, itemIds) : new Map<string, Publication>();
-  const unannounced = new Set<string>();
-  for (const { integrationId } of mode === 'rerender' ? settings : []) {
-    if (await hasUnannouncedChange(tx, integrationId, itemIds, now)) unannounced.add(integrationId);
-  }
+  const [{ settings, now }, stored, items, publications] = await Promise.all([
+    readSettings(tx, integrationIds, context.publicUrl),
+    hasItems ? readStored(tx, integrationIds, itemIds) : [],
+    hasItems ? readItems(tx, itemIds) : new Map<string, ItemSource>(),
+    hasItems ? readPublications(tx, integrationIds, itemIds) : new Map<string, Publication>(),
+  ]);
   return {
-    itemIds,
-    clocks,
     settings,
     items,
     publications,
     stored: new Map(stored.map((row) => [pairKey(row.integrationId, row.version, row.itemId), row])),
-    unannounced,
-    versions: context.versions,
-    now,
+    now: context.now() ?? now ?? new Date(),
   };
+}
+
+async function unannouncedChannels(
+  tx: Transaction,
+  { settings, now }: SourceRows,
+  itemIds: string[],
+  { mode }: ProjectedChange,
+): Promise<Set<string>> {
+  const unannounced = new Set<string>();
+  for (const { integrationId } of mode === 'rerender' ? settings : []) {
+    if (await hasUnannouncedChange(tx, integrationId, itemIds, now)) unannounced.add(integrationId);
+  }
+  return unannounced;
 }
 
 /** Asked after the settings were read: a snapshot that shows a new setting also shows the job that will announce it. */

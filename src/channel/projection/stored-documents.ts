@@ -59,9 +59,9 @@ export function isOther(stored: StoredDocument, rendering: Rendering): boolean {
   );
 }
 
-export async function writeDocuments(tx: Transaction, rows: StoredDocument[], renderer: string): Promise<void> {
+export function writeDocuments(tx: Transaction, rows: StoredDocument[], renderer: string): void {
   if (rows.length === 0) return;
-  await tx.query(sql`
+  tx.defer(sql`
     insert into channel_documents
       (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, updated_at, renderer)
     select integration_id, version, item_id, kind, status, quantity, document, is_unpriceable, valid_until, stamp,
@@ -73,9 +73,9 @@ export async function writeDocuments(tx: Transaction, rows: StoredDocument[], re
       renderer = excluded.renderer`);
 }
 
-export async function removeDocuments(tx: Transaction, keys: DocumentKey[]): Promise<void> {
+export function removeDocuments(tx: Transaction, keys: DocumentKey[]): void {
   if (keys.length === 0) return;
-  await tx.query(sql`
+  tx.defer(sql`
     delete from channel_documents d
     using ${unnestRows('removed', keys, KEY_COLUMNS)}
     where d.integration_id = removed.integration_id and d.api_version = removed.version and d.item_id = removed.item_id`);

@@ -55,12 +55,12 @@ export async function endReservations(
   if (ended.length === 0) return;
   const stamps = await nextStamps(tx, context, clocks, [...new Set(ended.map((one) => one.integrationId))]);
   const rows = ended.map(({ integrationId, id }) => ({ integrationId, id, stamp: stampOf(stamps, integrationId) }));
-  await tx.query(sql`
+  tx.defer(sql`
     update reservations r set status = ${status}, updated_at = rows.stamp
     from ${unnestRows('rows', rows, { integrationId: 'text', id: 'text', stamp: 'timestamptz' })}
     where r.integration_id = rows.integration_id and r.id = rows.id`);
-  await giveBackUnits(tx, ended);
-  await advanceClocks(tx, stamps);
+  giveBackUnits(tx, ended);
+  advanceClocks(tx, stamps);
   for (const [integrationId, stamp] of stamps) clocks.set(integrationId, stamp);
 }
 
@@ -81,8 +81,8 @@ export async function releaseWithItems(tx: Transaction, itemIds: string[], stamp
 }
 
 /** The items are locked. */
-export async function giveBackUnits(tx: Transaction, ended: { itemId: string; units: number }[]): Promise<void> {
-  await tx.query(sql`
+export function giveBackUnits(tx: Transaction, ended: { itemId: string; units: number }[]): void {
+  tx.defer(sql`
     update items i set reserved_units = i.reserved_units - freed.units
     from (
       select item_id, sum(units)::integer as units

@@ -25,7 +25,7 @@ export async function assignCustomer(
 ): Promise<Order> {
   const { order } = await commitAndWake(context, async (tx) => {
     // So the customer can't be merged away under the order.
-    await lockCustomers(tx, organizationId);
+    lockCustomers(tx, organizationId);
     const customer = customerId === null ? null : await findCustomer(tx, organizationId, customerId);
     let formerId: string | null = null;
     const alter = (open: OpenOrder) => {

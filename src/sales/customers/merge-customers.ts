@@ -29,7 +29,7 @@ export async function mergeCustomers(
   mergedId: string,
 ): Promise<void> {
   await context.db.transaction(async (tx) => {
-    await lockCustomers(tx, organizationId);
+    lockCustomers(tx, organizationId);
     const isTest = await areTests(tx, organizationId, keptId, mergedId);
     const pair = { organizationId, keptId, mergedId, isTest };
     const orders = ordersOf(pair);
@@ -44,7 +44,7 @@ export async function mergeCustomers(
     await forEachOrderPage(tx, orders.conflicting, async (page) => {
       await kept.give(await resolvedBy(tx, pair, page, now));
     });
-    await advanceClocks(tx, kept.stamps());
+    advanceClocks(tx, kept.stamps());
     await recordAudit(tx, actor, {
       organizationId,
       action: 'customer.merged',

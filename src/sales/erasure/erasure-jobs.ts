@@ -44,7 +44,7 @@ export async function eraseCustomer(
   const jobId = newId('job');
   await context.db.transaction(async (tx) => {
     // No order with a buyer can come in meanwhile, and nobody merges the customer.
-    await lockCustomers(tx, organizationId);
+    lockCustomers(tx, organizationId);
     const emptied = await emptyCustomer(tx, organizationId, customerId, context.now());
     const person = await personOf(tx, organizationId, emptied);
     await tx.query(sql`

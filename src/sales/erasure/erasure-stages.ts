@@ -133,7 +133,7 @@ async function clocks(context: ChannelContext, { organizationId }: ErasureJob): 
   await context.db.transaction(async (tx) => {
     const found = await lockClocks(tx, await integrationsOfDealer(tx, organizationId));
     const now = context.now() ?? (await databaseTime(tx));
-    await advanceClocks(tx, new Map([...found].map(([id, stamp]) => [id, nextStamp(stamp, now)])));
+    advanceClocks(tx, new Map([...found].map(([id, stamp]) => [id, nextStamp(stamp, now)])));
   });
   return { lookedAt: 0, changed: 0, position: null };
 }

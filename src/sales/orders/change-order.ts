@@ -2,7 +2,7 @@ import { lockClocks, stampOf } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
 import { presenter } from '../../channel/projection/plan-projection.ts';
-import { integrationsOf, type ProjectionResult, projectItems } from '../../channel/projection/project-items.ts';
+import { channelsOf, type ProjectionResult, projectItems } from '../../channel/projection/project-items.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { EventType } from '../../contract/event-types.ts';
 import type { Order } from '../../contract/resources/order.ts';
@@ -91,11 +91,16 @@ export async function changeOrders(
   changes: { orderId: string; alter: AlterOrder }[],
   options: OrderChangeOptions = {},
 ): Promise<ChangedOrders> {
-  const rows = await lockOrders(tx, owner, [...new Set(changes.map((change) => change.orderId))]);
+  const orderIds = [...new Set(changes.map((change) => change.orderId))];
+  const [rows, ownLines] = await Promise.all([
+    lockOrders(tx, owner, orderIds),
+    owner.integrationId === undefined ? null : readLines(tx, owner.integrationId, orderIds),
+  ]);
   const [first] = rows;
   if (first === undefined) return { orders: changes.map(() => null), touched: [] };
   const { integrationId } = first;
-  const scene = await openOrders(tx, context, owner.organizationId, rows, options);
+  const linesOf = ownLines ?? (await readLines(tx, integrationId, orderIds));
+  const scene = await openOrders(tx, context, owner.organizationId, { rows, linesOf }, options);
   const altered = new Set<string>();
   for (const { orderId, alter } of changes) {
     const work = scene.works.get(orderId);
@@ -109,14 +114,14 @@ export async function changeOrders(
   const works = [...altered].flatMap((id) => scene.works.get(id) ?? []);
   for (const { open, sales, voided } of works) {
     const source = { organizationId: owner.organizationId, integrationId, order: open.order };
-    await writeSales(tx, source, sales, voided, stamp);
+    writeSales(tx, source, sales, voided, stamp);
   }
   const changed = works.map(({ open, events }) => {
     const { updated_at: _, ...body } = open.order;
     open.order.updated_at = stamp.toISOString();
     return { ...open, events, document: withStamp(JSON.stringify(body), stamp) };
   });
-  await writeOrders(tx, integrationId, changed, stamp);
+  writeOrders(tx, integrationId, changed, stamp);
   await recordEvents(tx, context, integrationId, changed, endpoints, stamp);
   return { orders: changes.map(({ orderId }) => orderOf(orderId)), touched: [...stamps.keys()] };
 }
@@ -138,21 +143,19 @@ async function openOrders(
   tx: Transaction,
   context: ChannelContext,
   organizationId: string,
-  rows: OrderRow[],
+  { rows, linesOf }: { rows: OrderRow[]; linesOf: Map<string, StoredLine[]> },
   options: OrderChangeOptions,
 ): Promise<OrderScene> {
   const [{ integrationId }] = rows as [OrderRow];
   if (rows.some((row) => row.integrationId !== integrationId)) throw new Error('these orders are of two integrations');
-  const linesOf = await readLines(
-    tx,
-    integrationId,
-    rows.map((row) => row.id),
-  );
   const itemIdsOf = (id: string) => (linesOf.get(id) ?? []).flatMap((line) => line.itemId ?? []);
   const alsoLock = options.alsoLock ?? [];
   const itemIds = [...new Set([...rows.flatMap((row) => itemIdsOf(row.id)), ...alsoLock])];
-  const locked = itemIds.length === 0 ? [] : await lockItems(tx, organizationId, itemIds);
-  const overdue = await overdueReservations(tx, context, itemIds);
+  const [locked, overdue, allChannels] = await Promise.all([
+    itemIds.length === 0 ? [] : lockItems(tx, organizationId, itemIds),
+    overdueReservations(tx, context, itemIds),
+    itemIds.length === 0 ? [] : channelsOf(tx, itemIds),
+  ]);
   const freed = unitsFreed(overdue);
   for (const item of locked) item.reservedUnits -= freed.get(item.id) ?? 0;
   const items = new Map(locked.map((item) => [item.id, item]));
@@ -160,7 +163,9 @@ async function openOrders(
   const isLive = rows.some((row) => !row.isTest);
   const liveIds = [...new Set([...rows.flatMap((row) => (row.isTest ? [] : itemIdsOf(row.id))), ...alsoLock])];
   const movedIds = [...(isLive ? liveIds : []), ...freed.keys()];
-  const channels = movedIds.length > 0 ? await integrationsOf(tx, movedIds) : [];
+  const channels = allChannels.flatMap(({ itemId, integrationId }) =>
+    movedIds.includes(itemId) ? [integrationId] : [],
+  );
   const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
   const works = rows.map((row) => {
     const own = row.isTest ? copyOf(items) : items;
@@ -211,7 +216,7 @@ async function writeStock(
 ): Promise<ProjectionResult> {
   await endReservations(tx, context, 'expired', overdue, clocks);
   const moved = [...items.values()].filter((item) => isMoved(item, itemsBefore.get(item.id)));
-  await writeItems(tx, moved);
+  writeItems(tx, moved);
   return await projectItems(tx, context, {
     itemIds: [...new Set([...moved.map((item) => item.id), ...overdue.map(({ itemId }) => itemId)])].sort(),
     integrationIds: null,
@@ -244,7 +249,7 @@ async function recordEvents(
       outbox.add(recipient, { type, object: { json }, previous, createdAt: stamp, isSuppressed: false });
     }
   }
-  await outbox.write(tx);
+  outbox.write(tx);
 }
 
 function copyOf(items: Map<string, LockedItem>): Map<string, LockedItem> {

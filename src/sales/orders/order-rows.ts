@@ -66,9 +66,9 @@ export async function readLines(
 
 const ITEM_COLUMNS = { id: 'text', units: 'integer', reservedUnits: 'integer' } as const;
 
-export async function writeItems(tx: Transaction, items: LockedItem[]): Promise<void> {
+export function writeItems(tx: Transaction, items: LockedItem[]): void {
   if (items.length === 0) return;
-  await tx.query(sql`
+  tx.defer(sql`
     update items i set units = rows.units, reserved_units = rows.reserved_units
     from ${unnestRows('rows', items, ITEM_COLUMNS)}
     where i.id = rows.id`);
@@ -83,15 +83,15 @@ const SALE_COLUMNS = {
   amount: 'bigint',
 } as const;
 
-export async function writeSales(
+export function writeSales(
   tx: Transaction,
   { organizationId, integrationId, order }: SaleSource,
   sales: Sale[],
   voided: string[],
   at: Date,
-): Promise<void> {
+): void {
   if (sales.length > 0) {
-    await tx.query(sql`
+    tx.defer(sql`
       insert into sales (id, organization_id, is_test, created_at, item_id, title, stock_number, units, amount, currency,
         channel, order_id)
       select id, ${organizationId}, ${order.is_test}, ${at}, item_id, title, stock_number, units, amount, ${order.currency},
@@ -99,7 +99,7 @@ export async function writeSales(
       from ${unnestRows('rows', sales, SALE_COLUMNS)}`);
   }
   if (voided.length > 0) {
-    await tx.query(sql`
+    tx.defer(sql`
       update sales set status = 'voided', voided_at = ${at} where id = any(${voided}::text[]) and status = 'completed'`);
   }
 }
@@ -131,12 +131,7 @@ const LINE_COLUMNS = {
 } as const;
 
 /** Writes changed orders of one integration and their lines. */
-export async function writeOrders(
-  tx: Transaction,
-  integrationId: string,
-  changed: ChangedOrder[],
-  stamp: Date,
-): Promise<void> {
+export function writeOrders(tx: Transaction, integrationId: string, changed: ChangedOrder[], stamp: Date): void {
   const orders = changed.map(({ order, hasCustomerConflict, cancelRequestId, document }) => ({
     id: order.id,
     status: order.status,
@@ -145,7 +140,7 @@ export async function writeOrders(
     cancelRequestId,
     document,
   }));
-  await tx.query(sql`
+  tx.defer(sql`
     update orders o set status = rows.status, customer_id = rows.customer_id,
       has_customer_conflict = rows.has_customer_conflict,
       cancel_request_id = coalesce(rows.cancel_request_id, o.cancel_request_id), document = rows.document, updated_at = ${stamp}
@@ -156,7 +151,7 @@ export async function writeOrders(
   );
   if (lines.length === 0) return;
   // A line that the dealer added by hand is new; the others change what they hold.
-  await tx.query(sql`
+  tx.defer(sql`
     insert into order_lines (integration_id, order_id, id, position, item_id, units, is_holding, sale_id)
     select ${integrationId}, order_id, id, position, item_id, units, is_holding, sale_id
     from ${unnestRows('rows', lines, LINE_COLUMNS)}

@@ -34,12 +34,13 @@ export async function placeOrders(
   drafts: OrderDraft[],
 ): Promise<Placed> {
   // All locks first, in the one order that holds everywhere: customers, stock, clocks.
-  if (drafts.some((draft) => draft.customer !== null)) await lockCustomers(tx, scope.organizationId);
+  if (drafts.some((draft) => draft.customer !== null)) lockCustomers(tx, scope.organizationId);
   const stock = await lockSellableStock(tx, context, scope, wantedBy(drafts));
-  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort());
-
-  await stock.open(clocks);
-  const taken = await takenOrderIds(tx, scope, drafts);
+  const [clocks, taken] = await Promise.all([
+    lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort()),
+    takenOrderIds(tx, scope, drafts),
+    stock.open(),
+  ]);
   const fresh = drafts.filter((draft) => {
     if (taken.has(draft.channelOrderId)) return false;
     taken.set(draft.channelOrderId, newId('order'));
@@ -51,7 +52,7 @@ export async function placeOrders(
     const id = taken.get(draft.channelOrderId) ?? newId('order');
     return { draft, id, lines: draft.lines.map((line) => matched(stock, id, line)) };
   });
-  await stock.write();
+  await stock.write(clocks);
   const { stamps } = await projectItems(tx, context, {
     itemIds: stock.touched(),
     integrationIds: null,
@@ -62,10 +63,10 @@ export async function placeOrders(
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });
   const stamp = stampOf(stamps, scope.integrationId);
-  await stock.writeReservations(stamp);
+  stock.writeReservations(stamp);
   const customers = await resolveCustomers(tx, scope, fresh, stamp);
   const rows = orders.map(({ draft, id, lines }) => orderRow(draft, id, lines, customers.get(draft), scope, stamp));
-  await insertOrders(tx, scope, rows, stamp);
+  insertOrders(tx, scope, rows, stamp);
   const byDraft = new Map(rows.map((row) => [row.draft, row.document]));
   const documents = drafts.map((draft) => byDraft.get(draft) ?? null);
   return { documents, orderIds: taken, touched: [...stamps.keys()] };
@@ -186,7 +187,7 @@ const ORDER_COLUMNS = {
 } as const;
 const LINE_COLUMNS = { id: 'text', orderId: 'text', position: 'integer', itemId: 'text', units: 'integer' } as const;
 
-async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[], stamp: Date): Promise<void> {
+function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[], stamp: Date): void {
   const orders = rows.map(({ id, draft, customer, document }) => ({
     id,
     channelOrderId: draft.channelOrderId,
@@ -204,7 +205,7 @@ async function insertOrders(tx: Transaction, scope: OrderScope, rows: OrderRow[]
   const activity = addActivity(sql`
     values (${scope.integrationId}::text, 'orders', ${stamp}::timestamptz, ${live.length}::bigint),
       (${scope.integrationId}, 'conflicts', ${stamp}, ${live.filter(({ customer }) => customer.hasConflict).length})`);
-  await tx.query(sql`
+  tx.defer(sql`
     with new_orders as (
       insert into orders (integration_id, organization_id, is_test, status, created_at, updated_at, id, channel_order_id,
         request_id, customer_id, has_customer_conflict, document)

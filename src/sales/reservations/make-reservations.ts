@@ -36,9 +36,11 @@ export async function makeReservations(
 ): Promise<Reserved> {
   const itemIds = drafts.map((draft) => draft.itemId);
   const stock = await lockSellableStock(tx, context, scope, { itemIds, reservationIds: [] });
-  const clocks = await lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort());
-  await stock.open(clocks);
-  const { now, count } = await countActive(tx, context, scope.integrationId);
+  const [clocks, { now, count }] = await Promise.all([
+    lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort()),
+    countActive(tx, context, scope.integrationId),
+    stock.open(),
+  ]);
   let active = count;
   const decided = drafts.map((draft) => {
     const refusal = refusalOf(stock, draft, active);
@@ -48,7 +50,7 @@ export async function makeReservations(
   const granted = decided.flatMap(({ draft, refusal }) => (refusal === null ? [draft] : []));
   if (granted.length === 0) return { results: decided.flatMap(({ refusal }) => refusal ?? []), touched: [] };
 
-  await stock.write();
+  await stock.write(clocks);
   const { stamps } = await projectItems(tx, context, {
     itemIds: stock.touched(),
     integrationIds: null,
@@ -60,7 +62,7 @@ export async function makeReservations(
   });
   const stamp = stampOf(stamps, scope.integrationId);
   const rows = new Map(granted.map((draft) => [draft, rowOf(draft, scope, now, stamp)]));
-  await insertRows(tx, scope, [...rows.values()]);
+  insertRows(tx, scope, [...rows.values()]);
   return {
     results: decided.flatMap(({ draft, refusal }) => refusal ?? rows.get(draft) ?? []),
     touched: [...stamps.keys()],
@@ -125,8 +127,8 @@ const COLUMNS = {
   createdAt: 'timestamptz',
 } as const;
 
-async function insertRows(tx: Transaction, scope: OrderScope, rows: ReservationRow[]): Promise<void> {
-  await tx.query(sql`
+function insertRows(tx: Transaction, scope: OrderScope, rows: ReservationRow[]): void {
+  tx.defer(sql`
     insert into reservations (integration_id, organization_id, is_test, status, id, kind, item_id, units, reference,
       expires_at, created_at, updated_at)
     select ${scope.integrationId}, ${scope.organizationId}, ${scope.isTest}, 'active', id, kind, item_id, units, reference,

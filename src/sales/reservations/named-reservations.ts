@@ -12,7 +12,7 @@ export type NamedReservations = {
   find(id: string, itemId: string): NamedReservation | null;
   use(reservation: NamedReservation, orderId: string): void;
   release(reservation: NamedReservation): void;
-  write(stamp: Date): Promise<void>;
+  write(stamp: Date): void;
 };
 
 export type NamedReservation = {
@@ -50,9 +50,9 @@ export async function readNamedReservations(
       reservation.status = 'released';
       changed.add(reservation);
     },
-    async write(stamp) {
+    write(stamp) {
       if (changed.size === 0) return;
-      await tx.query(sql`
+      tx.defer(sql`
         update reservations r set status = rows.status, order_id = rows.order_id, updated_at = ${stamp}
         from ${unnestRows('rows', [...changed], { id: 'text', status: 'text', orderId: 'text' })}
         where r.integration_id = ${scope.integrationId} and r.id = rows.id`);

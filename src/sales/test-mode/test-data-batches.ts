@@ -108,7 +108,7 @@ async function deleteCustomers(
   tx: Transaction,
   { organizationId, integrationId }: Owner,
 ): Promise<{ checked: number; deleted: number }> {
-  await lockCustomers(tx, organizationId);
+  lockCustomers(tx, organizationId);
   const known = await tx.query<{ id: string }>(sql`
     delete from test_customers where ctid = any(array(
       select ctid from test_customers where integration_id = ${integrationId} limit ${BATCH_LIMIT}))

@@ -220,7 +220,7 @@ export async function queueEvents(
       },
     ),
   );
-  await world.db.transaction((tx) => outbox.write(tx));
+  await world.db.transaction(async (tx) => outbox.write(tx));
   world.channel.onEvents([integrationId]);
   return recorded.map(({ deliveryId }) => deliveryId ?? '');
 }

@@ -23,10 +23,12 @@ const customerUpsert: WriteKind<CustomerInput> = {
       orRefusal(() => draftCustomer(input, integration.country, '')),
     );
     const scope = scopeOf(items[0].integration);
-    await lockCustomers(tx, scope.organizationId);
-    await lockAttachment(tx, scope.integrationId, scope.organizationId);
+    lockCustomers(tx, scope.organizationId);
     const accepted = drafts.flatMap((draft) => (isRefusal(draft) ? [] : [draft]));
-    const upserts = await openCustomerUpserts(tx, scope, accepted, timeOf(channel, items));
+    const [, upserts] = await Promise.all([
+      lockAttachment(tx, scope.integrationId, scope.organizationId),
+      openCustomerUpserts(tx, scope, accepted, timeOf(channel, items)),
+    ]);
     const results = drafts.map((draft) => {
       if (isRefusal(draft)) return draft;
       const outcome = upserts.upsert(draft);
@@ -55,9 +57,11 @@ const bulkUpsert: WriteKind<CustomerInput[]> = {
     const drafts = await inSlices(
       mapSteps(input, (customer, index) => draftCustomer(customer, country, `customers[${index}].`)),
     );
-    await lockCustomers(tx, scope.organizationId);
-    await lockAttachment(tx, scope.integrationId, scope.organizationId);
-    const upserts = await openCustomerUpserts(tx, scope, drafts, timeOf(channel, items));
+    lockCustomers(tx, scope.organizationId);
+    const [, upserts] = await Promise.all([
+      lockAttachment(tx, scope.integrationId, scope.organizationId),
+      openCustomerUpserts(tx, scope, drafts, timeOf(channel, items)),
+    ]);
     const outcomes = await inSlices(
       mapSteps(drafts, (draft, index) => {
         const outcome = upserts.upsert(draft);

@@ -106,7 +106,7 @@ const RECORD_COLUMNS = {
  * Records answers of one integration with the write itself, and counts what they store. An expired record under the key
  * gives way.
  */
-export async function recordAnswers(tx: Transaction, records: NewRecord[], now: Date | null): Promise<void> {
+export function recordAnswers(tx: Transaction, records: NewRecord[], now: Date | null): void {
   if (records.length === 0) return;
   const integrationId = records[0]?.request.integrationId ?? '';
   const bytes = records.reduce(
@@ -121,7 +121,7 @@ export async function recordAnswers(tx: Transaction, records: NewRecord[], now: 
     requestId,
     isTest,
   }));
-  await tx.query(sql`
+  tx.defer(sql`
     with counted as (${raiseCount(integrationId, bytes, now)})
     insert into idempotency_records (integration_id, created_at, key, fingerprint, status, body, request_id, is_test)
     select ${integrationId}, ${transactionTime(now)}, key, fingerprint, status, body, request_id, is_test

@@ -73,7 +73,7 @@ async function runSteps(
     records.push({ request, answer, isTest: result.isTest, storedBytes: result.storedBytes ?? 0 });
     outcomes.set(write, { kind: 'answered', answer, isReplay: false });
   }
-  await recordAnswers(tx, records, now);
+  recordAnswers(tx, records, now);
   return { outcomes: writes.map((write) => outcomes.get(write) ?? BUSY), touched };
 }
 
@@ -87,8 +87,10 @@ async function admit(
   testTime: Date | null,
 ): Promise<Sorted> {
   const requests = writes.map((write) => write.request);
-  const isLocked = await tryLockKeys(tx, requests);
-  const { records, storedBytes, now } = await findRecords(tx, requests, testTime);
+  const [isLocked, { records, storedBytes, now }] = await Promise.all([
+    tryLockKeys(tx, requests),
+    findRecords(tx, requests, testTime),
+  ]);
   const sorted: Sorted = { outcomes: new Map(), open: [] };
   let bytes = storedBytes;
   for (const [index, write] of writes.entries()) {
