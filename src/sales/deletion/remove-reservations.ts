@@ -31,7 +31,7 @@ export async function removeReservations(
     where integration_id = ${integrationId} and id = any(${found.map((row) => row.id)}::text[])
     returning item_id as "itemId", units, status = 'active' and not is_test as "isHolding"`);
   const freed = removed.filter((row) => row.isHolding);
-  await giveBackUnits(tx, freed);
+  giveBackUnits(tx, freed);
   const itemIds = [...new Set(freed.map((row) => row.itemId))].sort();
   const { stamps } = await projectItems(tx, context, {
     itemIds,
