@@ -4,7 +4,9 @@ import type { Database } from '../db/database.ts';
 import type { PhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { DiscardLimits } from './connection/body-discard.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
+import type { RequestRateLimits } from './dashboard/limits/request-rate.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
+import type { RefusalLineLimits } from './logging/refusal-lines.ts';
 import type { RateLimitStore } from './public/rate-limit/store.ts';
 import type { ReadLimitOptions } from './public/reads/read-limits.ts';
 import type { Readiness } from './readiness.ts';
@@ -41,6 +43,10 @@ export type AppOptions = {
   readLimits?: Partial<ReadLimitOptions>;
   /** How fast the unread bodies of refused requests are discarded; tests make it slow. */
   discardLimits?: Partial<DiscardLimits>;
+  /** How often a person may ask the dashboard; tests make it seldom. */
+  dashboardRate?: RequestRateLimits;
+  /** How many lines about refused requests the log has; tests make it few. */
+  refusalLines?: RefusalLineLimits;
 };
 
 export type Timeouts = {

@@ -19,6 +19,7 @@ import { errorHandler } from './errors.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { createApiRequestLog } from './logging/api-request-log.ts';
 import { logAnswer, type Written } from './logging/log-answer.ts';
+import { createRefusalLines } from './logging/refusal-lines.ts';
 import { photoRoutes } from './photos/routes.ts';
 import { publicRoutes } from './public/public-routes.ts';
 import { handedOver } from './public/reads/cached-reads.ts';
@@ -51,7 +52,8 @@ const TIMEOUTS: Timeouts = {
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const discard = createBodyDiscard({ timeMs: timeouts.requestMs, ...options.discardLimits });
-  const faults = clientFaults({ ...options, discard });
+  const refusals = createRefusalLines(options.log, options.refusalLines);
+  const faults = clientFaults({ ...options, discard, refusals });
   const fastPath = createFastPath();
   const app = Fastify({
     loggerInstance: withoutChildren(options.log),
@@ -74,7 +76,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     onFault: (error) => options.log.warn({ err: error }, 'requests could not be logged'),
     ...options.requestLogLimits,
   });
-  const logs = { log: options.log, requestLog };
+  const logs = { log: options.log, requestLog, refusals };
+  app.addHook('onClose', async () => refusals.stop());
   app.addHook('onClose', requestLog.stop);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler(errorHandler(options.publicUrl));

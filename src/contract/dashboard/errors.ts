@@ -14,6 +14,7 @@ const statuses = {
   route_not_found: 404,
   request_too_large: 413,
   too_many_attempts: 429,
+  too_many_requests: 429,
   too_many_streams: 429,
   internal_error: 500,
   unavailable: 503,

@@ -30,6 +30,13 @@ export const VIEWS_LIMIT = 100;
 /** Of one person. Whoever signs in once more ends the session that was used least lately. */
 export const SESSIONS_LIMIT = 50;
 
+/**
+ * Requests of one session, of one person, and of one address without a session; of one process. So many at once, then so many
+ * a second. One more answers 429 `too_many_requests`. It is the first check after the request's origin.
+ */
+export const REQUESTS_AT_ONCE = 2_000;
+export const REQUESTS_PER_SECOND = 50;
+
 /** Open pages, each of which has a live stream; of one process. */
 export const STREAMS_PER_PERSON_LIMIT = 40;
 export const STREAMS_PER_DEALER_LIMIT = 200;

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { ApiError, errorEnvelope } from '../../contract/errors.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { newRequestId } from '../../ids/new-id.ts';
+import type { RefusalLines } from '../logging/refusal-lines.ts';
 import { securityHeaders } from '../security-headers.ts';
 import type { BodyDiscard } from './body-discard.ts';
 
@@ -34,13 +35,16 @@ export function clientFaults(options: {
   publicUrl: string;
   log: FastifyBaseLogger;
   discard: BodyDiscard;
+  refusals: RefusalLines;
 }): ClientFaults {
   const leaving = new WeakSet<Socket>();
 
   function hangUp(socket: Socket, error: ApiError): void {
     leaving.add(socket);
     const requestId = newRequestId();
-    options.log.info({ requestId, status: error.status, code: error.code }, `malformed request ${error.status}`);
+    if (options.refusals.mayWrite(error.status)) {
+      options.log.info({ requestId, status: error.status, code: error.code }, `malformed request ${error.status}`);
+    }
     socket.on('error', () => socket.destroy());
     socket.end(rawResponse(error, requestId, options.publicUrl));
     options.discard.drop(socket);

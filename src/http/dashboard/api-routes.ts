@@ -12,6 +12,7 @@ import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError, overloaded } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
 import { createFileLimits, createOperationLimits, type OperationLimits } from './limits/operation-limits.ts';
+import { createRequestRate } from './limits/request-rate.ts';
 import { assertStorable } from './limits/storable-texts.ts';
 import { originCheck } from './origin-check.ts';
 
@@ -22,6 +23,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   const { dashboard, sessions, publicUrl } = context;
   const assertOrigin = originCheck(publicUrl);
   const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
+  const rate = createRequestRate(context.dashboardRate);
   const limitsOf = limitsByOperation(context.db.pool.options.max);
 
   app.setErrorHandler(handleDashboardError);
@@ -34,7 +36,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   });
   /** Who asks, known before the body is read. */
   const callers = new WeakMap<FastifyRequest, Caller>();
-  // Nothing else limits how often a person asks, so small bodies count, too. Uploads count theirs themselves.
+  // A person may ask often, so small bodies count, too. Uploads count theirs themselves.
   limitBodies(app, {
     keyOf(request) {
       const caller = callers.get(request);
@@ -76,7 +78,10 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
       // Before a body is read: nobody without a session makes the service read one.
       onRequest: async (request, reply) => {
         const address = clientAddress(request, dashboard.trustedProxies);
+        rate.countSession(sessions.cookieOf(request));
         const user = operation.who === 'public' ? null : await sessions.find(request, reply, address);
+        if (user === null) rate.countAddress(address);
+        else rate.countPerson(user.userId);
         if (operation.who !== 'public') assertMay(operation, user);
         callers.set(request, { user, address });
       },

@@ -18,6 +18,8 @@ import type { FindLiveSessions } from './live-streams.ts';
 
 /** Sessions of the dealer's people: the sign-in library's, in a cookie that no script can read. */
 export type Sessions = {
+  /** The cookie that names the session, whether there is one or not; null without it. */
+  cookieOf(request: FastifyRequest): string | null;
   /** Null without a cookie, or with one whose session has ended. Prolongs a session that is used. */
   find(request: FastifyRequest, reply: FastifyReply, address: string): Promise<SignedIn | null>;
   /** Those of the sessions that have not ended, with what their people may do now. */
@@ -40,6 +42,8 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
   const lookups = createSessionLookups(db.pool.options.max);
 
   return {
+    cookieOf: (request) => sessionCookieOf(request, cookieName),
+
     async find(request, reply, address) {
       const cookie = sessionCookieOf(request, cookieName);
       if (cookie === null) return null;

@@ -5,6 +5,7 @@ import type { Operation } from '../../contract/operations.ts';
 import type { UnknownNames } from '../json/unknown-names.ts';
 import { loggedPath } from '../request-url.ts';
 import type { ApiRequestLog } from './api-request-log.ts';
+import type { RefusalLines } from './refusal-lines.ts';
 
 /** What the log says of a request besides what its answer says itself. */
 export type RequestRecord = {
@@ -23,22 +24,22 @@ export type RequestRecord = {
 export type Written = { answer: string; originalRequestId: string | null };
 
 /** Where requests are logged: the lines of the operator, and the rows that dealers search. */
-export type Logs = { log: FastifyBaseLogger; requestLog: ApiRequestLog };
+export type Logs = { log: FastifyBaseLogger; requestLog: ApiRequestLog; refusals: RefusalLines };
 
 /** Where every request ends: when its answer has gone out, or its client has gone away. */
 export function logAnswer(
-  { log, requestLog }: Logs,
+  { log, requestLog, refusals }: Logs,
   request: IncomingMessage,
   response: ServerResponse,
   record: RequestRecord,
 ): void {
   if (record.integrationId !== null) requestLog.note(record.integrationId, request, response, record);
-  writeLine(log, request, response, record);
+  writeLine({ log, refusals }, request, response, record);
 }
 
 /** The one line that each request leaves in the operator's log. */
 function writeLine(
-  log: FastifyBaseLogger,
+  { log, refusals }: Pick<Logs, 'log' | 'refusals'>,
   request: IncomingMessage,
   response: ServerResponse,
   { requestId, integrationId, route, startedAtMs, fault = null }: RequestRecord,
@@ -49,6 +50,7 @@ function writeLine(
   if (!isOurs && !isInfoLogged(log)) return;
   // A client that goes away before its answer has begun has seen no status.
   const status = response.headersSent ? response.statusCode : undefined;
+  if (!isOurs && status !== undefined && status >= 400 && !refusals.mayWrite(status)) return;
   const fields = {
     requestId,
     integrationId: integrationId ?? undefined,

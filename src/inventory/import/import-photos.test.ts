@@ -159,6 +159,28 @@ W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | 
     await runJobs(world);
   });
 
+  it('in zips that are sent at once keep to the same limit', async () => {
+    const { organizationId } = await world.dealer();
+    const zip = makeZip([{ name: 'W-1.jpg', bytes: picture }]);
+    const bytes = Buffer.from('stock_number\nW-1\n');
+    const file = { name: 'stock.csv', kind: 'listing', bytes } as const;
+    const fileIds: string[] = [];
+    for (let index = 0; index < 8; index++) fileIds.push(await storeImportFile(world.db, organizationId, file));
+    const areHere = Promise.withResolvers<void>();
+    let waiting = 0;
+    /** All are let in before the first one is stored. */
+    async function* together() {
+      waiting += 1;
+      if (waiting === fileIds.length) areHere.resolve();
+      await areHere.promise;
+      yield zip;
+    }
+    await Promise.allSettled(fileIds.map((fileId) => storeZip(world.db, organizationId, fileId, 'x.zip', together())));
+    const stored = await world.db.query(sql`
+      select id from stock_files where organization_id = ${organizationId} and zip_bytes is not null`);
+    assert.equal(stored.length, ZIPS_IN_USE_LIMIT);
+  });
+
   it('in something that is no zip are refused at once, and nothing of it stays', async () => {
     const { organizationId } = dealer;
     const bytes = Buffer.from('stock_number\nW-1\n');

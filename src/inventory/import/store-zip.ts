@@ -1,8 +1,9 @@
 import { IMPORT_ZIP_LIMIT_MB, ZIPS_IN_USE_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { BYTES_PER_MB } from '../../contract/limits.ts';
-import type { Queryable } from '../../db/database.ts';
+import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { assertBelowLimit, type RowLimit } from '../../dealers/row-limit.ts';
 import { findImportFile, type ImportFile } from './import-files.ts';
 import { assertPhotoZip, ZIP_PIECE_BYTES } from './photo-zip.ts';
 
@@ -14,7 +15,7 @@ export const ZIP_TOO_LARGE = `A zip with photos may have at most ${IMPORT_ZIP_LI
  * are in it. A dealer has one zip at a time; an older one goes.
  */
 export async function storeZip(
-  db: Queryable,
+  db: Database,
   organizationId: string,
   fileId: string,
   name: string,
@@ -22,11 +23,15 @@ export async function storeZip(
 ): Promise<number> {
   const file = await findImportFile(db, organizationId, fileId);
   await removeZips(db, organizationId);
-  await assertFewZips(db, file);
+  // Looked at now, so that nobody sends 200 MB in vain, and counted when the zip is there.
+  await db.transaction(async (tx) => await assertBelowLimit(tx, zipsInUse(file)));
   const bytes = await storePieces(db, file, chunks);
   try {
     const photos = await assertPhotoZip(db, { ...file, zipBytes: bytes });
-    await db.query(sql`update stock_files set zip_name = ${name}, zip_bytes = ${bytes} where id = ${file.id}`);
+    await db.transaction(async (tx) => {
+      await assertBelowLimit(tx, zipsInUse(file));
+      await tx.query(sql`update stock_files set zip_name = ${name}, zip_bytes = ${bytes} where id = ${file.id}`);
+    });
     return photos;
   } catch (error) {
     await db.query(sql`delete from stock_file_pieces where file_id = ${file.id}`);
@@ -63,14 +68,16 @@ async function storePieces(db: Queryable, file: ImportFile, chunks: AsyncIterabl
   return stored;
 }
 
-async function assertFewZips(db: Queryable, file: ImportFile): Promise<void> {
-  const inUse = await db.query(sql`
-    select id from stock_files
-    where organization_id = ${file.organizationId} and zip_bytes is not null and id <> ${file.id}
-    limit ${ZIPS_IN_USE_LIMIT}`);
-  if (inUse.length < ZIPS_IN_USE_LIMIT) return;
-  const message = `${ZIPS_IN_USE_LIMIT} imports with a zip wait or run already. Wait until one has ended.`;
-  throw new DomainError('limit_reached', message, 'zip');
+function zipsInUse({ id, organizationId }: ImportFile): RowLimit {
+  return {
+    name: `zips ${organizationId}`,
+    rows: sql`
+      select from stock_files
+      where organization_id = ${organizationId} and zip_bytes is not null and id <> ${id}`,
+    limit: ZIPS_IN_USE_LIMIT,
+    message: `${ZIPS_IN_USE_LIMIT} imports with a zip wait or run already. Wait until one has ended.`,
+    field: 'zip',
+  };
 }
 
 /** Those of imports that wait or run stay. */
