@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { MailSettings } from './attention/smtp.ts';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from './contract/limits.ts';
@@ -32,6 +33,8 @@ export type Config = Readonly<{
   /** The schema of our tables. */
   databaseSchema: string;
   roles: readonly Role[];
+  /** How many processes answer requests on the port. With more than one, another one supervises them and does the work of the role worker. */
+  processes: number;
   isDemoWanted: boolean;
   /** Whether a new dealer may sign up in the dashboard. */
   isSignUpOpen: boolean;
@@ -91,6 +94,13 @@ export function readConfig(environment: Environment = process.env): Config {
     SCHEMA_PATTERN.test(value) ? null : 'must be a name of lower case letters, digits and underscores',
   );
   if (isEmbedded && databaseSchema !== DEFAULT_SCHEMA) problems.push('DATABASE_SCHEMA needs DATABASE_URL');
+  const roles = read.choices('ROLES', ROLES);
+  const processes = readProcesses(read, roles, problems);
+  const isAlone = isEmbedded && processes === 1;
+  const rateLimitStore = read.choice('RATE_LIMIT_STORE', ['memory', 'postgres'], isAlone ? 'memory' : 'postgres');
+  if (rateLimitStore === 'memory' && processes > 1) {
+    problems.push('RATE_LIMIT_STORE=memory counts within one process; with PROCESSES above 1 it must be postgres');
+  }
   const config: Config = {
     host: read.text('HOST', '127.0.0.1', () => null) ?? '127.0.0.1',
     port,
@@ -100,7 +110,8 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseUrl,
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 20, 2, 500),
     databaseSchema,
-    roles: read.choices('ROLES', ROLES),
+    roles,
+    processes,
     isDemoWanted: read.choice('DEMO', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     isSignUpOpen: read.choice('SIGN_UP', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     trustedProxies: read.list('TRUSTED_PROXIES', proxyProblem),
@@ -108,7 +119,7 @@ export function readConfig(environment: Environment = process.env): Config {
       API_KEY_PATTERN.test(value) ? null : 'must be "svc_" followed by exactly 32 letters or digits',
     ),
     secretKeys,
-    rateLimitStore: read.choice('RATE_LIMIT_STORE', ['memory', 'postgres'], isEmbedded ? 'memory' : 'postgres'),
+    rateLimitStore,
     readCacheMb: read.integer('READ_CACHE_MB', 128, 1, 100_000),
     storageQuotaMbPerDay: read.integer(
       'STORAGE_QUOTA_MB_PER_DAY',
@@ -124,6 +135,22 @@ export function readConfig(environment: Environment = process.env): Config {
   };
   if (problems.length > 0) throw new StartError(problems.join('\n'));
   return Object.freeze(config);
+}
+
+const PROCESSES_LIMIT = 64;
+
+/** `auto` is one for each core. A process that only works in the background is one in any case. */
+function readProcesses(read: Reader, roles: readonly Role[], problems: string[]): number {
+  const isAnswering = roles.some((role) => role !== 'worker');
+  if (read.isAuto('PROCESSES')) return isAnswering ? Math.min(availableParallelism(), PROCESSES_LIMIT) : 1;
+  const processes = read.integer('PROCESSES', 1, 1, PROCESSES_LIMIT);
+  if (processes > 1 && !isAnswering) problems.push('PROCESSES above 1 needs the role api or dashboard');
+  return processes;
+}
+
+/** Whether other processes work on the same database: what this one keeps in memory is then not all there is. */
+export function sharesDatabase({ databaseUrl, processes }: Config): boolean {
+  return databaseUrl !== null || processes > 1;
 }
 
 function readMail(read: Reader, problems: string[]): MailSettings | null {
@@ -246,6 +273,7 @@ function reader(environment: Environment, problems: string[]) {
 
   return {
     choice,
+    isAuto: (name: string) => settingOf(name)?.toLowerCase() === 'auto',
     text<Fallback extends string | null>(
       name: string,
       fallback: Fallback,

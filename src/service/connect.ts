@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, secretKeysFile, withSecretKeys } from '../config.ts';
+import type { DatabaseAddress } from '../db/connection-settings.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../db/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../db/embedded/embedded.ts';
 import { sql } from '../db/sql.ts';
@@ -13,6 +14,7 @@ export type KeySource = { location: string; isNew: boolean };
 export type Connection = {
   config: Config;
   keySource: KeySource;
+  address: DatabaseAddress;
   db: Database;
   /** Connections that nothing else can take: for the lookup of keys and the rate limit, and for the worker. */
   admissionDb: Database;
@@ -29,6 +31,8 @@ export type ConnectOptions = {
   isExclusive: boolean;
   onProgress: (message: string) => void;
   onFault: (message: string) => void;
+  /** Where the embedded server listens that another process of this service has started. */
+  attachTo?: DatabaseAddress;
   /** Aborting it ends a start that is under way. */
   signal?: AbortSignal;
 };
@@ -42,7 +46,8 @@ const EMBEDDED_CONNECTIONS_MIN = 100;
 
 /** From settings to a database that answers, whichever kind it is. */
 export async function connect(settings: Config, options: ConnectOptions): Promise<Connection> {
-  const embedded = settings.databaseUrl === null ? await startEmbedded(embeddedOptions(settings, options)) : null;
+  const isOurs = settings.databaseUrl === null && options.attachTo === undefined;
+  const embedded = isOurs ? await startEmbedded(embeddedOptions(settings, options)) : null;
   const pools: Database[] = [];
   let isClosing = false;
   const close = async () => {
@@ -57,8 +62,9 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
   try {
     const keySource = keySourceOf(settings);
     const config = withSecretKeys(settings);
+    const address = embedded?.address ?? options.attachTo ?? { url: settings.databaseUrl ?? '' };
     const common = {
-      address: embedded?.address ?? { url: settings.databaseUrl ?? '' },
+      address,
       schema: config.databaseSchema,
       // The pool lets its connections go without waiting for their end, so that our own stop may break one.
       onIdleError: (error: Error) => {
@@ -77,9 +83,9 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
     const admissionDb = sizes.admission === 0 ? db : open({ poolSize: sizes.admission });
     const workerDb = sizes.worker === 0 ? db : open({ poolSize: sizes.worker });
     const pinged = open({ ...PING_LIMITS, poolSize: 1, onIdleError: () => {} });
-    await assertServer(db, embedded === null ? '; check DATABASE_URL' : '');
+    await assertServer(db, settings.databaseUrl === null ? '' : '; check DATABASE_URL');
     const ping = () => pinged.query(sql`select 1`);
-    return { config, keySource, db, admissionDb, workerDb, embedded, ping, close };
+    return { config, keySource, address, db, admissionDb, workerDb, embedded, ping, close };
   } catch (error) {
     await close();
     throw error;
@@ -94,7 +100,8 @@ function keySourceOf(settings: Config): KeySource {
 }
 
 function embeddedOptions(settings: Config, options: ConnectOptions) {
-  const connections = Math.max(EMBEDDED_CONNECTIONS_MIN, settings.databasePoolSize + SPARE_CONNECTIONS);
+  const processes = settings.processes === 1 ? 1 : settings.processes + 1;
+  const connections = Math.max(EMBEDDED_CONNECTIONS_MIN, settings.databasePoolSize * processes + SPARE_CONNECTIONS);
   return { ...options, dataDir: settings.dataDir, settings: { max_connections: String(connections) } };
 }
 

@@ -10,10 +10,15 @@ export type RunningService = {
   drainSeconds: number;
   /** Ends the work in the background; a second call waits for the first. */
   stopWorkers(): Promise<void>;
+  /** Tells the operator what the stop is doing. */
+  say(message: string): void;
 };
 
+export const STOPPING = '\nStopping: finishing requests under way (a second Ctrl-C does not wait for them) …';
 /** How long a stop waits for requests under way before it gives up on them. */
-const REQUESTS_LIMIT_MS = 15_000;
+export const REQUESTS_LIMIT_MS = 15_000;
+/** How long a stop waits for work in the background; a webhook takes 10 s at most. */
+export const WORKERS_LIMIT_MS = 15_000;
 /** What is left then may be stuck; the database is stopped all the same. */
 const FORCE_LIMIT_MS = 2_000;
 /** Connections that fall idle while the server closes are closed this often; each would keep the server open. */
@@ -29,15 +34,15 @@ export async function stopGracefully(service: RunningService, hurry: AbortSignal
   const workersStop = service.stopWorkers();
   workersStop.catch(() => {});
   if (service.drainSeconds > 0) {
-    console.log(`\nStopping in ${service.drainSeconds} s: not ready any more, still taking requests …`);
+    service.say(`\nStopping in ${service.drainSeconds} s: not ready any more, still taking requests …`);
     await sleep(service.drainSeconds * 1000, undefined, { signal: hurry }).catch(() => {});
   }
-  await close(service.app, hurry);
+  await close(service, hurry);
 }
 
 /** Takes no new connections and lets requests under way finish, until the limit or a second signal. */
-async function close(app: FastifyInstance, hurry: AbortSignal): Promise<void> {
-  console.log('\nStopping: finishing requests under way (a second Ctrl-C does not wait for them) …');
+async function close({ app, say }: RunningService, hurry: AbortSignal): Promise<void> {
+  say(STOPPING);
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
   const isOver = new AbortController();
   const limit = AbortSignal.any([isOver.signal, hurry]);

@@ -1,28 +1,16 @@
+import cluster from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ChannelContext } from '../channel/context.ts';
 import { type Config, readConfig } from '../config.ts';
-import { BYTES_PER_MB } from '../contract/limits.ts';
-import { VERSIONS } from '../contract/versions.ts';
-import { migrate } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
-import { loadSignInLibrary } from '../dealers/users/sign-in.ts';
-import { prepareDemo } from '../demo/demo.ts';
-import { buildApp } from '../http/app.ts';
 import { createLog } from '../http/logging/log.ts';
-import { memoryStore } from '../http/public/rate-limit/memory-store.ts';
-import { postgresStore } from '../http/public/rate-limit/postgres-store.ts';
-import { createReadiness } from '../http/readiness.ts';
-import { createPhotoReader } from '../inventory/photos/photo-reader.ts';
-import { removePhotoFiles } from '../inventory/photos/photo-storage-owner.ts';
-import { announceIntegrations } from '../live/announce-integrations.ts';
-import { createChangeFeed } from '../live/change-feed.ts';
-import { createNotifier } from '../webhooks/worker/wake-up.ts';
 import { type Connection, connect } from './connect.ts';
-import { type DashboardPages, openDashboardPages } from './dashboard-build.ts';
-import { type RunningService, stopGracefully } from './graceful-shutdown.ts';
-import { warnOfLostKeys } from './lost-keys.ts';
-import { claimPhotoStorage, openPhotoFiles } from './photo-storage.ts';
-import { listenProblem } from './port.ts';
+import type { DashboardPages } from './dashboard-build.ts';
+import { type RunningService, STOPPING, stopGracefully, WORKERS_LIMIT_MS } from './graceful-shutdown.ts';
+import { type OpenChannel, openChannel, prepareData } from './open-channel.ts';
+import { listen, openPages, openServer } from './open-server.ts';
+import { startProcesses } from './processes.ts';
+import { runProcess } from './run-process.ts';
 import { aborted, listenForStop, type StopSignals } from './shutdown-signals.ts';
 import { listenWhileStarting, type StartingServer } from './starting-server.ts';
 import { welcome } from './welcome.ts';
@@ -32,7 +20,9 @@ import { startWorkers } from './workers.ts';
 export async function runService(): Promise<void> {
   const signals = listenForStop();
   try {
-    await run(readConfig(), signals);
+    const settings = readConfig();
+    if (cluster.isWorker) await runProcess(settings, signals);
+    else await run(settings, signals);
   } catch (error) {
     // A step that the stop cut short has nothing to say.
     if (!signals.stop.aborted) {
@@ -43,17 +33,23 @@ export async function runService(): Promise<void> {
 }
 
 /** The database is released whatever happens. */
-async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
+async function run(settings: Config, signals: StopSignals): Promise<void> {
+  const { stop, hurry } = signals;
   const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY });
   const starting = await listenWhileStarting(settings, settings.publicUrl);
-  const pages = settings.roles.includes('dashboard') ? openPages(settings, log, stop) : null;
-  const connection = await connect(settings, {
+  const pages = openPages(settings, log, stop);
+  const isSupervisor = settings.processes > 1;
+  const connection = await connect(isSupervisor ? { ...settings, roles: ['worker'] } : settings, {
     isExclusive: true,
     onProgress: (message) => console.log(message),
     onFault: (message) => log.warn(message),
     signal: stop,
   });
   try {
+    if (isSupervisor) {
+      await supervise(settings, connection, pages, log, starting, signals);
+      return;
+    }
     const service = await Promise.race([serve(connection, pages, log, starting), aborted(stop)]);
     await aborted(stop);
     if (service !== undefined) await stopGracefully(service, hurry);
@@ -64,100 +60,75 @@ async function run(settings: Config, { stop, hurry }: StopSignals): Promise<void
   }
 }
 
-/** In parallel with the start of the database: the API does not wait for the dashboard's build. */
-function openPages(settings: Config, log: Logger, signal: AbortSignal): DashboardPages {
-  return openDashboardPages(settings.publicUrl, {
-    signal,
-    onProgress: (message) => console.log(message),
-    onFault: (error) => log.error({ err: error }, 'the dashboard could not be built'),
-  });
-}
-
+/** One process does everything. */
 async function serve(
-  { config, keySource, db, admissionDb, workerDb, embedded, ping }: Connection,
+  connection: Connection,
   pages: DashboardPages | null,
   log: Logger,
   starting: StartingServer,
 ): Promise<RunningService> {
-  const say = (message: string) => console.log(message);
-  await migrate(db, say);
-  await warnOfLostKeys(db, config.secretKeys, keySource, log);
-  const dataDir = embedded === null ? null : config.dataDir;
-  const photoFiles = await openPhotoFiles(config);
-  await claimPhotoStorage(config, db, photoFiles, (message, error) => log.warn({ err: error }, message));
-  // New events wake the delivery worker of this process and those of other nodes.
-  const wakers = config.databaseUrl === null ? [] : [createNotifier(db)];
-  const feed = createChangeFeed(db);
-  const announceChannels = announceIntegrations(db, feed.announce);
-  const channel: ChannelContext = {
-    db,
-    now: () => null,
-    publicUrl: config.publicUrl,
-    versions: VERSIONS,
-    onEvents: (integrationIds) => {
-      for (const wake of wakers) wake();
-      announceChannels(integrationIds);
-    },
-    announceChange: feed.announce,
-    onPhotosRemoved: (photoIds) => {
-      removePhotoFiles(db, photoFiles, photoIds).catch((error: unknown) =>
-        log.warn({ err: error }, 'files of photos remain'),
-      );
-    },
-  };
-  const demo = config.isDemoWanted
-    ? await prepareDemo(channel, { liveKey: config.demoApiKey, dataDir, photoFiles, onNotice: say })
-    : null;
-  const readiness = createReadiness(ping);
-  // Its loading would hold up everybody during the first request with a session.
-  if (pages !== null) await loadSignInLibrary();
-  const app = await buildApp({
-    db,
-    admissionDb,
-    log,
-    channel,
-    publicUrl: config.publicUrl,
-    secretKeys: config.secretKeys,
-    readCacheBytes: config.readCacheMb * BYTES_PER_MB,
-    rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(admissionDb),
-    readiness,
-    storageQuotaMbPerDay: config.storageQuotaMbPerDay,
-    hasApi: config.roles.includes('api'),
-    dashboard:
-      pages === null
-        ? null
-        : {
-            pages: pages.get,
-            isSignUpOpen: config.isSignUpOpen,
-            isMailOn: config.mail !== null,
-            trustedProxies: config.trustedProxies,
-            isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
-            feed,
-            photoFiles,
-          },
-    photoReader: config.roles.some((role) => role !== 'worker')
-      ? createPhotoReader(db, photoFiles, (error, message) => log.warn({ err: error }, message))
-      : null,
-  });
-  app.addHook('onClose', feed.stop);
-  const workers = config.roles.includes('worker')
-    ? startWorkers(config, { ...channel, db: workerDb }, photoFiles, log)
-    : null;
-  if (workers !== null) wakers.push(workers.wake);
-  let workersStop: Promise<void> | undefined;
-  const stopWorkers = async () => {
-    workersStop ??= workers?.stop();
-    await workersStop;
-  };
+  const { config } = connection;
+  const open = await openChannel(connection, log);
+  const demo = await prepareData(connection, open, log);
+  const { app, readiness } = await openServer(connection, open, pages, log);
+  const stopWorkers = startOwnWorkers(config, connection, open, log);
   app.addHook('onClose', stopWorkers);
   starting.close();
-  await app.listen({ host: config.host, port: config.port }).catch(async (error: NodeJS.ErrnoException) => {
-    await app.close();
-    throw new StartError(listenProblem(error, config));
-  });
+  await listen(app, config);
   // Since the process began, so that loading the program counts.
   console.log(welcome(config, demo, performance.now()));
-  return { app, readiness, drainSeconds: config.drainSeconds, stopWorkers };
+  return { app, readiness, drainSeconds: config.drainSeconds, stopWorkers, say: (message) => console.log(message) };
+}
+
+/** This process has the database and works in the background; others answer the requests (decision 24). */
+async function supervise(
+  settings: Config,
+  connection: Connection,
+  pages: DashboardPages | null,
+  log: Logger,
+  starting: StartingServer,
+  { stop, hurry }: StopSignals,
+): Promise<void> {
+  const open = await openChannel(connection, log);
+  const demo = await prepareData(connection, open, log);
+  // Else each of the processes would build them.
+  await pages?.ready;
+  const stopWorkers = startOwnWorkers({ ...connection.config, roles: settings.roles }, connection, open, log);
+  try {
+    const group = await startProcesses({
+      count: settings.processes,
+      address: connection.address,
+      drainSeconds: settings.drainSeconds,
+      freePort: starting.close,
+      log,
+      signal: stop,
+    });
+    if (!stop.aborted) console.log(welcome(settings, demo, performance.now()));
+    await aborted(stop);
+    console.log(STOPPING);
+    stopWorkers().catch(() => {});
+    await group.stop(hurry);
+  } finally {
+    await Promise.race([stopWorkers(), sleep(WORKERS_LIMIT_MS, undefined, { ref: false })]);
+    await open.feed.stop();
+  }
+}
+
+/** Starts what the role `worker` does, and answers with its stop; a second stop waits for the first. */
+function startOwnWorkers(
+  config: Config,
+  { workerDb }: Connection,
+  open: OpenChannel,
+  log: Logger,
+): () => Promise<void> {
+  if (!config.roles.includes('worker')) return async () => {};
+  const workers = startWorkers(config, { ...open.channel, db: workerDb }, open.photoFiles, log);
+  open.wakers.push(workers.wake);
+  let stopping: Promise<void> | undefined;
+  return async () => {
+    stopping ??= workers.stop();
+    await stopping;
+  };
 }
 
 /** A problem that the operator has to fix is one clear line. A bug prints its stack. */

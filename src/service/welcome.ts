@@ -18,6 +18,7 @@ export function welcome(config: Config, demo: Demo | null, tookMs: number): stri
     `  Database   ${config.databaseUrl === null ? `embedded, in ${config.dataDir}` : 'DATABASE_URL'}`,
     `  Roles      ${config.roles.join(', ')}`,
   );
+  if (config.processes > 1) lines.push(`  Processes  ${config.processes}, and one that supervises them`);
   if (shown !== null) lines.push('', ...demoLines(shown));
   else if (demo !== null) lines.push('', ...hiddenDemoLines(config));
   if (hasApi) lines.push('', 'Try:', `  ${tryLine(config, shown)}`);

@@ -7,7 +7,7 @@ import { pruneAudit } from '../audit/prune-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/jobs/worker.ts';
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
-import type { Config } from '../config.ts';
+import { type Config, sharesDatabase } from '../config.ts';
 import { pruneAttempts } from '../dealers/users/sign-in-attempts.ts';
 import { pruneApiRequests } from '../http/logging/api-requests.ts';
 import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
@@ -80,7 +80,7 @@ export function startWorkers(
     startPruning((now) => pruneMails(db, now), channel, onFault('mails could not be pruned')),
     ...(config.mail === null ? [] : [startMail(config.mail, channel, log)]),
     // Other nodes can commit events only on a database that they share.
-    ...(config.databaseUrl === null ? [] : [listenForWake(db, worker.wake)]),
+    ...(sharesDatabase(config) ? [listenForWake(db, worker.wake)] : []),
   ];
   return {
     wake: worker.wake,

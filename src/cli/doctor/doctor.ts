@@ -39,7 +39,8 @@ export async function examine({ readSettings, withConnection }: DoctorTools): Pr
     return error.message.split('\n').map((line) => wrong('settings', line, 'correct the environment variable'));
   }
   const isEmbedded = config.databaseUrl === null;
-  const checks = [ok('settings', `all valid; roles ${config.roles.join(', ')}`)];
+  const processes = config.processes === 1 ? '' : `; ${config.processes} processes`;
+  const checks = [ok('settings', `all valid; roles ${config.roles.join(', ')}${processes}`)];
   if (isEmbedded) checks.push(checkDataFolder(config.dataDir));
   checks.push(await checkSecretKeys(config));
   if (isEmbedded && !(await hasCluster(config.dataDir))) {
@@ -120,10 +121,13 @@ async function checkServer(db: Database, config: Config, kind: string): Promise<
     select current_setting('server_version') as version, current_setting('max_connections')::integer as connections`);
   const { version, connections } = row ?? { version: '?', connections: 0 };
   // The embedded server is given as many as the pool needs when the service starts it.
-  if (config.databaseUrl !== null && config.databasePoolSize + SPARE_CONNECTIONS > connections) {
+  const { databasePoolSize: size, processes } = config;
+  const needed = size * (processes === 1 ? 1 : processes + 1);
+  if (config.databaseUrl !== null && needed + SPARE_CONNECTIONS > connections) {
+    const each = processes === 1 ? '' : ` in each of ${processes + 1} processes`;
     return wrong(
       'database',
-      `the server allows ${connections} connections, too few for DATABASE_POOL_SIZE ${config.databasePoolSize}`,
+      `the server allows ${connections} connections, too few for DATABASE_POOL_SIZE ${size}${each}`,
       'lower DATABASE_POOL_SIZE, or raise max_connections',
     );
   }

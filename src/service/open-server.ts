@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { BYTES_PER_MB } from '../contract/limits.ts';
+import { StartError } from '../db/start-error.ts';
+import { loadSignInLibrary } from '../dealers/users/sign-in.ts';
+import { buildApp } from '../http/app.ts';
+import { memoryStore } from '../http/public/rate-limit/memory-store.ts';
+import { postgresStore } from '../http/public/rate-limit/postgres-store.ts';
+import { createReadiness, type Readiness } from '../http/readiness.ts';
+import { createPhotoReader } from '../inventory/photos/photo-reader.ts';
+import type { Connection } from './connect.ts';
+import { type DashboardPages, openDashboardPages } from './dashboard-build.ts';
+import type { OpenChannel } from './open-channel.ts';
+import { listenProblem } from './port.ts';
+
+/** The server of a process that answers requests, ready but for the port. */
+export async function openServer(
+  { config, db, admissionDb, ping }: Connection,
+  { channel, feed, photoFiles }: OpenChannel,
+  pages: DashboardPages | null,
+  log: Logger,
+): Promise<{ app: FastifyInstance; readiness: Readiness }> {
+  const readiness = createReadiness(ping);
+  // Its loading would hold up everybody during the first request with a session.
+  if (pages !== null) await loadSignInLibrary();
+  const app = await buildApp({
+    db,
+    admissionDb,
+    log,
+    channel,
+    publicUrl: config.publicUrl,
+    secretKeys: config.secretKeys,
+    readCacheBytes: config.readCacheMb * BYTES_PER_MB,
+    rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(admissionDb),
+    readiness,
+    storageQuotaMbPerDay: config.storageQuotaMbPerDay,
+    hasApi: config.roles.includes('api'),
+    dashboard:
+      pages === null
+        ? null
+        : {
+            pages: pages.get,
+            isSignUpOpen: config.isSignUpOpen,
+            isMailOn: config.mail !== null,
+            trustedProxies: config.trustedProxies,
+            isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
+            feed,
+            photoFiles,
+          },
+    photoReader: config.roles.some((role) => role !== 'worker')
+      ? createPhotoReader(db, photoFiles, (error, message) => log.warn({ err: error }, message))
+      : null,
+  });
+  app.addHook('onClose', feed.stop);
+  return { app, readiness };
+}
+
+export async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
+  await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
+    await app.close();
+    throw new StartError(listenProblem(error, { host, port }));
+  });
+}
+
+/** In parallel with the start of the database: the API does not wait for the dashboard's build. */
+export function openPages(settings: Config, log: Logger, signal: AbortSignal): DashboardPages | null {
+  if (!settings.roles.includes('dashboard')) return null;
+  return openDashboardPages(settings.publicUrl, {
+    signal,
+    onProgress: (message) => console.log(message),
+    onFault: (error) => log.error({ err: error }, 'the dashboard could not be built'),
+  });
+}

@@ -1,0 +1,55 @@
+import type { Config } from '../config.ts';
+import { createLog } from '../http/logging/log.ts';
+import { connect } from './connect.ts';
+import { stopGracefully } from './graceful-shutdown.ts';
+import { openChannel } from './open-channel.ts';
+import { listen, openPages, openServer } from './open-server.ts';
+import type { FromProcess, ToProcess } from './processes.ts';
+import { aborted, type StopSignals } from './shutdown-signals.ts';
+
+/** The life of one of several processes that answer on one port. The supervisor has the database and the other work. */
+export async function runProcess(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
+  const start = await Promise.race([ask({ kind: 'hello' }, 'start'), aborted(stop)]);
+  if (start === undefined) return;
+  const isPretty = process.stderr.isTTY;
+  const log = createLog({ level: settings.logLevel, isPretty }).child({ process: start.number });
+  const roles = settings.roles.filter((role) => role !== 'worker');
+  const pages = openPages(settings, log, stop);
+  const connection = await connect(
+    { ...settings, roles },
+    {
+      isExclusive: true,
+      attachTo: start.address,
+      onProgress: () => {},
+      onFault: (message) => log.warn(message),
+      signal: stop,
+    },
+  );
+  try {
+    const open = await openChannel(connection, log);
+    const { app, readiness } = await openServer(connection, open, pages, log);
+    await Promise.race([ask({ kind: 'prepared' }, 'listen'), aborted(stop)]);
+    if (!stop.aborted) await listen(app, settings);
+    await aborted(stop);
+    const { drainSeconds } = settings;
+    await stopGracefully({ app, readiness, drainSeconds, stopWorkers: async () => {}, say: () => {} }, hurry);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Sends the supervisor a message and waits for its answer. If the supervisor is gone, node:cluster ends this process. */
+async function ask<Kind extends ToProcess['kind']>(
+  question: FromProcess,
+  kind: Kind,
+): Promise<Extract<ToProcess, { kind: Kind }>> {
+  return await new Promise((resolve) => {
+    const onMessage = (message: ToProcess) => {
+      if (message.kind !== kind) return;
+      process.off('message', onMessage);
+      resolve(message as Extract<ToProcess, { kind: Kind }>);
+    };
+    process.on('message', onMessage);
+    process.send?.(question);
+  });
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../src/db/database.ts';
+import { sql } from '../../src/db/sql.ts';
+import { hashApiKey } from '../../src/dealers/integrations/api-keys.ts';
+import { holdLock } from '../harness/database/locks.ts';
+import { apiClient } from '../harness/http/api-client.ts';
+import {
+  DEMO_KEY,
+  databaseIn,
+  type Service,
+  seededFolder,
+  startAndFail,
+  startService,
+  statusOf,
+  sweep,
+  temporaryFolder,
+  until,
+} from './service-process.ts';
+
+const PROCESSES = 2;
+const RATE_LIMIT = 40;
+const CLIENTS = 6;
+/** A client whose request failed goes on after this. */
+const PAUSE_MS = 100;
+
+describe('several processes of one service on one port and one embedded database', () => {
+  let service: Service;
+  let db: Database;
+  const api = () => apiClient(service.origin, DEMO_KEY);
+  const own = sql`key_hash = ${hashApiKey(DEMO_KEY)}`;
+
+  before(async () => {
+    const dataDir = await seededFolder();
+    service = await startService({
+      env: { DATA_DIR: dataDir, PROCESSES: String(PROCESSES), ROLES: 'api,worker' },
+    });
+    await service.says('Stop:');
+    db = databaseIn(dataDir);
+  });
+  after(async () => {
+    await db?.close();
+    await sweep();
+  });
+
+  /** Each on a connection of its own, which goes to the next process. */
+  const askOften = (times: number) =>
+    Promise.all(
+      Array.from({ length: times }, () =>
+        statusOf(`${service.origin}/api/v1/me`, { authorization: `Bearer ${DEMO_KEY}` }),
+      ),
+    );
+  const countOf = (statuses: (number | null)[], status: number) => statuses.filter((one) => one === status).length;
+
+  it('share the requests, and count one rate limit exactly', async () => {
+    assert.match(service.out(), /Processes {2}2, and one that supervises them/);
+    assert.equal((await childrenOf(service)).length, PROCESSES);
+    assert.equal(await statusOf(`${service.origin}/api/v1/ready`), 200);
+    await db.query(sql`update integrations set rate_limit_override = ${RATE_LIMIT} where ${own}`);
+    const statuses = await askOften(RATE_LIMIT + 20);
+    assert.deepEqual([countOf(statuses, 200), countOf(statuses, 429)], [RATE_LIMIT, 20]);
+    for (let number = 1; number <= PROCESSES; number++) {
+      assert.match(service.err(), new RegExp(`"process":${number},"requestId"`), `process ${number} answered nothing`);
+    }
+    await db.query(sql`update integrations set rate_limit_override = 1000000 where ${own}`);
+  });
+
+  it('obey a change with the next request, whichever of them answers it', async () => {
+    assert.equal(countOf(await askOften(8), 200), 8);
+    await db.query(sql`update integrations set is_enabled = false where ${own}`);
+    assert.equal(countOf(await askOften(8), 403), 8);
+    await db.query(sql`update integrations set is_enabled = true where ${own}`);
+    assert.equal(countOf(await askOften(8), 200), 8);
+  });
+
+  it('have one worker beside them, which sends the events that they record', async (t) => {
+    const receiver = createServer((request, response) => {
+      request.resume();
+      response.end();
+    }).listen(0, '127.0.0.1');
+    t.after(() => {
+      receiver.closeAllConnections();
+      receiver.close();
+    });
+    await new Promise((resolve) => receiver.once('listening', resolve));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    await db.query(sql`
+      update webhook_endpoints set url = ${url}, is_enabled = true
+      where integration_id = (select id from integrations where ${own})`);
+    const { body } = await api().post('/v1/test/webhook_ping', {}, { 'idempotency-key': randomUUID() });
+    assert.equal(body.enqueued, true);
+    await until(
+      async () =>
+        (await db.query(sql`select id from deliveries where id = ${body.delivery_id} and status = 'succeeded'`))
+          .length === 1,
+      () => `nobody sent the webhook: ${service.err()}`,
+    );
+  });
+
+  it('lose no acknowledged order when one of them is killed under load; the others go on, and it is started again', async () => {
+    const acknowledged: string[] = [];
+    const sent: { body: { channel_order_id: string }; key: { 'idempotency-key': string } }[] = [];
+    const load = new AbortController();
+    const keepReporting = async () => {
+      while (!load.signal.aborted) {
+        const body = { channel_order_id: `P-${sent.length}` };
+        const key = { 'idempotency-key': randomUUID() };
+        sent.push({ body, key });
+        const answer = await api()
+          .post('/v1/orders', body, key)
+          .catch(() => null);
+        if (answer?.status === 201) acknowledged.push(body.channel_order_id);
+        else await sleep(PAUSE_MS);
+      }
+    };
+    const clients = Array.from({ length: CLIENTS }, keepReporting);
+    const more = (count: number) => {
+      const known = acknowledged.length;
+      return until(
+        () => acknowledged.length >= known + count,
+        () => `no orders came through: ${service.err().slice(-2_000)}`,
+      );
+    };
+    await more(20);
+    const [victim = 0, survivor = 0] = await childrenOf(service);
+    process.kill(victim, 'SIGKILL');
+    await more(20);
+    await until(
+      async () => {
+        const pids = await childrenOf(service);
+        return pids.length === PROCESSES && pids.includes(survivor) && !pids.includes(victim);
+      },
+      () => `it was not started again: ${service.err().slice(-2_000)}`,
+    );
+    assert.match(service.err(), /"signal":"SIGKILL".*"a process ended; it is started again"/);
+    load.abort();
+    await Promise.all(clients);
+
+    for (const { body, key } of sent) assert.equal((await api().post('/v1/orders', body, key)).status, 201);
+    const stored = await db.query<{ id: string }>(sql`
+      select channel_order_id as id from orders where channel_order_id like 'P-%'`);
+    assert.equal(stored.length, sent.length, 'each order exists once');
+    const ids = new Set(stored.map((row) => row.id));
+    assert.deepEqual(
+      acknowledged.filter((id) => !ids.has(id)),
+      [],
+    );
+  });
+
+  it('finish their requests when the service is stopped, and end before the database does', async () => {
+    const pids = await childrenOf(service);
+    const lock = await holdLock(db, 'lock table integrations in access exclusive mode', []);
+    const waiting = askOften(1);
+    // The lookup of the key itself: the worker waits for the same table.
+    await until(
+      async () =>
+        (
+          await db.query(sql`
+          select pid from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%key_hash%' and pid <> pg_backend_pid()`)
+        ).length > 0,
+      () => 'the request never waited for the lock',
+    );
+    service.signal('SIGTERM');
+    await service.says('Stopping: finishing requests');
+    await lock.release();
+    assert.deepEqual(await waiting, [200]);
+    assert.equal(await service.exit(), 0, service.err());
+    assert.match(service.out(), /Stopped\.\n$/);
+    for (const pid of pids) assert.equal(await commandOf(pid), '', `process ${pid} is still there`);
+  });
+
+  it('refuse to start with a rate limit that is counted in memory, or when one of them can’t start', async () => {
+    const env = { DATA_DIR: await temporaryFolder(), PROCESSES: '2', RATE_LIMIT_STORE: 'memory' };
+    const memory = await startAndFail({ env });
+    assert.match(memory.err(), /^crownwheel: RATE_LIMIT_STORE=memory counts within one process; .*\n$/);
+    const nonsense = await startAndFail({ env: { ...env, PROCESSES: 'many', RATE_LIMIT_STORE: '' } });
+    assert.match(nonsense.err(), /^crownwheel: PROCESSES must be a whole number from 1 to 64; it is "many"\n$/);
+  });
+});
+
+/** The processes that answer requests; the database server is a child, too. */
+async function childrenOf({ pid }: Service): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const pids = text.split(' ').filter(Boolean).map(Number);
+  const commands = await Promise.all(pids.map(commandOf));
+  return pids.filter((_, index) => commands[index]?.includes('main.ts'));
+}
+
+async function commandOf(pid: number): Promise<string> {
+  return await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+}
