@@ -2,6 +2,7 @@ import { benchDashboard } from './dashboard.ts';
 import { benchEvents } from './events.ts';
 import { benchReads } from './reads.ts';
 import { benchRestarts } from './restarts.ts';
+import { benchProcesses } from './several-processes.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWrites } from './writes.ts';
 
@@ -13,6 +14,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   events: benchEvents,
   restarts: benchRestarts,
   dashboard: benchDashboard,
+  processes: benchProcesses,
 };
 
 const [name = '', ...args] = process.argv.slice(2);

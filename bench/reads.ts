@@ -20,7 +20,8 @@ const LOG_WAIT_MS = 1_500;
 
 /**
  * Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. With
- * `--request-log` instead reads by id of one service that logs requests and logs none by turns, in `--pairs=N`.
+ * `--ids` only reads of many by their ids; with `--request-log` instead reads by id of one service that logs requests and
+ * logs none by turns, in `--pairs=N`.
  */
 export async function benchReads(args: string[]): Promise<void> {
   const stage = await openStage();
@@ -28,6 +29,11 @@ export async function benchReads(args: string[]): Promise<void> {
     if (args.includes('--request-log')) return await compareRequestLog(stage, pairsOf(args));
     const service = await stage.startService();
     const { link, context } = await openBackDoor(service);
+    if (args.includes('--ids')) {
+      const shop = await makeShop(context, 10_000);
+      await compareWithBare(stage, service, shop, createReader(service.port, context, shop), ['ids']);
+      return await link.close();
+    }
     console.log('Generating 1,000, 10,000 and 100,000 listings …');
     const small = await makeShop(context, 1_000);
     const middle = await makeShop(context, 10_000);
@@ -111,17 +117,19 @@ async function compareWithBare(
   service: { port: number; process: { pid?: number | undefined } },
   shop: Shop,
   { get, timeAnew }: Reader,
+  only: readonly ('id' | 'page' | 'ids')[] = ['id', 'page', 'ids'],
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${shop.apiKey}` };
   const byId = shop.listingIds.map((id) => `/api/v1/listings/${id}`);
   const pages = await pagePaths(get, PAGE);
   const rows: string[][] = [];
   const manyIds = chunked(shop.listingIds, READ_IDS_LIMIT).map((ids) => `/api/v1/listings?ids=${ids.join(',')}`);
-  for (const [name, paths, target] of [
-    ['listing by id', byId, 0.35],
-    ['page of 50', pages, 0.4],
-    [`ids of ${READ_IDS_LIMIT}`, manyIds, 0.5],
+  for (const [kind, name, paths, target] of [
+    ['id', 'listing by id', byId, 0.35],
+    ['page', 'page of 50', pages, 0.4],
+    ['ids', `ids of ${READ_IDS_LIMIT}`, manyIds, 0.5],
   ] as const) {
+    if (!only.includes(kind)) continue;
     const coldPerSecond = await coldRate(timeAnew, paths);
     const bodies = await warmUp(get, paths);
     const bareServer = await stage.startBareServer(bodies);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { readConfig, withSecretKeys } from './config.ts';
+import { readConfig, sharesDatabase, withSecretKeys } from './config.ts';
 
 const KEY = 'a-secret-key-of-at-least-thirty-two-characters';
 const DATABASE_URL = 'postgresql://me:hush@db.example.com/crownwheel';
@@ -30,6 +30,17 @@ describe('settings', () => {
   it('change their defaults with DATABASE_URL: no demo data, a limit that all nodes share', () => {
     const config = readConfig({ DATABASE_URL, SECRET_KEYS: KEY });
     assert.deepEqual([config.isDemoWanted, config.rateLimitStore], [false, 'postgres']);
+  });
+
+  it('count the rate limit in the database with several processes, which only work that answers requests can have', () => {
+    const config = readConfig({ PROCESSES: '3' });
+    assert.deepEqual([config.processes, config.rateLimitStore, sharesDatabase(config)], [3, 'postgres', true]);
+    assert.deepEqual([readConfig({}).processes, sharesDatabase(readConfig({}))], [1, false]);
+    assert.equal(readConfig({ PROCESSES: 'auto' }).processes, Math.min(availableParallelism(), 64));
+    assert.equal(readConfig({ PROCESSES: 'Auto', ROLES: 'worker' }).processes, 1);
+    assert.throws(() => readConfig({ PROCESSES: '2', ROLES: 'worker' }), /PROCESSES above 1 needs the role api/);
+    assert.throws(() => readConfig({ PROCESSES: '0' }), /PROCESSES must be a whole number from 1 to 64/);
+    assert.throws(() => readConfig({ PROCESSES: '2', RATE_LIMIT_STORE: 'memory' }), /must be postgres/);
   });
 
   it('count an empty variable as not set, and forgive spaces and the case of choices', () => {

@@ -4,22 +4,13 @@ import type { Logger } from 'pino';
 import type { DatabaseAddress } from '../db/connection-settings.ts';
 import { StartError } from '../db/start-error.ts';
 import { REQUESTS_LIMIT_MS } from './graceful-shutdown.ts';
+import type { FromProcess, ToProcess } from './process-messages.ts';
 import { aborted } from './shutdown-signals.ts';
 
 /**
  * Several processes that answer on one port. The supervising process holds the port and hands each new connection to the
  * next process (node:cluster, round-robin; decision 24). A process that ends is started again.
- *
- * | message | from | meaning |
- * |---|---|---|
- * | `hello` | process | It has loaded its program. |
- * | `start` | supervisor | The database answers at this address, and its tables are there. |
- * | `prepared` | process | Everything is ready but the port. |
- * | `listen` | supervisor | The port is free: listen. |
  */
-export type ToProcess = { kind: 'start'; number: number; address: DatabaseAddress } | { kind: 'listen' };
-export type FromProcess = { kind: 'hello' } | { kind: 'prepared' };
-
 export type ProcessGroup = {
   /** Lets all of them finish their requests, and ends those that do not in time. */
   stop(hurry: AbortSignal): Promise<void>;
@@ -60,6 +51,7 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
     const startedAt = Date.now();
     running.set(number, child);
     child.on('message', (message: FromProcess) => {
+      if (stopping.signal.aborted) return tell(child, { kind: 'stop' });
       if (message.kind === 'hello') return tell(child, { kind: 'start', number, address: options.address });
       options.freePort();
       tell(child, { kind: 'listen' });
@@ -85,14 +77,17 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
   async function stop(hurry: AbortSignal): Promise<void> {
     stopping.abort();
     const left = [...running.values()];
-    const terminate = () => signalAll(left, 'SIGTERM');
-    terminate();
-    hurry.addEventListener('abort', terminate, { once: true });
+    const tellAll = (message: ToProcess) => {
+      for (const child of left) tell(child, message);
+    };
+    const onHurry = () => tellAll({ kind: 'hurry' });
+    tellAll({ kind: hurry.aborted ? 'hurry' : 'stop' });
+    hurry.addEventListener('abort', onHurry, { once: true });
     const limitMs = options.drainSeconds * 1_000 + REQUESTS_LIMIT_MS + STOP_SPARE_MS;
     const ended = Promise.all(left.map((child) => exitOf(child)));
     await Promise.race([ended, sleep(limitMs, undefined, { ref: false })]);
-    hurry.removeEventListener('abort', terminate);
-    signalAll(left, 'SIGKILL');
+    hurry.removeEventListener('abort', onHurry);
+    for (const child of left) if (!child.isDead()) child.process.kill('SIGKILL');
     await ended;
   }
 
@@ -111,10 +106,6 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
 /** One that has just died gets no message; its exit is noticed by itself. */
 function tell(child: Worker, message: ToProcess): void {
   if (child.isConnected()) child.send(message, () => {});
-}
-
-function signalAll(children: Worker[], signal: NodeJS.Signals): void {
-  for (const child of children) if (!child.isDead()) child.process.kill(signal);
 }
 
 async function exitOf(child: Worker): Promise<void> {

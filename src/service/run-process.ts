@@ -4,7 +4,7 @@ import { connect } from './connect.ts';
 import { stopGracefully } from './graceful-shutdown.ts';
 import { openChannel } from './open-channel.ts';
 import { listen, openPages, openServer } from './open-server.ts';
-import type { FromProcess, ToProcess } from './processes.ts';
+import type { FromProcess, ToProcess } from './process-messages.ts';
 import { aborted, type StopSignals } from './shutdown-signals.ts';
 
 /** The life of one of several processes that answer on one port. The supervisor has the database and the other work. */

@@ -11,14 +11,14 @@ import { type OpenChannel, openChannel, prepareData } from './open-channel.ts';
 import { listen, openPages, openServer } from './open-server.ts';
 import { startProcesses } from './processes.ts';
 import { runProcess } from './run-process.ts';
-import { aborted, listenForStop, type StopSignals } from './shutdown-signals.ts';
+import { aborted, listenForStop, listenToSupervisor, type StopSignals } from './shutdown-signals.ts';
 import { listenWhileStarting, type StartingServer } from './starting-server.ts';
 import { welcome } from './welcome.ts';
 import { startWorkers } from './workers.ts';
 
 /** The whole life of the process: starts the service from its settings, and resolves when it has stopped. */
 export async function runService(): Promise<void> {
-  const signals = listenForStop();
+  const signals = cluster.isWorker ? listenToSupervisor() : listenForStop();
   try {
     const settings = readConfig();
     if (cluster.isWorker) await runProcess(settings, signals);

@@ -1,3 +1,5 @@
+import type { ToProcess } from './process-messages.ts';
+
 /**
  * What a terminal, a supervisor or npm sends to end the service. The first signal asks for a clean stop, the second
  * one not to wait for requests any longer, the third ends the process where it stands.
@@ -27,10 +29,30 @@ export function listenForStop(): StopSignals {
     (stop.signal.aborted ? hurry : stop).abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // A terminal or pipe that was closed must not end the stop half-way.
+  ignoreClosedOutput();
+  return { stop: stop.signal, hurry: hurry.signal };
+}
+
+/**
+ * The same for a process that a supervisor has started. A terminal or systemd sends its signal to the supervisor and to this
+ * process alike, and the supervisor passes it on: only its word counts.
+ */
+export function listenToSupervisor(): StopSignals {
+  const stop = new AbortController();
+  const hurry = new AbortController();
+  for (const signal of SIGNALS) process.on(signal, () => {});
+  process.on('message', ({ kind }: ToProcess) => {
+    if (kind === 'stop' || kind === 'hurry') stop.abort();
+    if (kind === 'hurry') hurry.abort();
+  });
+  ignoreClosedOutput();
+  return { stop: stop.signal, hurry: hurry.signal };
+}
+
+/** A terminal or pipe that was closed must not end the stop half-way. */
+function ignoreClosedOutput(): void {
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
-  return { stop: stop.signal, hurry: hurry.signal };
 }
 
 /** Resolves when the signal is aborted, at once if it is already. */

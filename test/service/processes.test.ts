@@ -166,7 +166,8 @@ describe('several processes of one service on one port and one embedded database
         ).length > 0,
       () => 'the request never waited for the lock',
     );
-    service.signal('SIGTERM');
+    // As systemd does: to all of them at once.
+    service.signalGroup('SIGTERM');
     await service.says('Stopping: finishing requests');
     await lock.release();
     assert.deepEqual(await waiting, [200]);
