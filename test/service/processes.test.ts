@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
 import { hashApiKey } from '../../src/dealers/integrations/api-keys.ts';
+import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
+import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
+import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
+import { TESTER } from '../harness/actor.ts';
 import { holdLock } from '../harness/database/locks.ts';
 import { apiClient } from '../harness/http/api-client.ts';
+import { startReceiver } from '../harness/servers/receiver.ts';
 import {
   DEMO_KEY,
   databaseIn,
@@ -32,11 +36,12 @@ const PAUSE_MS = 100;
 describe('several processes of one service on one port and one embedded database', () => {
   let service: Service;
   let db: Database;
+  let dataDir: string;
   const api = () => apiClient(service.origin, DEMO_KEY);
   const own = sql`key_hash = ${hashApiKey(DEMO_KEY)}`;
 
   before(async () => {
-    const dataDir = await seededFolder();
+    dataDir = await seededFolder();
     service = await startService({
       env: { DATA_DIR: dataDir, PROCESSES: String(PROCESSES), ROLES: 'api,worker' },
     });
@@ -79,27 +84,15 @@ describe('several processes of one service on one port and one embedded database
   });
 
   it('have one worker beside them, which sends the events that they record', async (t) => {
-    const receiver = createServer((request, response) => {
-      request.resume();
-      response.end();
-    }).listen(0, '127.0.0.1');
-    t.after(() => {
-      receiver.closeAllConnections();
-      receiver.close();
-    });
-    await new Promise((resolve) => receiver.once('listening', resolve));
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-    await db.query(sql`
-      update webhook_endpoints set url = ${url}, is_enabled = true
-      where integration_id = (select id from integrations where ${own})`);
+    const receiver = await startReceiver();
+    t.after(() => receiver.stop());
+    const [integration] = await db.query<{ id: string }>(sql`select id from integrations where ${own}`);
+    const keys = (await readFile(join(dataDir, 'secret-keys'), 'utf8')).split('\n').filter(Boolean);
+    const tools = { guard: createSsrfGuard(true), encryption: createSecretEncryption(keys) };
+    await setUrl(db, TESTER, tools, integration?.id ?? '', receiver.url);
     const { body } = await api().post('/v1/test/webhook_ping', {}, { 'idempotency-key': randomUUID() });
     assert.equal(body.enqueued, true);
-    await until(
-      async () =>
-        (await db.query(sql`select id from deliveries where id = ${body.delivery_id} and status = 'succeeded'`))
-          .length === 1,
-      () => `nobody sent the webhook: ${service.err()}`,
-    );
+    await receiver.until(1, 60_000);
   });
 
   it('lose no acknowledged order when one of them is killed under load; the others go on, and it is started again', async () => {
