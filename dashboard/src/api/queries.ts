@@ -57,7 +57,8 @@ export async function readAnew(kind: ChangeKind): Promise<void> {
 type OperationOptions<R extends Route> = {
   /** Shown when it is done. */
   success?: string;
-  onSuccess?: (output: Output<R>, input: Input<R>) => void;
+  /** If it returns a promise, the operation is pending until then: so a page is up to date when its buttons work again. */
+  onSuccess?: (output: Output<R>, input: Input<R>) => unknown;
   /** Of `useForm`: it shows errors of its own fields; all others become a toast. An error has one place, never two. */
   form?: { values: object; setFieldError(field: string, message: string): void };
   /** Deals with some failures itself, and says so by true. */
@@ -70,9 +71,9 @@ type OperationOptions<R extends Route> = {
 export function useOperation<R extends Route>(route: R, options: OperationOptions<R> = {}) {
   return useMutation<Output<R>, ApiFailure, Input<R>>({
     mutationFn: (input) => (api as (route: R, input: Input<R>) => Promise<Output<R>>)(route, input),
-    onSuccess(output, input) {
+    async onSuccess(output, input) {
       if (options.success !== undefined) toastSuccess(options.success);
-      options.onSuccess?.(output, input);
+      await options.onSuccess?.(output, input);
     },
     onError(error) {
       if (options.onFailure?.(error) === true) return;

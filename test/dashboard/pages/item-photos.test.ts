@@ -7,6 +7,7 @@ import { TESTER } from '../../harness/actor.ts';
 import {
   type DashboardSite,
   type Person,
+  PHONE_WIDTH,
   startDashboard,
   toast,
   until,
@@ -69,6 +70,51 @@ describe('the photos of an item', () => {
     await toast(page, 'Undone.').waitFor();
     await until(async () => assert.deepEqual(await photosOf(), turned));
     assert.deepEqual(complaints, []);
+  });
+
+  it('orders photos with a finger that rests on one first, and scrolls with one that does not', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context } = await site.openAs(owner, `/watches/${id}`, { width: PHONE_WIDTH });
+    t.after(() => context.close());
+    const files = await Promise.all(
+      ['#300', '#030'].map(async (color) => ({
+        name: `${color}.jpg`,
+        mimeType: 'image/jpeg',
+        buffer: await picture(color),
+      })),
+    );
+    await page.getByLabel('Photo files').setInputFiles(files);
+    await page.getByText('2 of 50.').waitFor();
+    const photosOf = async () => (await readItem(site.world.db, dealer.organizationId, id)).photos.map((one) => one.id);
+    const [a, b] = await photosOf();
+    const handle = (index: number) => page.getByRole('button', { name: new RegExp(`^Drag photo ${index} `) });
+    const hand = await context.newCDPSession(page);
+    await hand.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    const finger = async (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) => {
+      const touchPoints = type === 'touchEnd' ? [] : [{ x, y }];
+      await hand.send('Input.dispatchTouchEvent', { type, touchPoints });
+    };
+    const middleOf = async (index: number) => {
+      await handle(index).scrollIntoViewIfNeeded();
+      const box = await handle(index).boundingBox();
+      assert.ok(box !== null);
+      return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    };
+
+    const start = await middleOf(2);
+    await finger('touchStart', start.x, start.y);
+    await finger('touchMove', start.x, start.y - 80);
+    await finger('touchMove', start.x, start.y - 160);
+    await finger('touchEnd');
+    assert.equal(await page.locator('li[data-dragged]').count(), 0);
+    assert.deepEqual(await photosOf(), [a, b]);
+
+    const [to, from] = [await middleOf(1), await middleOf(2)];
+    await finger('touchStart', from.x, from.y);
+    await page.locator('li[data-dragged]').first().waitFor();
+    for (const share of [0.25, 0.5, 0.75, 1]) await finger('touchMove', from.x + (to.x - from.x) * share, from.y);
+    await finger('touchEnd');
+    await until(async () => assert.deepEqual(await photosOf(), [b, a]));
   });
 
   it('refuses HEIC, and offers an upload that was cut off again', async (t) => {

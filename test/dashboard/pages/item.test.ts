@@ -12,7 +12,6 @@ import {
   type DashboardSite,
   type Person,
   save,
-  settled,
   startDashboard,
   toast,
   until,
@@ -49,19 +48,24 @@ describe('the page of an item', () => {
     await page.getByRole('combobox', { name: 'Brand' }).fill('Omega');
     await page.getByLabel('Model').fill('Speedmaster');
     await page.getByText('What your site would read').waitFor();
-    await save(page);
-    await page.waitForURL(/\/watches\/lst_/);
-    await settled(page);
+    // Chosen before there is an item: it is uploaded with the save.
     await page.getByLabel('Photo files').setInputFiles([
       { name: 'front.jpg', mimeType: 'image/jpeg', buffer: await picture('#345') },
-      { name: 'back.jpg', mimeType: 'image/jpeg', buffer: await picture('#863') },
+      { name: 'phone.heic', mimeType: 'image/heic', buffer: Buffer.from('heic') },
     ]);
+    await page.getByText('phone.heic: This is an HEIC photo').waitFor();
+    await save(page);
+    await page.waitForURL(/\/watches\/lst_/);
+    await page.getByText('1 of 50.').waitFor();
+    await page
+      .getByLabel('Photo files')
+      .setInputFiles([{ name: 'back.jpg', mimeType: 'image/jpeg', buffer: await picture('#863') }]);
     await page.getByText('2 of 50.').waitFor();
     await page.getByRole('button', { name: 'Move photo 2 forward' }).click();
     await title(page).fill('Omega Speedmaster');
     await page.keyboard.press('Control+s');
     // The message of the first save may still be there.
-    await toast(page, 'Saved.').filter({ hasNotText: 'Now add photos' }).waitFor();
+    await toast(page, 'Saved.').filter({ hasNotText: 'being uploaded' }).waitFor();
     await page.getByRole('switch').last().waitFor();
     const channel = page.getByRole('region', { name: 'Channels' }).getByRole('switch');
     await channel.check({ force: true });

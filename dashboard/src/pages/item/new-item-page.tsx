@@ -19,6 +19,8 @@ import { problemsOf } from './form/item-problems.ts';
 import { usePreview } from './form/preview.ts';
 import { useSaveKey } from './form/save-key.ts';
 import { itemChoicesQuery, itemQuery } from './item-queries.ts';
+import { ChosenPhotos } from './photos/chosen-photos.tsx';
+import { uploadOnPage } from './photos/photo-uploads.ts';
 
 export function NewWatchPage() {
   return <NewItemPage kind="listing" />;
@@ -35,12 +37,13 @@ function NewItemPage({ kind }: { kind: Kind }) {
   const source = useQuery({ ...itemQuery(from), enabled: from !== '' });
   const [empty] = useState(() => emptyValues(kind));
   const [values, setValues] = useState(empty);
+  const [files, setFiles] = useState<File[]>([]);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [isSaving, setSaving] = useState(false);
   const [isDone, setDone] = useState(false);
   const navigate = useNavigate();
   const preview = usePreview(kind, null, values, true);
-  const isDirty = !isDone && Object.keys(changedFields(empty, values)).length > 0;
+  const isDirty = !isDone && (files.length > 0 || Object.keys(changedFields(empty, values)).length > 0);
   const isCopied = useRef(false);
   useEffect(() => {
     // Once: a live update of the original must not take away what was typed into its copy.
@@ -61,7 +64,8 @@ function NewItemPage({ kind }: { kind: Kind }) {
       const body = { kind, ...fields, units: units ?? 0, ...(choices.sees_cost ? { cost_amount: cost } : {}) };
       const { id } = await api('POST /items', { body });
       setDone(true);
-      toastSuccess('Saved. Now add photos.');
+      uploadOnPage(id, files);
+      toastSuccess(files.length === 0 ? 'Saved. Now add photos.' : 'Saved. The photos are being uploaded.');
       await navigate({ to: paths.item(id), ignoreBlocker: true });
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.field === undefined) return showFailure(error);
@@ -86,6 +90,7 @@ function NewItemPage({ kind }: { kind: Kind }) {
       <LeaveGuard isDirty={isDirty} />
       <div className="item-page">
         <div>
+          <ChosenPhotos files={files} onChange={setFiles} />
           <ItemFields
             kind={kind}
             choices={choices}

@@ -1,12 +1,12 @@
 import { Button, Group, Progress, Skeleton, Text, Title } from '@mantine/core';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
 import { useOperation } from '../../../api/queries.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
 import { useUndo } from '../../audit/undo.ts';
 import type { Item } from '../item-queries.ts';
-import { type Upload, usePhotoUploads } from './photo-uploads.ts';
+import { PHOTO_TYPES, type Upload, usePhotoUploads } from './photo-uploads.ts';
 
 /** Dragging is a library of its own, which only this panel needs. */
 const PhotoGrid = lazy(async () => ({ default: (await import('./photo-grid.tsx')).PhotoGrid }));
@@ -42,7 +42,7 @@ export function PhotoPanel({ item, onChanged }: { item: Item; onChanged: () => P
         className="visually-hidden"
         tabIndex={-1}
         multiple
-        accept="image/jpeg,image/png,image/webp,image/avif"
+        accept={PHOTO_TYPES}
         onChange={(event) => {
           addFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = '';
@@ -81,18 +81,19 @@ function usePhotos(item: Item, onChanged: () => Promise<void>) {
   const [order, setOrder] = useState<string[] | null>(null);
   const { offer } = useUndo();
   const reorder = useOperation('PUT /items/{item_id}/photos');
-  const rotate = useOperation('POST /items/{item_id}/photos/{photo_id}/rotate', { onSuccess: () => void onChanged() });
+  // A turned photo is a new one: until the page knows it, nothing else may be done with the old.
+  const rotate = useOperation('POST /items/{item_id}/photos/{photo_id}/rotate', { onSuccess: onChanged });
   const remove = useOperation('DELETE /items/{item_id}/photos/{photo_id}', {
-    onSuccess({ audit_id: auditId }) {
+    async onSuccess({ audit_id: auditId }) {
       offer('Photo removed.', auditId);
-      void onChanged();
+      await onChanged();
     },
   });
-  // What the service answers is the order; a photo that came or went meanwhile is in it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer of the service ends the wish.
-  useEffect(() => setOrder(null), [item.photos]);
   const byId = new Map(item.photos.map((photo) => [photo.id, photo]));
-  const ids = order ?? item.photos.map(({ id }) => id);
+  // A photo that came or went meanwhile is what the service says, whatever order is wished for.
+  const known = item.photos.map(({ id }) => id);
+  const wished = (order ?? []).filter((id) => byId.has(id));
+  const ids = [...wished, ...known.filter((id) => !wished.includes(id))];
   const paramsOf = (photoId: string) => ({ params: { item_id: item.id, photo_id: photoId } });
 
   function move(id: string, to: number): void {
@@ -102,10 +103,10 @@ function usePhotos(item: Item, onChanged: () => Promise<void>) {
     reorder.mutate(
       { params: { item_id: item.id }, body: { photo_ids: next } },
       {
-        onSuccess: () => void onChanged(),
-        onError() {
-          setOrder(null);
-          void onChanged();
+        async onSettled() {
+          await onChanged();
+          // Unless another wish has followed.
+          setOrder((now) => (now === next ? null : now));
         },
       },
     );

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { PHOTO_LIMIT_BYTES, PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
 import { ApiFailure } from '../../../api/client.ts';
 import { uploadPhoto } from './upload-photo.ts';
@@ -15,6 +15,14 @@ export type Upload = {
 };
 
 let lastKey = 0;
+
+/** Photos that were chosen for an item before it was stored. They wait for its page. */
+const chosenBefore = new Map<string, File[]>();
+
+/** The page of the item uploads these as soon as it opens. */
+export function uploadOnPage(itemId: string, files: File[]): void {
+  if (files.length > 0) chosenBefore.set(itemId, files);
+}
 
 /** Uploads files one after another, so that photos stand in the order in which they were chosen. */
 export function usePhotoUploads(itemId: string, onUploaded: () => void) {
@@ -69,14 +77,23 @@ export function usePhotoUploads(itemId: string, onUploaded: () => void) {
     void run();
   }
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was chosen before is taken once, when the page opens.
+  useEffect(() => {
+    const files = chosenBefore.get(itemId);
+    chosenBefore.delete(itemId);
+    if (files !== undefined) add(files, 0);
+  }, [itemId]);
+
   return { uploads, isBusy: uploads.some(({ state }) => state !== 'failed'), add, retry, dismiss };
 }
 
 const TOO_MANY = `An item has at most ${PHOTOS_PER_ITEM_LIMIT} photos. Remove some first.`;
+/** What the dialog of the browser offers. */
+export const PHOTO_TYPES = 'image/jpeg,image/png,image/webp,image/avif';
 const HEIC = /\.hei[cf]$/i;
 
 /** What would be refused after the upload is refused before it. */
-function refusalOf(file: File): string | null {
+export function refusalOf(file: File): string | null {
   if (HEIC.test(file.name) || /^image\/hei[cf]/.test(file.type)) {
     return 'This is an HEIC photo, which browsers can’t show. Save it as JPEG and add that. On an iPhone, choose Settings, Camera, Formats, Most Compatible.';
   }
