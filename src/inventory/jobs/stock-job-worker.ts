@@ -20,11 +20,23 @@ export function startStockJobWorker(
   kinds: StockJobKinds,
   onFault: (error: unknown) => void,
 ): RepeatedTask {
-  const slots = (length: number, isRemote: boolean) =>
-    Array.from({ length }, () => ({
-      work: (signal: AbortSignal) => runStockJobs(context, kinds, { signal, onFault, isRemote }),
+  /** While nothing is to be done, only the first slot looks: the others begin when one is at work. */
+  const slots = (length: number, isRemote: boolean) => {
+    let busy = 0;
+    async function run(slot: number, signal: AbortSignal): Promise<void> {
+      if (slot > 0 && busy === 0) return;
+      busy += 1;
+      try {
+        await runStockJobs(context, kinds, { signal, onFault, isRemote });
+      } finally {
+        busy -= 1;
+      }
+    }
+    return Array.from({ length }, (_, slot) => ({
+      work: (signal: AbortSignal) => run(slot, signal),
       everyMs: TICK_MS,
     }));
+  };
   return startTasks(
     [
       ...slots(BATCHES_AT_ONCE, false),
