@@ -39,7 +39,7 @@ const EXAMPLES = `
 Examples:
   $ npm run -s crownwheel -- stock import stock.csv --organization org_… --dry-run
   $ npm run -s crownwheel -- stock import stock.csv --organization org_… --errors wrong.csv --json
-  $ npm run -s crownwheel -- stock import stock.csv --organization org_… --map "Art. Nr.=stock_number" --map "Remarks="
+  $ npm run -s crownwheel -- stock import stock.csv --organization org_… --map "Our code=stock_number" --map "Remarks="
   $ npm run -s crownwheel -- stock import stock.csv --organization org_… --photos photos.zip
   $ npm run -s crownwheel -- stock export watches.csv --organization org_…
 

@@ -38,9 +38,18 @@ export function stockColumns(kind: StockKind, currency: string): StockColumn[] {
   const schema = kind === 'listing' ? WatchAttributes : PartAttributes;
   return [
     field('stock_number', text, {
-      otherNames: ['sku', 'number', 'stock', 'item number', 'artikelnummer', 'inventory number'],
+      otherNames: [
+        'sku',
+        'number',
+        'stock',
+        'item number',
+        'inventory number',
+        'artikelnummer',
+        'artikel nr',
+        'art nr',
+      ],
     }),
-    field('title', text, { otherNames: ['name', 'headline', 'bezeichnung'] }),
+    field('title', text, { otherNames: ['name', 'headline', 'titel', 'bezeichnung', 'titre'] }),
     field('description', text, { otherNames: ['text', 'beschreibung', 'details'] }),
     field('price', money(currency), {
       isNullable: true,
