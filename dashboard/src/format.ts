@@ -24,6 +24,13 @@ export function formatCompact(value: number): string {
   return compact.format(value);
 }
 
+const percents = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+
+/** Of a share: 0.254 is 25.4 %. */
+export function formatPercent(share: number): string {
+  return percents.format(share);
+}
+
 /** A count that stopped counting somewhere: "10,000+". */
 export function formatCount({ value, is_capped: isCapped }: { value: number; is_capped: boolean }): string {
   return `${formatNumber(value)}${isCapped ? '+' : ''}`;

@@ -7,14 +7,14 @@ export function UndoButton({ entry }: { entry: AuditEntry }) {
   const { undo, isPending } = useUndo();
   if (entry.undone_by !== null) {
     return (
-      <Text size="xs" c="dimmed">
+      <Text size="xs" c="dimmed" flex="none">
         Was undone
       </Text>
     );
   }
   if (!entry.is_undoable) return null;
   return (
-    <Button size="compact-xs" variant="default" loading={isPending} onClick={() => undo(entry.id)}>
+    <Button size="compact-xs" variant="default" flex="none" loading={isPending} onClick={() => undo(entry.id)}>
       Undo
     </Button>
   );

@@ -5,6 +5,7 @@ import { BYTES_PER_MB } from '../../../../src/contract/limits.ts';
 import { ApiFailure, apiUrl } from '../../api/client.ts';
 import { uploadFile } from '../../api/upload.ts';
 import { formatNumber } from '../../format.ts';
+import { Icon } from '../../ui/icons.tsx';
 
 const CUT_OFF = 'The upload was cut off. Nothing was imported: check your connection and try again.';
 
@@ -39,7 +40,13 @@ export function FileStep({ kind: givenKind, onUploaded }: FileStepProps) {
   }
 
   return (
-    <Stack>
+    <Stack
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        choose(event.dataTransfer.files[0] ?? null);
+      }}
+    >
       <SegmentedControl
         aria-label="What is in the file"
         value={kind}
@@ -53,7 +60,8 @@ export function FileStep({ kind: givenKind, onUploaded }: FileStepProps) {
       <FileInput
         label="CSV file"
         description={`Commas or semicolons, UTF-8 or UTF-16. At most ${IMPORT_FILE_LIMIT_MB} MB and ${formatNumber(IMPORT_LINES_LIMIT)} lines.`}
-        placeholder="Choose a file"
+        placeholder="Choose a file, or drop it here"
+        leftSection={<Icon name="import" size={16} />}
         accept=".csv,.txt,.tsv,text/csv,text/plain"
         value={file}
         onChange={choose}

@@ -65,7 +65,7 @@ function NewButton() {
 
 function IntegrationTable({ integrations }: { integrations: IntegrationEntry[] }) {
   return (
-    <Table.ScrollContainer minWidth={720}>
+    <div className="integration-table">
       <Table verticalSpacing="xs" highlightOnHover aria-label="Integrations">
         <Table.Thead>
           <Table.Tr>
@@ -98,20 +98,22 @@ function IntegrationTable({ integrations }: { integrations: IntegrationEntry[] }
                 <WebhookStatus webhook={integration.webhook} />
               </Table.Td>
               <Table.Td>{integration.currency}</Table.Td>
-              <Table.Td>
+              <Table.Td data-label="Key last used">
                 {integration.last_used_at === null ? (
-                  <Text c="dimmed">never</Text>
+                  <Text c="dimmed" component="span">
+                    never
+                  </Text>
                 ) : (
                   <Time at={integration.last_used_at} />
                 )}
               </Table.Td>
-              <Table.Td>
+              <Table.Td data-label="API version">
                 <code>{integration.api_version}</code>
               </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </div>
   );
 }

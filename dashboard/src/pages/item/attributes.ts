@@ -55,6 +55,11 @@ const WATCH: AttributeGroup[] = [
       { name: 'lug_width_mm', label: 'Lug width', type: 'number', min: 0.01, max: 100, decimals: 2, unit: 'mm' },
       { name: 'clasp_type', label: 'Clasp', type: 'one', of: 'clasp_type' },
       { name: 'clasp_material', label: 'Clasp material', type: 'one', of: 'clasp_material' },
+    ],
+  },
+  {
+    title: 'More',
+    fields: [
       { name: 'additional_details', label: 'Details', type: 'many', of: 'additional_details' },
       { name: 'handling_time', label: 'Ships within', type: 'one', of: 'handling_time' },
     ],

@@ -45,7 +45,7 @@ export function PriceCell({ item }: { item: StockItem }) {
   return (
     <span title="A promotion runs now.">
       {formatMoney(item.promotion_amount, currency)}{' '}
-      <Text component="s" size="xs" c="dimmed">
+      <Text component="s" size="xs" c="dimmed" className="price-before">
         {formatMoney(amount, currency)}
       </Text>
     </span>

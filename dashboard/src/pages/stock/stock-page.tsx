@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core';
+import { Box, Button, Group } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -66,6 +66,7 @@ function StockPage({ kind }: { kind: Kind }) {
   const exported = { ...matchQueryOf(state), kind };
   const actions = (
     <Group gap="xs" wrap="nowrap">
+      <Box visibleFrom="sm">{importLink}</Box>
       <ExportButton
         href={apiUrl('GET /stock/export.csv', { query: exported as Input<'GET /stock/export.csv'>['query'] })}
       />

@@ -24,7 +24,7 @@ export function FilterFields({ filters, state, isStacked = false }: FilterFields
       <Select
         key={filter.name}
         size={isStacked ? 'md' : 'xs'}
-        w={isStacked ? '100%' : 140}
+        w={isStacked ? '100%' : 124}
         label={isStacked ? filter.label : undefined}
         placeholder={isStacked ? 'Any' : filter.label}
         aria-label={filter.label}

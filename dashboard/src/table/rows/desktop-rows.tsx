@@ -40,7 +40,7 @@ export function DesktopRows<Row>(props: RowsProps<Row>) {
                   </td>
                 )}
                 {columns.map((column) => (
-                  <td key={column.id} data-align={column.align}>
+                  <td key={column.id} data-align={column.align} data-title={column.isTitle || undefined}>
                     {column.isTitle ? <TitleLink path={pathOf(row)}>{column.cell(row)}</TitleLink> : column.cell(row)}
                   </td>
                 ))}
@@ -109,7 +109,12 @@ function HeaderCell<Row>({ column, state }: HeaderCellProps<Row>) {
   const next = state.sort === column.id ? `-${column.id}` : isDescending ? '' : column.id;
   const sorting = isSorted ? (isDescending ? 'descending' : 'ascending') : undefined;
   return (
-    <th data-align={column.align} style={{ width: column.width }} aria-sort={sorting}>
+    <th
+      data-align={column.align}
+      data-title={column.isTitle || undefined}
+      style={{ width: column.width }}
+      aria-sort={sorting}
+    >
       {column.isSortable ? (
         <button type="button" onClick={() => state.setSort(next)}>
           {column.header}

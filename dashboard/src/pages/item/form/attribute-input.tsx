@@ -59,6 +59,7 @@ export function AttributeInput({ field, value, error, brands, onChange }: Attrib
       return (
         <MultiSelect
           {...common}
+          className="item-wide"
           data={optionsOf(field.of)}
           searchable
           value={Array.isArray(value) ? (value as string[]) : []}

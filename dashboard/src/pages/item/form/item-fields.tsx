@@ -6,7 +6,7 @@ import {
   STRING_LENGTH_LIMIT,
   UNITS_LIMIT,
 } from '../../../../../src/contract/limits.ts';
-import { formatNumber } from '../../../format.ts';
+import { formatMoney, formatNumber, formatPercent } from '../../../format.ts';
 import type { Kind } from '../../stock/stock-queries.ts';
 import { ATTRIBUTES } from '../attributes.ts';
 import type { ItemChoices } from '../item-queries.ts';
@@ -163,6 +163,12 @@ function Paragraphs({ text }: { text: string }) {
   );
 }
 
+/** What is left of the price, once both amounts are known. */
+function marginText({ price_amount: price, cost_amount: cost }: ItemValues, currency: string): string | undefined {
+  if (price === null || cost === null || price === 0) return undefined;
+  return `Margin ${formatMoney(price - cost, currency)}, ${formatPercent((price - cost) / price)}`;
+}
+
 function PrivateFields({ choices, values, errors, onChange }: ItemFieldsProps) {
   return (
     <section className="item-section" aria-label="Private">
@@ -186,6 +192,7 @@ function PrivateFields({ choices, values, errors, onChange }: ItemFieldsProps) {
             label="Cost"
             currency={choices.currency}
             amount={values.cost_amount}
+            description={marginText(values, choices.currency)}
             error={errors.cost_amount}
             onChange={(amount) => onChange({ cost_amount: amount })}
           />
