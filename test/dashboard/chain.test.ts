@@ -12,6 +12,7 @@ import {
   startDashboard,
 } from '../harness/browser/dashboard-browser.ts';
 import { type Received, type Receiver, startReceiver } from '../harness/servers/receiver.ts';
+import { freshKey } from '../harness/shop.ts';
 import { startTestWorker, type TestWorker } from '../harness/webhooks/webhook-world.ts';
 
 /**
@@ -130,13 +131,21 @@ describe('a new dealer', () => {
     integrationUrl = page.url();
   });
 
-  it('goes live: the banner that says test mode disappears from every page', async () => {
+  it('goes live: test data is deleted, and the banner that says test mode disappears from every page', async () => {
+    const client = site.world.client(apiKey);
+    const order = { channel_order_id: 'TEST-1', customer: { email: 'test@buyer.example' } };
+    const { body: made } = await client.post('/v1/orders', order, freshKey());
+    assert.equal(made.is_test, true);
+    await page.reload();
     await page.getByText('aurum.example is in test mode').waitFor();
     await button('Go live').click();
-    await button('Go live', page.getByRole('dialog')).click();
+    const dialog = page.getByRole('dialog');
+    assert.ok(await dialog.getByLabel('Delete 1 test order and 1 test customer for ever').isChecked());
+    await button('Go live', dialog).click();
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByText('aurum.example is in test mode').waitFor({ state: 'detached' });
-    assert.equal((await site.world.client(apiKey).get('/v1/me')).body.is_test_mode, false);
+    assert.equal((await client.get('/v1/me')).body.is_test_mode, false);
+    assert.equal((await client.get(`/v1/orders/${made.id}`)).status, 404);
   });
 
   it('publishes the watch: the event arrives and the client reads it', async () => {

@@ -122,7 +122,10 @@ function storable(text: string): string {
   return text.replaceAll('\0', '\u{fffd}');
 }
 
+/** What Node would have its own operator do; those who read the error run the receiver. */
+const NODE_ADVICE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca/;
+
 function messageOf(error: unknown): string {
   const { message = '', code = '' } = error as { message?: string; code?: string };
-  return [code, message].filter(Boolean).join(': ') || 'the connection failed';
+  return [code, message.replace(NODE_ADVICE, '')].filter(Boolean).join(': ') || 'the connection failed';
 }

@@ -48,6 +48,10 @@ describe('the pages of deliveries and events', () => {
   it('lead from a failing receiver to its attempts, the dead letter, a replay and its arrival, live', async (t) => {
     receiver.answer = (response) => response.writeHead(500).end('the queue is full');
     const id = await ping(post);
+    await worker.settled();
+    // Its retry must not come while the attempt is looked at.
+    await site.world.db.query(sql`update deliveries set due_at = now() + interval '1 hour' where id = ${id}`);
+    await worker.settled();
     const { page, context, complaints } = await site.openAs(owner, '/deliveries');
     t.after(() => context.close());
     const row = page.getByRole('row').filter({ hasText: 'integration.test_event' });

@@ -1,4 +1,5 @@
 import { Code, Group, Text } from '@mantine/core';
+import { apiUrl, type Input } from '../../api/client.ts';
 import { useKeptQuery } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../format.ts';
 import { paths } from '../../paths.ts';
@@ -6,7 +7,9 @@ import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { TEST_DATA_FILTER } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
+import { matchQueryOf } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { ExportButton } from '../../ui/export-button.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
@@ -31,8 +34,12 @@ export function CustomersPage() {
   const tab = state.filters.tab === 'conflicts' ? 'conflicts' : 'all';
   const { test } = state.filters;
   const { data: conflicts } = useKeptQuery(conflictsQuery(test === undefined ? {} : { test }));
+  const { tab: _tab, ...exported } = matchQueryOf(state);
+  const exportUrl = apiUrl('GET /customers/export.csv', {
+    query: exported as Input<'GET /customers/export.csv'>['query'],
+  });
   return (
-    <Page title="Customers">
+    <Page title="Customers" action={tab === 'conflicts' ? null : <ExportButton href={exportUrl} />}>
       <Erasures />
       <ListTabs
         label="Customers"

@@ -7,6 +7,7 @@ import {
   type DeliveryStatusName,
   RESPONSE_LABELS,
 } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
+import { apiUrl, type Input } from '../../api/client.ts';
 import { useKeptQuery } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
@@ -21,6 +22,7 @@ import {
 import { useListPage } from '../../table/list-page.ts';
 import { matchQueryOf } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { ExportButton } from '../../ui/export-button.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -53,8 +55,10 @@ export function DeliveriesPage() {
   const columns = useMemo(() => columnsOf(names), [names]);
   const { code = '' } = state.filters;
   const filters = useMemo(() => filtersOf(names, code), [names, code]);
+  const exported = matchQueryOf(state) as Input<'GET /deliveries/export.csv'>['query'];
+  const exportUrl = apiUrl('GET /deliveries/export.csv', { query: exported });
   return (
-    <Page title="Deliveries">
+    <Page title="Deliveries" action={<ExportButton href={exportUrl} />}>
       <StoppedEndpoints integrations={choices?.integrations ?? []} />
       <RunningReplays choices={choices} />
       <UnsentEvents choices={choices} match={counted} />

@@ -3,6 +3,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { EVENT_OUTCOME_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
+import { apiUrl, type Input } from '../../api/client.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
@@ -14,7 +15,9 @@ import {
   withOptions,
 } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
+import { matchQueryOf } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { ExportButton } from '../../ui/export-button.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
@@ -32,8 +35,10 @@ export function EventsPage() {
   const names = useMemo(() => new Map(choices.integrations.map((one) => [one.integration_id, one.name])), [choices]);
   const columns = useMemo(() => columnsOf(names), [names]);
   const filters = useMemo(() => filtersOf(names), [names]);
+  const exported = matchQueryOf(state) as Input<'GET /events/export.csv'>['query'];
+  const exportUrl = apiUrl('GET /events/export.csv', { query: exported });
   return (
-    <Page title="Events">
+    <Page title="Events" action={<ExportButton href={exportUrl} />}>
       <DataTable
         name="Events"
         columns={columns}

@@ -148,7 +148,12 @@ function MatchedState({ order, line, isGone, onSearch }: MatchedStateProps) {
 
 function LineAmount({ order, line }: { order: Order; line: OrderLine }) {
   const { unit_amount: unit, quantity, discount_amount: discount } = line;
-  if (unit === null) return <Text c="dimmed">{formatNumber(quantity)} ×</Text>;
+  if (unit === null)
+    return (
+      <Text c="dimmed" className="order-line-amount">
+        {formatNumber(quantity)} ×
+      </Text>
+    );
   return (
     <div className="order-line-amount figures">
       <Text>{formatMoney(unit * quantity - (discount ?? 0), order.currency)}</Text>

@@ -7,12 +7,15 @@ import {
   LOGGED_READS_PER_MINUTE,
   REQUEST_LOG_DAYS,
 } from '../../../../src/contract/limits.ts';
+import { apiUrl, type Input } from '../../api/client.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { integrationFilter, timeRangeFilter, withOptions } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
+import { matchQueryOf } from '../../table/list-state.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { ExportButton } from '../../ui/export-button.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -45,8 +48,10 @@ export function RequestsPage() {
       ]),
     [choices, names],
   );
+  const exported = matchQueryOf(state) as Input<'GET /requests/export.csv'>['query'];
+  const exportUrl = apiUrl('GET /requests/export.csv', { query: exported });
   return (
-    <Page title="Requests">
+    <Page title="Requests" action={<ExportButton href={exportUrl} />}>
       <Text size="sm" c="dimmed" mb="sm">
         {sentenceOf(choices)}
       </Text>

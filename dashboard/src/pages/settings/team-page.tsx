@@ -63,7 +63,7 @@ function Members({ members, reason, onLink }: MembersProps) {
     },
   });
   return (
-    <Table.ScrollContainer minWidth={560}>
+    <div className="team-table">
       <Table verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
@@ -133,7 +133,7 @@ function Members({ members, reason, onLink }: MembersProps) {
       >
         Their sessions end at once. What they did stays in the audit log.
       </Confirm>
-    </Table.ScrollContainer>
+    </div>
   );
 }
 

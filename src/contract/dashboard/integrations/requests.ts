@@ -33,20 +33,31 @@ export const ApiRequest = Type.Object(
 );
 export type ApiRequest = Static<typeof ApiRequest>;
 
+const filters = {
+  status: Type.Optional(oneOf(STATUS_CLASSES)),
+  method: Type.Optional(oneOf(LOGGED_METHODS)),
+  route: Type.Optional(Type.String({ maxLength: 200, description: 'Such as `/v1/orders/{id}`.' })),
+  integration_id: Type.Optional(Type.String({ maxLength: 50 })),
+  ...timeFilters,
+};
+
 export const requestOperations = {
   listRequests: operation({
     method: 'GET',
     path: '/requests',
     who: 'staff',
     description: `API requests of the last ${REQUEST_LOG_DAYS} days, newest first: all writes that succeeded, and up to ${LOGGED_READS_PER_MINUTE} reads and ${LOGGED_ERRORS_PER_MINUTE} errors a minute of each integration. \`q\` is a request id or an idempotency key.`,
-    query: listQuery({
-      status: Type.Optional(oneOf(STATUS_CLASSES)),
-      method: Type.Optional(oneOf(LOGGED_METHODS)),
-      route: Type.Optional(Type.String({ maxLength: 200, description: 'Such as `/v1/orders/{id}`.' })),
-      integration_id: Type.Optional(Type.String({ maxLength: 50 })),
-      ...timeFilters,
-    }),
+    query: listQuery(filters),
     response: listOf(ApiRequest),
+  }),
+  exportRequests: operation({
+    method: 'GET',
+    path: '/requests/export.csv',
+    who: 'staff',
+    description:
+      'Requests as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+    query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
+    response: 'text/csv',
   }),
   getRequestChoices: operation({
     method: 'GET',

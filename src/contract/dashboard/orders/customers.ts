@@ -145,6 +145,15 @@ export const customerOperations = {
     query: Type.Object({ test: Type.Optional(TestData) }),
     response: Type.Object({ data: Type.Array(CustomerConflict), count: Count }),
   }),
+  exportCustomers: operation({
+    method: 'GET',
+    path: '/customers/export.csv',
+    who: 'staff',
+    description:
+      'Customers as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+    query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), test: Type.Optional(TestData) }),
+    response: 'text/csv',
+  }),
   listErasures: operation({
     method: 'GET',
     path: '/customers/erasures',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../../../test/harness/database/locks.ts';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
@@ -9,7 +10,7 @@ import { unnestRows } from '../../../db/unnest-rows.ts';
 import { newId } from '../../../ids/new-id.ts';
 import { readCsv } from '../../../inventory/csv/csv-file.ts';
 
-describe('the export of orders and sales as CSV', () => {
+describe('the export of lists as CSV', () => {
   let world: World;
   let staff: Awaited<ReturnType<typeof signedIn>>;
   let shop: Shop;
@@ -32,7 +33,10 @@ describe('the export of orders and sales as CSV', () => {
   async function rowsOf(path: string, who: Pick<typeof staff, 'call'> = staff): Promise<Record<string, string>[]> {
     const answer = await who.call('GET', path);
     assert.equal(answer.status, 200, answer.text);
-    assert.match(answer.headers.get('content-disposition') ?? '', /^attachment; filename="(orders|sales)\.csv"$/);
+    assert.match(
+      answer.headers.get('content-disposition') ?? '',
+      /^attachment; filename="(orders|sales|customers|deliveries|events|requests)\.csv"$/,
+    );
     const { header, rows } = readCsv(Buffer.from(answer.text));
     return rows.map(({ cells }) => Object.fromEntries(header.map((name, index) => [name, cells[index] ?? ''])));
   }
@@ -72,6 +76,24 @@ describe('the export of orders and sales as CSV', () => {
     assert.deepEqual(await rowsOf('/sales/export.csv?channel=counter'), []);
   });
 
+  it('has customers, events, deliveries and API requests, with the filters of their lists', async () => {
+    const [customer, ...others] = await rowsOf('/customers/export.csv?q=ana');
+    assert.deepEqual(others, []);
+    assert.partialDeepStrictEqual(customer, { name: 'Ana Roth', email: 'ana@example.ch', orders: '1' });
+    assert.equal(customer?.spent, '9900.50 USD');
+    assert.deepEqual(await rowsOf('/customers/export.csv?q=nobody'), []);
+    const events = await rowsOf('/events/export.csv?type=listing.published');
+    assert.partialDeepStrictEqual(events, [{ event: 'listing.published', outcome: 'no_url', object: 'Speedmaster' }]);
+    assert.deepEqual(await rowsOf('/deliveries/export.csv?status=succeeded'), []);
+    await until(
+      async () => (await rowsOf('/requests/export.csv?method=POST')).length === 2,
+      'the requests are not in the log',
+    );
+    const [request] = await rowsOf('/requests/export.csv?method=POST&status=2xx');
+    assert.partialDeepStrictEqual(request, { method: 'POST', route: '/v1/orders', status: '201', code: '' });
+    assert.deepEqual(await rowsOf('/requests/export.csv?to=2001-01-01T00:00:00Z'), []);
+  });
+
   it('shows another dealer nothing', async () => {
     const stranger = await signedIn(world);
     for (const path of [
@@ -81,6 +103,9 @@ describe('the export of orders and sales as CSV', () => {
       assert.deepEqual(await rowsOf(path, stranger), []);
     }
     assert.deepEqual(await rowsOf(`/sales/export.csv?channel=${shop.integrationId}`, stranger), []);
+    for (const list of ['customers', 'deliveries', 'events', 'requests']) {
+      assert.deepEqual(await rowsOf(`/${list}/export.csv`, stranger), [], list);
+    }
   });
 
   it('reads more than one batch, and each order once', async () => {

@@ -8,6 +8,9 @@ const ROWS_LIMIT = 100_000;
 /** Where a batch begins: behind the last row of the one before. */
 export type ExportStart = { position: { value: string | null; id: string }; isBackwards: false } | null;
 
+/** A list that is ordered by ids alone has no other position. */
+type ExportedRow = { id: string; position?: string };
+
 type ListExport<Row> = {
   header: string[];
   read(start: ExportStart, limit: number): Promise<Row[]>;
@@ -15,7 +18,7 @@ type ListExport<Row> = {
 };
 
 /** A list as a CSV file, read in batches while it is sent, so that no list is too long for the memory. */
-export async function sendCsv<Row extends { id: string; position: string }>(
+export async function sendCsv<Row extends ExportedRow>(
   reply: FastifyReply,
   fileName: string,
   list: ListExport<Row>,
@@ -26,11 +29,7 @@ export async function sendCsv<Row extends { id: string; position: string }>(
     .send(Readable.from(linesOf(list)));
 }
 
-async function* linesOf<Row extends { id: string; position: string }>({
-  header,
-  read,
-  cellsOf,
-}: ListExport<Row>): AsyncGenerator<string> {
+async function* linesOf<Row extends ExportedRow>({ header, read, cellsOf }: ListExport<Row>): AsyncGenerator<string> {
   yield CSV_START + writeCsv([header]);
   let start: ExportStart = null;
   for (let sent = 0; sent < ROWS_LIMIT; sent += BATCH_ROWS) {
@@ -39,6 +38,6 @@ async function* linesOf<Row extends { id: string; position: string }>({
     if (last === undefined) return;
     yield writeCsv(await cellsOf(rows));
     if (rows.length < BATCH_ROWS) return;
-    start = { position: { value: last.position, id: last.id }, isBackwards: false };
+    start = { position: { value: last.position ?? null, id: last.id }, isBackwards: false };
   }
 }

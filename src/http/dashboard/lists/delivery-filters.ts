@@ -6,6 +6,7 @@ import { findDelivery } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
 import { type EventSearch, searchObjects } from '../presenters/event-objects.ts';
 import { timesOf } from '../presenters/order-presenters.ts';
+import type { ExportStart } from './csv-export.ts';
 import type { PageRequest } from './list-page.ts';
 
 export type DeliveryQuery = {
@@ -71,6 +72,11 @@ function responseOf(code: string | undefined): DeliveryFilter['response'] {
 }
 
 /** A page by ids alone: the order of a list of deliveries or events is the order of their making. */
+/** A batch of an export. */
+export function idsFrom(start: ExportStart, limit: number): IdPage {
+  return { from: start === null ? null : { id: start.position.id, isBackwards: false }, limit };
+}
+
 export function idPageOf({ from, limit }: PageRequest): IdPage {
   return {
     from: from === null ? null : { id: from.position.id, isBackwards: from.isBackwards },

@@ -1,10 +1,12 @@
+import type { Static } from 'typebox';
+import type { CustomerRow } from '../../../contract/dashboard/orders/customers.ts';
 import type { SaleRow } from '../../../contract/dashboard/orders/sales.ts';
 import type { CustomerName } from '../../../customers/customer-names.ts';
 import { money } from '../../../inventory/csv/cells.ts';
 import type { ListedOrder } from '../../../sales/orders/dealer/list-orders.ts';
 import { fullName } from './order-presenters.ts';
 
-/** Orders and sales as the lines of a CSV file. Amounts are in units of their currency, with its decimals. */
+/** Orders, sales and customers as the lines of a CSV file. Amounts are in units of their currency, with its decimals. */
 
 export const ORDER_HEADER = [
   'order',
@@ -79,5 +81,21 @@ export function saleCells(sale: SaleRow): string[] {
     sale.buyer?.name ?? '',
     sale.voided_at ?? '',
     sale.id,
+  ];
+}
+
+export const CUSTOMER_HEADER = ['name', 'company', 'email', 'phone', 'known_on', 'orders', 'spent', 'since', 'id'];
+
+export function customerCells(row: Static<typeof CustomerRow>): string[] {
+  return [
+    row.name ?? '',
+    row.company ?? '',
+    row.email ?? '',
+    row.phone ?? '',
+    row.channels.map(({ name }) => name).join(', '),
+    `${row.orders.value}${row.orders.is_capped ? '+' : ''}`,
+    (row.spent ?? []).map(({ amount, currency }) => `${money(currency).write(amount)} ${currency}`).join(', '),
+    row.created_at,
+    row.id,
   ];
 }

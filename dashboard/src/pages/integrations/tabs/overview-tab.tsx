@@ -132,7 +132,8 @@ function TestMode({ integration }: { integration: Integration }) {
     },
   });
   const count = testData.orders + testData.customers;
-  const words = `${formatNumber(testData.orders)} test orders and ${formatNumber(testData.customers)} test customers`;
+  const counted = (number: number, what: string) => `${formatNumber(number)} test ${what}${number === 1 ? '' : 's'}`;
+  const words = `${counted(testData.orders, 'order')} and ${counted(testData.customers, 'customer')}`;
   const confirm = () =>
     change.mutate({
       params: { integration_id: id },
@@ -145,7 +146,7 @@ function TestMode({ integration }: { integration: Integration }) {
       </ReasonButton>
       <Text size="xs" c="dimmed">
         {isTestMode
-          ? `In test mode orders touch no stock. There are ${words}.`
+          ? `In test mode orders touch no stock. It has ${words}.`
           : 'Orders of this website take stock at once.'}
       </Text>
       <Confirm

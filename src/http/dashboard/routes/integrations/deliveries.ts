@@ -34,7 +34,8 @@ import {
 } from '../../../../webhooks/delivery-queue/replay.ts';
 import { readEndpointStatuses } from '../../../../webhooks/endpoints/endpoint-status.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
-import { deliveryFilterOf, idPageOf } from '../../lists/delivery-filters.ts';
+import { sendCsv } from '../../lists/csv-export.ts';
+import { deliveryFilterOf, idPageOf, idsFrom } from '../../lists/delivery-filters.ts';
 import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { nameOf, objectsOf } from '../../presenters/event-objects.ts';
 
@@ -58,6 +59,20 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
       ...cursors,
       count: presentCount(count),
     };
+  },
+
+  async exportDeliveries({ context, user, query, reply }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    const filter = await deliveryFilterOf(context, user, channels, query);
+    return await sendCsv(reply, 'deliveries.csv', {
+      header: DELIVERY_HEADER,
+      read: (start, limit) => listDealerDeliveries(context.db, filter, idsFrom(start, limit)),
+      async cellsOf(rows) {
+        const ids = rows.map(({ objectId }) => objectId);
+        const objectOf = await objectsOf(context, user, channels, ids);
+        return rows.map((row) => deliveryCells(presentRow(row, objectOf(row.objectId)), channels));
+      },
+    });
   },
 
   async getDeliveryChoices({ context, user, query }) {
@@ -136,6 +151,38 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
 
 async function countOf({ db }: DashboardContext, filter: DeliveryFilter) {
   return presentCount(await countDealerDeliveries(db, filter));
+}
+
+const DELIVERY_HEADER = [
+  'event',
+  'status',
+  'object',
+  'integration',
+  'answer',
+  'error',
+  'attempts',
+  'delay_ms',
+  'next_try',
+  'created',
+  'id',
+  'event_id',
+];
+
+function deliveryCells(row: ReturnType<typeof presentRow>, channels: ChannelName[]): string[] {
+  return [
+    row.type,
+    row.status,
+    row.object?.name ?? row.object?.id ?? '',
+    nameOf(channels, row.integration_id) ?? '',
+    String(row.response_code ?? ''),
+    row.error ?? '',
+    String(row.attempts),
+    String(row.delay_ms ?? ''),
+    row.next_attempt_at ?? '',
+    row.created_at,
+    row.id,
+    row.event_id,
+  ];
 }
 
 /** Events that a search for deliveries can't find, since they were never to be sent. */

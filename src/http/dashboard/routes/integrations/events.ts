@@ -15,8 +15,9 @@ import {
 } from '../../../../webhooks/dealer/list-events.ts';
 import { readEventPiece } from '../../../../webhooks/event-log.ts';
 import { findWritesAt } from '../../../logging/api-requests.ts';
-import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
-import { bothObjects, idPageOf, integrationsOf } from '../../lists/delivery-filters.ts';
+import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { sendCsv } from '../../lists/csv-export.ts';
+import { bothObjects, idPageOf, idsFrom, integrationsOf } from '../../lists/delivery-filters.ts';
 import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { nameOf, objectsOf, searchObjects } from '../../presenters/event-objects.ts';
 import { timesOf } from '../../presenters/order-presenters.ts';
@@ -37,19 +38,7 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
   async listEvents({ context, user, query }) {
     const request = pageRequestOf(query, SORT);
     const channels = await listChannels(context.db, user.organizationId);
-    const search = query.q?.trim() ?? '';
-    const found = search === '' ? {} : await searchObjects(context.db, user.organizationId, channels, search);
-    const filter: EventFilter = {
-      ...EVERY_EVENT,
-      integrationIds: integrationsOf(channels, query.integration_id),
-      types: query.type === undefined ? null : [query.type],
-      outcome: query.outcome ?? null,
-      objectIds: query.object_id === undefined ? null : [query.object_id],
-      ...timesOf(context, query),
-      // A delivery is no event.
-      ...('deliveryIds' in found ? { eventIds: [] } : found),
-      ...bothObjects(query.object_id, found),
-    };
+    const filter = await filterOf(context, user, channels, query);
     const events = await readingPage(request, () => listDealerEvents(context.db, filter, idPageOf(request)));
     const count = await countDealerEvents(context.db, filter);
     const { rows, ...cursors } = pageOf(events, request, SORT, ({ id }) => ({ value: null, id }));
@@ -60,6 +49,20 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
       ...cursors,
       count: presentCount(count),
     };
+  },
+
+  async exportEvents({ context, user, query, reply }) {
+    const channels = await listChannels(context.db, user.organizationId);
+    const filter = await filterOf(context, user, channels, query);
+    return await sendCsv(reply, 'events.csv', {
+      header: EVENT_HEADER,
+      read: (start, limit) => listDealerEvents(context.db, filter, idsFrom(start, limit)),
+      async cellsOf(rows) {
+        const ids = rows.map(({ objectId }) => objectId);
+        const objectOf = await objectsOf(context, user, channels, ids);
+        return rows.map((row) => eventCells(row, objectOf(row.objectId)?.name ?? row.objectId, channels));
+      },
+    });
   },
 
   async getEventChoices({ context, user }) {
@@ -83,6 +86,46 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
     };
   },
 };
+
+type EventQuery = Pick<
+  Call<typeof eventOperations.listEvents>['query'],
+  'q' | 'type' | 'outcome' | 'object_id' | 'integration_id' | 'period' | 'from' | 'to'
+>;
+
+async function filterOf(
+  context: DashboardContext,
+  user: SignedIn,
+  channels: ChannelName[],
+  query: EventQuery,
+): Promise<EventFilter> {
+  const search = query.q?.trim() ?? '';
+  const found = search === '' ? {} : await searchObjects(context.db, user.organizationId, channels, search);
+  return {
+    ...EVERY_EVENT,
+    integrationIds: integrationsOf(channels, query.integration_id),
+    types: query.type === undefined ? null : [query.type],
+    outcome: query.outcome ?? null,
+    objectIds: query.object_id === undefined ? null : [query.object_id],
+    ...timesOf(context, query),
+    // A delivery is no event.
+    ...('deliveryIds' in found ? { eventIds: [] } : found),
+    ...bothObjects(query.object_id, found),
+  };
+}
+
+const EVENT_HEADER = ['event', 'outcome', 'object', 'integration', 'created', 'id', 'delivery_id'];
+
+function eventCells(row: ListedEvent, object: string | null, channels: ChannelName[]): string[] {
+  return [
+    row.type,
+    row.unsentReason ?? row.delivery?.status ?? '',
+    object ?? '',
+    nameOf(channels, row.integrationId) ?? '',
+    row.createdAt.toISOString(),
+    row.id,
+    row.delivery?.id ?? '',
+  ];
+}
 
 type FoundEvent = ListedEvent & { body: string };
 

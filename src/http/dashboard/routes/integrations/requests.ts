@@ -2,16 +2,18 @@ import type { ApiRequest, requestOperations } from '../../../../contract/dashboa
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { ERRORS, type ErrorCode } from '../../../../contract/errors.ts';
 import { OPERATIONS, type Operation } from '../../../../contract/operations.ts';
-import { listChannels } from '../../../../dealers/integrations/integrations.ts';
+import { type ChannelName, listChannels } from '../../../../dealers/integrations/integrations.ts';
 import {
   countApiRequests,
   findApiRequest,
   type ListedRequest,
   listApiRequests,
+  type RequestFilter,
   replaysOf,
   sumUnlogged,
 } from '../../../logging/api-requests.ts';
-import type { Handlers } from '../../call.ts';
+import type { Call, DashboardContext, Handlers } from '../../call.ts';
+import { sendCsv } from '../../lists/csv-export.ts';
 import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import { timesOf } from '../../presenters/order-presenters.ts';
 
@@ -28,15 +30,7 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
     }
     const request = pageRequestOf(query, NEWEST_FIRST);
     const channels = await listChannels(context.db, user.organizationId);
-    const isWanted = (id: string) => query.integration_id === undefined || id === query.integration_id;
-    const filter = {
-      integrationIds: channels.map(({ id }) => id).filter(isWanted),
-      statusClass: query.status === undefined ? null : Number(query.status[0]),
-      method: query.method ?? null,
-      route: query.route ?? null,
-      search: query.q ?? '',
-      ...timesOf(context, query),
-    };
+    const filter = filterOf(context, channels, query);
     const page = { ...filter, start: request.from, limit: request.limit + 1 };
     const [found, count] = await Promise.all([
       readingPage(request, () => listApiRequests(context.db, page)),
@@ -47,6 +41,20 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
       id: row.requestId,
     }));
     return { data: rows.map(present), ...cursors, count: presentCount(count) };
+  },
+
+  async exportRequests({ context, user, query, reply }) {
+    const { db } = context;
+    const channels = await listChannels(db, user.organizationId);
+    const filter = filterOf(context, channels, query);
+    return await sendCsv(reply, 'requests.csv', {
+      header: REQUEST_HEADER,
+      async read(start, limit) {
+        const rows = await listApiRequests(db, { ...filter, start, limit });
+        return rows.map((row) => ({ ...row, id: row.requestId }));
+      },
+      cellsOf: async (rows) => rows.map((row) => requestCells(row, channels)),
+    });
   },
 
   async getRequestChoices({ context, user }) {
@@ -80,6 +88,53 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
     };
   },
 };
+
+type RequestQuery = Pick<
+  Call<typeof requestOperations.listRequests>['query'],
+  'q' | 'status' | 'method' | 'route' | 'integration_id' | 'period' | 'from' | 'to'
+>;
+
+function filterOf(context: DashboardContext, channels: ChannelName[], query: RequestQuery): RequestFilter {
+  const isWanted = (id: string) => query.integration_id === undefined || id === query.integration_id;
+  return {
+    integrationIds: channels.map(({ id }) => id).filter(isWanted),
+    statusClass: query.status === undefined ? null : Number(query.status[0]),
+    method: query.method ?? null,
+    route: query.route ?? null,
+    search: query.q ?? '',
+    ...timesOf(context, query),
+  };
+}
+
+const REQUEST_HEADER = [
+  'time',
+  'method',
+  'route',
+  'status',
+  'code',
+  'integration',
+  'duration_ms',
+  'idempotency_key',
+  'made',
+  'replay_of',
+  'id',
+];
+
+function requestCells(row: ListedRequest, channels: ChannelName[]): string[] {
+  return [
+    row.at.toISOString(),
+    row.method,
+    row.route ?? '',
+    String(row.status ?? ''),
+    row.code ?? '',
+    channels.find(({ id }) => id === row.integrationId)?.name ?? '',
+    String(row.durationMs),
+    row.idempotencyKey ?? '',
+    row.objectId ?? '',
+    row.originalRequestId ?? '',
+    row.requestId,
+  ];
+}
 
 function meaningOf(code: string | null) {
   const entry = code === null ? undefined : ERRORS[code as ErrorCode];

@@ -16,6 +16,7 @@ import { previewMerge } from '../../../../sales/customers/merge-preview.ts';
 import { eraseCustomer } from '../../../../sales/erasure/erasure-jobs.ts';
 import { listErasures } from '../../../../sales/erasure/erasure-progress.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { sendCsv } from '../../lists/csv-export.ts';
 import { countryOf, customerFilterOf } from '../../lists/customer-filter.ts';
 import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
 import {
@@ -25,6 +26,7 @@ import {
   presentErasure,
   presentPreview,
 } from '../../presenters/customer-presenters.ts';
+import { CUSTOMER_HEADER, customerCells } from '../../presenters/export-cells.ts';
 import { modesOf } from '../../presenters/order-presenters.ts';
 import { withWireFields } from '../../wire-fields.ts';
 
@@ -74,6 +76,29 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
       data: conflicts.map((conflict) => presentConflict(conflict, channels)),
       count: presentCount(cappedCount(count, LONG_LIST_COUNT_LIMIT)),
     };
+  },
+
+  async exportCustomers({ context, user, query, reply }) {
+    const { db } = context;
+    const [channels, filter] = await Promise.all([
+      channelNames(context, user),
+      customerFilterOf(context, user, { search: query.q ?? '', isTest: modesOf(user, query.test) }),
+    ]);
+    return await sendCsv(reply, 'customers.csv', {
+      header: CUSTOMER_HEADER,
+      read: (start, limit) => listCustomers(db, { ...filter, isDescending: true, start, limit }),
+      async cellsOf(rows) {
+        const ids = rows.map(({ id }) => id);
+        const [spend, links] = await Promise.all([
+          spendOfCustomers(db, ids, LISTED_ORDERS_LIMIT),
+          linksOfCustomers(db, ids),
+        ]);
+        const linksById = Map.groupBy(links, ({ customerId }) => customerId);
+        return rows.map((row) =>
+          customerCells(presentCustomerRow(row, spend.get(row.id), linksById.get(row.id) ?? [], channels)),
+        );
+      },
+    });
   },
 
   async listErasures({ context, user }) {
