@@ -52,7 +52,11 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
   }: AttackRequest): Promise<number> {
     return new Promise((resolve) => {
       const sentAt = performance.now();
+      let isAnswered = false;
       const end = (status: number) => {
+        // A connection may be cut after its answer, while the body is still being sent.
+        if (isAnswered) return;
+        isAnswered = true;
         count(status);
         sum.answers += 1;
         sum.delayMs += performance.now() - sentAt;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Attacker, type AttackOutcome, startAttacker } from './attacker.ts';
 import type { Attack } from './attacks/attack.ts';
 import { type BareServer, startBareServer } from './bare.ts';
 import { type Cast, openCast } from './cast.ts';
-import { type Client, createClient } from './client.ts';
+import type { MeanAnswer } from './client.ts';
 import { isSlow } from './harm.ts';
 import { type Neighbour, type Samples, type Served, servedIn, startNeighbour } from './neighbour.ts';
-import { seededRandom } from './random.ts';
 import { type AttackedService, startAttackedService } from './service.ts';
 
 export type AttackOptions = {
@@ -67,16 +67,26 @@ export async function attackAll(
 ): Promise<AttackResult[]> {
   const bareServer = options.hasComparison ? await startBareServer() : null;
   const neighbour = startNeighbour(origin, cast.neighbourKey);
+  const attacker = startAttacker();
   const results: AttackResult[] = [];
   try {
     for (const attack of options.attacks) {
       const { key, photos } = await cast.attacker(attack.needs);
-      const result = await attackOnce(options, attack, { origin, key, photos, neighbour, service, bareServer });
+      const result = await attackOnce(options, attack, {
+        origin,
+        key,
+        photos,
+        neighbour,
+        attacker,
+        service,
+        bareServer,
+      });
       results.push(result);
       options.onResult(result);
     }
   } finally {
     await neighbour.stop();
+    attacker.stop();
     bareServer?.stop();
   }
   return results;
@@ -87,26 +97,27 @@ type Stage = {
   key: string;
   photos: string[];
   neighbour: Neighbour;
+  attacker: Attacker;
   service: AttackedService | null;
   bareServer: BareServer | null;
 };
 
 async function attackOnce(options: AttackOptions, attack: Attack, stage: Stage): Promise<AttackResult> {
   const { service } = stage;
-  attack.prepare?.();
+  await stage.attacker.prepare(attack.name);
   const quietBefore = await measureQuiet(options, stage);
   const before = (await service?.sample()) ?? null;
-  const { samples, client, rounds } = await measureAttack(options, attack, stage);
+  const { samples, outcome } = await measureAttack(options, attack, stage);
   const after = (await service?.sample()) ?? null;
   const quiet = servedIn(quietBefore, await measureQuiet(options, stage));
   const attacked = servedIn(samples);
   return {
     name: attack.name,
-    rounds,
-    statuses: client.statuses,
+    rounds: outcome.rounds,
+    statuses: new Map(outcome.statuses),
     quiet,
     attacked,
-    bare: isSlow(attacked, quiet) ? await compare(options, attack, stage, client) : null,
+    bare: isSlow(attacked, quiet) ? await compare(options, attack, stage, outcome.answer) : null,
     pauseMs: after === null ? null : after.pauseMs,
     busyMs: after === null ? null : after.busyMs,
     grownBytes: before === null || after === null ? null : Math.max(0, after.peakRssBytes - before.rssBytes),
@@ -125,30 +136,27 @@ async function measureQuiet({ samples, restMs }: AttackOptions, { neighbour }: S
 /** Repeats the attack, as one client after another could, until the neighbour has enough samples or the time is up. */
 async function measureAttack(
   options: AttackOptions,
-  attack: Attack,
-  { origin, key, photos, neighbour }: Stage,
-): Promise<{ samples: Samples; client: Client; rounds: number }> {
-  const client = createClient(origin, key, AbortSignal.timeout(options.attackMs));
-  const random = seededRandom(options.seed);
-  let rounds = 0;
+  { name }: Attack,
+  { origin, key, photos, neighbour, attacker }: Stage,
+): Promise<{ samples: Samples; outcome: AttackOutcome }> {
+  const { seed, scale, roundsLimit, attackMs } = options;
+  const order = { name, origin: origin.href, key, photos, seed, scale, roundsLimit, attackMs };
   neighbour.begin();
-  try {
-    do {
-      rounds += 1;
-      await attack.run({ client, key, photos, random, round: rounds, scale: options.scale });
-    } while (neighbour.count() < options.samples && rounds < options.roundsLimit && !client.signal.aborted);
-    return { samples: await neighbour.end(), client, rounds };
-  } finally {
-    client.end();
-  }
+  const outcome = await attacker.run(order, () => neighbour.count() >= options.samples);
+  return { samples: await neighbour.end(), outcome };
 }
 
 /** The neighbour beside the same requests, sent to a server that does nothing with them at the same pace. */
-async function compare(options: AttackOptions, attack: Attack, stage: Stage, client: Client): Promise<Served | null> {
+async function compare(
+  options: AttackOptions,
+  attack: Attack,
+  stage: Stage,
+  answer: MeanAnswer,
+): Promise<Served | null> {
   const { bareServer } = stage;
   if (bareServer === null) return null;
   await sleep(options.restMs);
-  await bareServer.answerLike(client.answers());
+  await bareServer.answerLike(answer);
   const { samples } = await measureAttack(options, attack, { ...stage, origin: bareServer.origin });
   return servedIn(samples);
 }
