@@ -4,7 +4,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { BUSINESS_UNITS_LIMIT, LOCATIONS_LIMIT } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { rawSql, sql } from '../db/sql.ts';
 import { checkedName } from '../dealers/input-rules.ts';
 import { refreshOrganization } from '../dealers/organization-settings.ts';
 import { assertBelowLimit } from '../dealers/row-limit.ts';
@@ -72,51 +72,46 @@ export async function createLocation(
   return id;
 }
 
-export async function renameBusinessUnit(
+type Rename = (
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   id: string,
   name: string,
-): Promise<void> {
-  await context.db.transaction(async (tx) => {
-    const stored = checkedName(name);
-    const [old] = await tx.query<{ name: string }>(sql`
-      select name from business_units where id = ${id} and organization_id = ${organizationId} for no key update`);
-    if (old === undefined) throw new DomainError('not_found', 'There is no such business unit.');
-    await tx.query(sql`update business_units set name = ${stored} where id = ${id}`);
-    await recordAudit(tx, actor, {
-      organizationId,
-      action: 'business_unit.renamed',
-      object: { kind: 'business_unit', id },
-      old,
-      new: { name: stored },
-    });
-    await refreshOrganization(tx, organizationId, 'business unit name');
-  });
-}
+) => Promise<void>;
 
-export async function renameLocation(
+export const renameBusinessUnit: Rename = (...change) => rename('business_unit', ...change);
+
+export const renameLocation: Rename = (...change) => rename('location', ...change);
+
+const RENAMED = {
+  business_unit: { table: rawSql('business_units'), label: 'business unit' },
+  location: { table: rawSql('locations'), label: 'location' },
+};
+
+async function rename(
+  kind: keyof typeof RENAMED,
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   id: string,
   name: string,
 ): Promise<void> {
+  const { table, label } = RENAMED[kind];
   await context.db.transaction(async (tx) => {
     const stored = checkedName(name);
     const [old] = await tx.query<{ name: string }>(sql`
-      select name from locations where id = ${id} and organization_id = ${organizationId} for no key update`);
-    if (old === undefined) throw new DomainError('not_found', 'There is no such location.');
-    await tx.query(sql`update locations set name = ${stored} where id = ${id}`);
+      select name from ${table} where id = ${id} and organization_id = ${organizationId} for no key update`);
+    if (old === undefined) throw new DomainError('not_found', `There is no such ${label}.`);
+    await tx.query(sql`update ${table} set name = ${stored} where id = ${id}`);
     await recordAudit(tx, actor, {
       organizationId,
-      action: 'location.renamed',
-      object: { kind: 'location', id },
+      action: `${kind}.renamed`,
+      object: { kind, id },
       old,
       new: { name: stored },
     });
-    await refreshOrganization(tx, organizationId, 'location name');
+    await refreshOrganization(tx, organizationId, `${label} name`);
   });
 }
 
