@@ -6,7 +6,7 @@ import { enqueueStaleRenders, pruneJobs } from './job-queue.ts';
 import { runJobs } from './run-jobs.ts';
 
 const TICK_MS = 500;
-/** Also while a new release takes over: the old one writes documents to its last moment. */
+/** Repeated, since the old release goes on writing documents until its last process stops. */
 const STALE_CHECK_MS = 10 * 60_000;
 
 /**

@@ -116,8 +116,8 @@ function planItem(projection: Projection, plan: ProjectionPlan): void {
       if (isAltered || stored === null || isRerender) {
         plan.documents.push(documentOf(key, rendering, before.stamp));
       }
-      // The same document with another future, as when a promotion is planned: it keeps its stamp, but the clock moves,
-      // since what was cached at the old one would be served too long.
+      // The document is the same, but will change at another time, as when a promotion is planned. Its stamp stays, and
+      // the clock moves: what was cached at the old one would be served too long.
       if (isAltered && isChannelAnnounced) plan.stamps.set(integrationId, stamp);
     }
   }

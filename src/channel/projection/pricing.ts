@@ -122,7 +122,7 @@ function round(numerator: bigint, denominator: bigint, rule: PriceRule): bigint 
   const units = NEAREST_UNITS[rule.rounding];
   const step = units === undefined ? 1n : units * unit;
   const rounded = divideHalfUp(numerator, denominator * step) * step;
-  // Rounding must not give a watch away: something that has a price keeps one.
+  // Rounding never makes a price zero.
   return rounded === 0n ? step : rounded;
 }
 

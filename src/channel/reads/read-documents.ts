@@ -59,8 +59,8 @@ type CachedDocument = { document: Buffer; size: number };
 type PageDocument = { document: Buffer | null; isCurrent: boolean; renderer: string };
 
 /**
- * A read that finds expired documents has a batch of them projected and reads again. So many batches are ten thousand
- * documents; when more fall due at once, the worker is at it and the client may try again.
+ * A read that finds expired documents has a batch of them projected and reads again. This many batches are ten thousand
+ * documents. If more fall due at once, the worker renders them, and the client retries.
  */
 const PAGE_ATTEMPTS = 100;
 const SINGLE_ATTEMPTS = 5;

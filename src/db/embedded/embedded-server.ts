@@ -7,7 +7,7 @@ import pg from 'pg';
 import { clientConfig } from '../connection-settings.ts';
 import { StartError } from '../start-error.ts';
 import { type LaunchedProgram, type Launcher, postgresBinaries } from './embedded-binaries.ts';
-import { rotateLog, wordsSince } from './server-log.ts';
+import { lastLineSince, rotateLog } from './server-log.ts';
 
 /** Starting, finding and stopping one PostgreSQL server process; who may do so is decided in embedded.ts. */
 export type ServerPaths = {
@@ -58,12 +58,12 @@ export async function startServer(paths: ServerPaths, options: ServerOptions): P
     const isNobodyStarting = (launched?.hasExited() ?? true) && (await serverPid(paths)) === null;
     const isLate = Date.now() - beganAt > START_TIMEOUT_MS;
     if (isLate || (isNobodyStarting && launched !== null)) {
-      const lastWords = await wordsSince(paths.logFile, logStart);
-      if (isLate || !isPassing(lastWords)) throw neverStarted(paths, lastWords);
+      const lastLine = await lastLineSince(paths.logFile, logStart);
+      if (isLate || !isTransient(lastLine)) throw neverStarted(paths, lastLine);
     }
     if (options.signal?.aborted) throw new StartError('the start was interrupted');
     if (isNobodyStarting) {
-      await removeRemains(paths);
+      await removeStaleFiles(paths);
       await writeSettings(paths, options.settings);
       logStart = await rotateLog(paths.logFile);
       launched = paths.launcher.spawnDetached(postgresBinaries().postgres, ['-D', paths.clusterDir], paths.logFile);
@@ -142,7 +142,7 @@ async function pidFileLines(paths: ServerPaths): Promise<string[]> {
 }
 
 /** The pid file and the socket's lock file of a server that died; only ever called when no server is there. */
-async function removeRemains(paths: ServerPaths): Promise<void> {
+async function removeStaleFiles(paths: ServerPaths): Promise<void> {
   await rm(join(paths.clusterDir, 'postmaster.pid'), { force: true });
   await rm(join(paths.socketDir, '.s.PGSQL.5432'), { force: true });
   await rm(join(paths.socketDir, '.s.PGSQL.5432.lock'), { force: true });
@@ -184,16 +184,16 @@ function inList(path: string): string {
 }
 
 /** A server that is still going away holds its lock file, socket or memory for moments; then it is worth another try. */
-function isPassing(lastWords: string): boolean {
-  return /lock file .* already exists|shared memory block .* still in use/.test(lastWords);
+function isTransient(lastLine: string): boolean {
+  return /lock file .* already exists|shared memory block .* still in use/.test(lastLine);
 }
 
-function neverStarted(paths: ServerPaths, lastWords: string): StartError {
-  const hint = /Permission denied/.test(lastWords)
+function neverStarted(paths: ServerPaths, lastLine: string): StartError {
+  const hint = /Permission denied/.test(lastLine)
     ? `; every file in ${paths.clusterDir} has to belong to the user of the server and to be readable by it`
     : '';
   return new StartError(
-    `the embedded database did not start: ${lastWords || 'it said nothing'}${hint} (its log: ${paths.logFile})`,
+    `the embedded database did not start: ${lastLine || 'it said nothing'}${hint} (its log: ${paths.logFile})`,
   );
 }
 

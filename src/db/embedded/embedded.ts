@@ -104,7 +104,7 @@ async function startOwned(
     return await own(paths, lock, options);
   } catch (error) {
     await stopServer(paths);
-    await letGo(paths, lock);
+    await releaseFolder(paths, lock);
     throw error;
   }
 }
@@ -166,14 +166,14 @@ async function own(paths: ServerPaths, lock: FolderLock, options: EmbeddedOption
     pid: () => serverPid(paths),
     stop() {
       stopping.abort();
-      stopped ??= watching.then(() => stopServer(paths)).finally(() => letGo(paths, lock, address));
+      stopped ??= watching.then(() => stopServer(paths)).finally(() => releaseFolder(paths, lock, address));
       return stopped;
     },
   };
 }
 
 /** A socket's folder outside the data folder is taken away too; it is empty once the server has stopped. */
-async function letGo(paths: ServerPaths, lock: FolderLock, address?: SocketAddress): Promise<void> {
+async function releaseFolder(paths: ServerPaths, lock: FolderLock, address?: SocketAddress): Promise<void> {
   await rmdir(paths.socketDir).catch(() => {});
   // That of a server which outlived its service and was taken over.
   if (address !== undefined) await rmdir(address.socketDir).catch(() => {});

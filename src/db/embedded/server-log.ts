@@ -20,8 +20,8 @@ export async function rotateLog(file: string, limitBytes = LOG_LIMIT_BYTES): Pro
   return 0;
 }
 
-/** What the server said last, from the given offset on: its fatal line, or the last one. */
-export async function wordsSince(file: string, start: number): Promise<string> {
+/** The last line that the server logged from the given offset on; its fatal line, if there is one. */
+export async function lastLineSince(file: string, start: number): Promise<string> {
   const text = (await readFile(file).catch(() => Buffer.alloc(0))).subarray(start).toString();
   const lines = text.trim().split('\n');
   const fatal = lines.findLastIndex((line) => /FATAL|PANIC/.test(line));

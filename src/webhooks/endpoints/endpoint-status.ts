@@ -30,7 +30,7 @@ export type EndpointStatus = {
 
 export type SecretState = {
   createdAt: Date;
-  /** Null for the newest; the others sign along until then. */
+  /** Null for the newest; the others also sign until then. */
   expiresAt: Date | null;
   /** False if none of the service's secret keys decrypts it: nothing can be signed with it. */
   isDecryptable: boolean;

@@ -16,8 +16,8 @@ const HOUR_SECONDS = 3_600;
 export const GRACE_DEFAULT_HOURS = 24;
 
 /**
- * Makes a new signing secret and returns it, or null if there is no such integration. Older ones sign along for the
- * grace time at most, then no more: a grace of 0 ends them all at once.
+ * Makes a new signing secret and returns it, or null if there is no such integration. Older ones also sign
+ * during the grace period; a grace of 0 ends them at once.
  */
 export async function rotateSecret(
   db: Database | Transaction,

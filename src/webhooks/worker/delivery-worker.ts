@@ -91,7 +91,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   let isSlotWanted = false;
   let isRecordingBehind = false;
   let isClaiming = true;
-  /** What a lease leaves beside the attempt is for the way of the claim's answer and for recording, a half each. */
+  /** The lease is longer than an attempt: half of the rest is for the claim's answer to arrive, half for recording. */
   const recordMs = (limits.leaseMs - limits.attemptTimeoutMs) / 2;
 
   async function claim(): Promise<ClaimEnd> {
