@@ -21,7 +21,7 @@ import { PageSkeleton } from './ui/page/states.tsx';
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
-  // Pages of whoever is signed in: each room brings its routes in pages/<room>/<room>-routes.ts.
+  // Pages of whoever is signed in: each area brings its routes in pages/<area>/<area>-routes.ts.
   shellRoute.addChildren([
     ...homeRoutes,
     ...stockRoutes,

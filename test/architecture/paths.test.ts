@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { sourceFiles } from './source-files.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const FOLDERS = ['attack', 'bench', 'dashboard', 'decisions', 'examples', 'migrations', 'src', 'test'];
@@ -21,7 +22,26 @@ describe('paths in the documentation', () => {
       assert.deepEqual(missing, [], `correct the paths in ${document}`);
     });
   }
+
+  it('exist if a comment names them', async () => {
+    const existing = await paths();
+    const files = (await Promise.all(['src', 'dashboard/src', 'test', 'bench', 'attack'].map(sourceFiles))).flat();
+    const missing = files.flatMap(({ path, text }) =>
+      pathsInComments(text)
+        .filter((named) => !existing.some((one) => `/${one}`.endsWith(`/${named}`)))
+        .map((named) => `${path} names ${named}`),
+    );
+    assert.deepEqual(missing, []);
+  });
 });
+
+const COMMENT = /^\s*(?:\/?\*+|\/\/) .*$/gm;
+/** A name such as `claim.ts`, with its folders or without. What has a placeholder before it is a pattern. */
+const FILE = /(?<![\w<>/.'"-])(?:[\w-]+\/)*[a-z][\w-]*\.tsx?\b/g;
+
+function pathsInComments(text: string): string[] {
+  return (text.match(COMMENT) ?? []).flatMap((line) => line.match(FILE) ?? []);
+}
 
 /**
  * A path from the root, or from the folder of the document, names itself, also by its beginning, as in `decisions/0008`; a

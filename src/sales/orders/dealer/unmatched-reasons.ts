@@ -58,7 +58,7 @@ function availableOf({ units, reservedUnits }: ItemSummary, reserving: Reserving
   return units - reservedUnits + overdue;
 }
 
-/** A client can buy a watch that is or was on its channel, and a part while it is on; orders/order-stock.ts asks the same. */
+/** A client can buy a watch that is or was on its channel, and a part while it is on; sellable-stock.ts asks the same. */
 function reasonOf(
   line: Line,
   item: ItemSummary | null,
