@@ -16,7 +16,7 @@ export function addDoctor(program: Command, shell: Shell): void {
   const command = program
     .command('doctor')
     .description(
-      'check settings, folders, database, durability, migrations, keys, secrets, prices, photos, clock and port',
+      'check settings, folders, database, durability, migrations, keys, secrets, prices, photos, mail, clock and port',
     )
     .addHelpText('after', EXAMPLES);
   shell.run(command, async () => {

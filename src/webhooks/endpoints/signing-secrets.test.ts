@@ -143,13 +143,13 @@ describe('signing secrets', () => {
     for (const grace of [-1, 7 * 24 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await assert.rejects(
         rotateSecret(world.db, TESTER, encryption, integrationId, grace, time),
-        /grace time must be from 0 to 168/,
+        /grace period must be from 0 to 168/,
       );
     }
     for (let made = 0; made < 5; made++) await rotateSecret(world.db, TESTER, encryption, integrationId, 24, time);
     await assert.rejects(
       rotateSecret(world.db, TESTER, encryption, integrationId, 24, time),
-      /5 secrets sign along already/,
+      /5 secrets sign already/,
     );
     assert.notEqual(await rotateSecret(world.db, TESTER, encryption, integrationId, 0, time), null);
     assert.equal(await rotateSecret(world.db, TESTER, encryption, 'int_none', 0, time), null);

@@ -28,7 +28,11 @@ export async function rotateSecret(
   now: Date | null,
 ): Promise<string | null> {
   if (!Number.isFinite(graceHours) || graceHours < 0 || graceHours > GRACE_MAX_HOURS) {
-    throw new DomainError('invalid_input', `The grace time must be from 0 to ${GRACE_MAX_HOURS} hours.`, 'graceHours');
+    throw new DomainError(
+      'invalid_input',
+      `The grace period must be from 0 to ${GRACE_MAX_HOURS} hours.`,
+      'graceHours',
+    );
   }
   return await inTransaction(db, async (tx) => {
     if (!(await lockEndpoint(tx, integrationId))) return null;
@@ -44,7 +48,7 @@ export async function rotateSecret(
     if (older.length >= LIVE_SECRETS_LIMIT) {
       throw new DomainError(
         'too_many_secrets',
-        `${older.length} secrets sign along already; wait until one expires, or give no grace time.`,
+        `${older.length} secrets sign already; wait until one expires, or set the grace period to 0.`,
       );
     }
     await recordAudit(tx, actor, {

@@ -98,7 +98,7 @@ function withAdvice(error: unknown, url: string): unknown {
 function addRotateSecret(noun: Command, shell: Shell): void {
   const command = noun
     .command('rotate-secret')
-    .description('create a new signing secret, which is shown only once; the old one stays valid for the grace time')
+    .description('create a new signing secret, which is shown only once; the old one stays valid for the grace period')
     .argument('<integration>', ID_HELP)
     .option('--grace-hours <hours>', `0 to ${GRACE_MAX_HOURS}`, wholeNumber(0, GRACE_MAX_HOURS), GRACE_DEFAULT_HOURS)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 0');

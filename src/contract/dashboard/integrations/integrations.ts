@@ -238,7 +238,7 @@ export const integrationOperations = {
     method: 'POST',
     path: '/integrations/{integration_id}/webhook/secret',
     who: 'owner',
-    description: 'Makes a new signing secret, answered this once. Older ones sign along for the grace time.',
+    description: 'Makes a new signing secret, answered this once. Older ones also sign during the grace period.',
     params: integrationParameter,
     body: Type.Object({ grace_hours: Type.Integer({ minimum: 0, maximum: GRACE_MAX_HOURS }) }),
     response: Type.Object({ secret: Type.String() }),

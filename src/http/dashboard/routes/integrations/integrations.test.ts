@@ -197,7 +197,7 @@ describe('the integrations in the dashboard', () => {
     await receiver.until(10);
   });
 
-  it('a signing secret is rotated by owners, and the older one expires after the grace time', async () => {
+  it('a signing secret is rotated by owners, and the older one expires after the grace period', async () => {
     const { at, read } = await create('Rotated');
     await owner.call('PUT', at('/webhook/url'), { url: 'https://shop.example/hook' });
     const { secret } = (await owner.call('POST', at('/webhook/secret'), { grace_hours: 24 })).body;
