@@ -13,3 +13,10 @@ export function oneOf<const Value extends string>(values: readonly Value[], desc
 function described(description: string | undefined): { description?: string } {
   return description === undefined ? {} : { description };
 }
+
+/** An integration and a location as lists and filters name them. */
+export const NamedIntegration = Type.Object({ integration_id: Type.String(), name: Type.String() });
+export const NamedLocation = Type.Object({ id: Type.String(), name: Type.String(), business_unit: Type.String() });
+
+/** The job that an operation has started. */
+export const StartedJob = Type.Object({ job_id: Type.String() });

@@ -3,7 +3,7 @@ import { AUDIT_ACTION_LABELS, type AuditAction } from '../../audit-actions.ts';
 import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { timeFilters } from '../orders/orders.ts';
-import { nullable, oneOf } from '../schema-parts.ts';
+import { NamedIntegration, nullable, oneOf } from '../schema-parts.ts';
 import { DeliveryStatus, EventObject, EventTypeName, UnsentReasonName } from './deliveries.ts';
 import { EVENT_OUTCOME_LABELS, type EventOutcome } from './delivery-labels.ts';
 
@@ -85,7 +85,7 @@ export const eventOperations = {
     who: 'staff',
     description: 'What the filters of the list offer.',
     response: Type.Object({
-      integrations: Type.Array(Type.Object({ integration_id: Type.String(), name: Type.String() })),
+      integrations: Type.Array(NamedIntegration),
     }),
   }),
   getEvent: operation({

@@ -4,13 +4,12 @@ import { Address } from '../../resources/common.ts';
 import { AddressInput, identityFields, optionalText } from '../../resources/customer.ts';
 import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
-import { nullable } from '../schema-parts.ts';
+import { NamedIntegration, nullable } from '../schema-parts.ts';
 import { Money } from '../stock/stock.ts';
 import { CustomerGlance, TestData } from './orders.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const OptionalText = nullable(Type.String());
-const Channel = Type.Object({ integration_id: Type.String(), name: Type.String() });
 const Spent = nullable(Type.Array(Money), 'Completed sales by currency; null if they are too many to add up.');
 
 export const CustomerRow = Type.Object(
@@ -18,7 +17,7 @@ export const CustomerRow = Type.Object(
     ...CustomerGlance.properties,
     company: OptionalText,
     is_test: Type.Boolean(),
-    channels: Type.Array(Channel, { description: 'That have an id of their own for the customer.' }),
+    channels: Type.Array(NamedIntegration, { description: 'That have an id of their own for the customer.' }),
     orders: Count,
     spent: Spent,
     created_at: Time,

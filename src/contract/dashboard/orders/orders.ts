@@ -5,7 +5,7 @@ import { OneOf } from '../../resources/common.ts';
 import { Order } from '../../resources/order.ts';
 import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
-import { nullable, oneOf } from '../schema-parts.ts';
+import { NamedIntegration, nullable, oneOf } from '../schema-parts.ts';
 import { Kind, StockStatus } from '../stock/stock.ts';
 import {
   ORDER_TABS,
@@ -201,7 +201,7 @@ export const orderOperations = {
     description: 'What the filters of the list offer, and how many orders each tab holds.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
     response: Type.Object({
-      channels: Type.Array(Type.Object({ integration_id: Type.String(), name: Type.String() })),
+      channels: Type.Array(NamedIntegration),
       tabs: Type.Record(Type.String(), Count),
     }),
   }),

@@ -3,6 +3,7 @@ import { AMOUNT_LIMIT } from '../../limits.ts';
 import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
+import { StartedJob } from '../schema-parts.ts';
 import { stockFilters } from './stock.ts';
 
 /** Rows that were picked one by one; more than these are chosen by a filter. */
@@ -52,8 +53,6 @@ const PriceChange = Type.Object({
 });
 export type PriceChange = Static<typeof PriceChange>;
 
-const Started = Type.Object({ job_id: Type.String() });
-
 export const bulkOperations = {
   countSelection: operation({
     method: 'POST',
@@ -77,7 +76,7 @@ export const bulkOperations = {
       ),
       price: Type.Optional(PriceChange),
     }),
-    response: Started,
+    response: StartedJob,
   }),
   deleteStock: operation({
     method: 'POST',
@@ -88,6 +87,6 @@ export const bulkOperations = {
       ...selection,
       count: Type.Integer({ minimum: 1, description: 'The number that was confirmed. More are refused.' }),
     }),
-    response: Started,
+    response: StartedJob,
   }),
 };

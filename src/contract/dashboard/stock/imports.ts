@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { BYTES_PER_MB } from '../../limits.ts';
 import { IMPORT_FILE_LIMIT_MB, IMPORT_ZIP_LIMIT_MB } from '../limits.ts';
 import { operation } from '../operation.ts';
+import { StartedJob } from '../schema-parts.ts';
 import { Kind, stockFilters } from './stock.ts';
 
 const NAME_LENGTH_LIMIT = 200;
@@ -37,7 +38,6 @@ const FileId = Type.Object({ file_id: Type.String() });
 const Mapping = Type.Object({
   mapping: Type.Array(Type.String({ maxLength: 50 }), { maxItems: COLUMNS_LIMIT }),
 });
-const Started = Type.Object({ job_id: Type.String() });
 
 export const importOperations = {
   uploadImport: operation({
@@ -77,7 +77,7 @@ export const importOperations = {
     description: 'Starts a job that says of every line what would become of it. Nothing is changed.',
     params: FileId,
     body: Mapping,
-    response: Started,
+    response: StartedJob,
   }),
   startImport: operation({
     method: 'POST',
@@ -86,7 +86,7 @@ export const importOperations = {
     description: 'Starts a job that imports the lines that are right.',
     params: FileId,
     body: Mapping,
-    response: Started,
+    response: StartedJob,
   }),
   exportStock: operation({
     method: 'GET',

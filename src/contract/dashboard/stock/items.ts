@@ -14,7 +14,7 @@ import { OneOf } from '../../resources/common.ts';
 import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { AuditId } from '../organization/audit.ts';
-import { nullable } from '../schema-parts.ts';
+import { NamedLocation, nullable } from '../schema-parts.ts';
 import { Kind, StockStatus } from './stock.ts';
 
 const Id = Type.String({ maxLength: 50 });
@@ -81,7 +81,7 @@ export type ItemChannel = Static<typeof ItemChannel>;
 const Choices = Type.Object({
   currency: Type.String({ description: 'Of the dealer’s own prices.' }),
   default_tax_treatment: Type.String(),
-  locations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), business_unit: Type.String() })),
+  locations: Type.Array(NamedLocation),
   brands: Type.Array(Type.String()),
   sees_cost: Type.Boolean(),
 });

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
+import { StartedJob } from '../schema-parts.ts';
 
 /** The kinds of long work on stock, in the words in which people read them. */
 export const STOCK_JOB_KINDS = {
@@ -111,7 +112,7 @@ export const jobOperations = {
     who: 'staff',
     description: 'Takes a job back by another one. What changed since is left as it is.',
     params: JobId,
-    response: Type.Object({ job_id: Type.String() }),
+    response: StartedJob,
   }),
   exportJobErrors: operation({
     method: 'GET',

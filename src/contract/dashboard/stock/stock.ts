@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { AuditId } from '../organization/audit.ts';
+import { NamedLocation } from '../schema-parts.ts';
 
 /** Whether units are free to sell, all held back, or none left. */
 export const STOCK_STATUS_LABELS = { in_stock: 'In stock', reserved: 'Reserved', sold: 'Sold' } as const;
@@ -101,7 +102,7 @@ export const stockOperations = {
     response: Type.Object({
       currency: Type.String({ description: 'Of the dealer’s prices.' }),
       brands: Type.Array(Type.String()),
-      locations: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), business_unit: Type.String() })),
+      locations: Type.Array(NamedLocation),
       channels: Type.Array(
         Type.Object({
           integration_id: Type.String(),
