@@ -147,10 +147,7 @@ describe('signing secrets', () => {
       );
     }
     for (let made = 0; made < 5; made++) await rotateSecret(world.db, TESTER, encryption, integrationId, 24, time);
-    await assert.rejects(
-      rotateSecret(world.db, TESTER, encryption, integrationId, 24, time),
-      /5 secrets sign already/,
-    );
+    await assert.rejects(rotateSecret(world.db, TESTER, encryption, integrationId, 24, time), /5 secrets sign already/);
     assert.notEqual(await rotateSecret(world.db, TESTER, encryption, integrationId, 0, time), null);
     assert.equal(await rotateSecret(world.db, TESTER, encryption, 'int_none', 0, time), null);
   });
