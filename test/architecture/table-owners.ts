@@ -113,11 +113,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Which channels ever had an item.',
   },
   {
-    file: 'channel/projection/preview-item.ts',
-    reads: ['events'],
-    reason: 'Which event announced what the client reads now.',
-  },
-  {
     file: 'channel/jobs/job-queue.ts',
     reads: ['integrations', 'publications'],
     reason: 'How far a job is; jobs of a detached integration wait.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { plainError } from '../../dashboard/src/pages/deliveries/plain-error.ts';
+import { plainError, shownError } from '../../dashboard/src/pages/deliveries/plain-error.ts';
 
 describe('the error of an attempt on the pages', () => {
   it('is told in plain words, whatever wrote it', () => {
@@ -26,6 +26,21 @@ describe('the error of an attempt on the pages', () => {
   });
 
   it('stays as it is if nobody knows it', () => {
-    assert.deepEqual(plainError('ODD: something'), { short: 'No answer', sentence: 'ODD: something', advice: null });
+    assert.deepEqual(plainError('ODD: something'), {
+      short: 'No answer',
+      sentence: 'ODD: something',
+      advice: null,
+      isSent: null,
+    });
+  });
+
+  it('says whether anything was sent, and leaves out what Node.js tells its operator', () => {
+    assert.equal(plainError('ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1').isSent, false);
+    assert.equal(plainError('CERT_HAS_EXPIRED: certificate has expired').isSent, false);
+    assert.equal(plainError('no complete response within 10 s').isSent, true);
+    assert.equal(
+      shownError('DEPTH_ZERO_SELF_SIGNED_CERT: self-signed certificate; try running Node.js with --use-system-ca'),
+      'DEPTH_ZERO_SELF_SIGNED_CERT: self-signed certificate',
+    );
   });
 });

@@ -1,6 +1,5 @@
 import { DomainError } from '../../contract/domain-error.ts';
 import type { JsonObject } from '../../contract/versions.ts';
-import { sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
 import { type ItemSource, render } from './documents.ts';
 import { presenter } from './plan-projection.ts';
@@ -19,11 +18,7 @@ export type ChannelPreview = {
   promotionPrice: PriceSteps | null;
   /** What the client reads, or would read if the item were on the channel; `updated_at` is missing. */
   document: JsonObject;
-  lastEvent: LastEvent | null;
 };
-
-/** The event that announced what the client reads now. */
-export type LastEvent = { id: string; type: string; createdAt: Date };
 
 /** What an edit would make of an item; what is absent stays. */
 export type ItemDraft = Partial<
@@ -52,7 +47,6 @@ export async function previewItem(
     if (id !== '' && stored === undefined) throw new DomainError('not_found', 'There is no such item.');
     const base = stored ?? newSource('kind' in item ? item.kind : 'listing', now);
     const publications = id === '' ? new Map() : await readPublications(tx, integrationIds, [id]);
-    const events = id === '' ? new Map<string, LastEvent>() : await lastEvents(tx, settings, id);
     const source = { ...base, ...draft };
     // Units are edited as those that can be sold; what is held back stays held.
     if (draft.units !== undefined) source.units = draft.units + base.reservedUnits;
@@ -62,7 +56,6 @@ export async function previewItem(
         ...previewOn(channel, source, publication?.publishedAt ?? now, context, now),
         isOn: publication?.isOn ?? false,
         wasOn: publication !== null,
-        lastEvent: events.get(channel.integrationId) ?? null,
       };
     });
   });
@@ -107,20 +100,4 @@ function newSource(kind: 'listing' | 'part', now: Date): ItemSource {
     photos: [],
     promotions: [],
   };
-}
-
-/** A document's stamp is the time of the event that announced it, by which the event is found with an index. */
-async function lastEvents(
-  tx: Parameters<typeof readItems>[0],
-  settings: ChannelSettings[],
-  itemId: string,
-): Promise<Map<string, LastEvent>> {
-  const rows = await tx.query<LastEvent & { integrationId: string }>(sql`
-    select distinct on (d.integration_id) d.integration_id as "integrationId", e.id, e.type, e.created_at as "createdAt"
-    from channel_documents d
-    join events e on e.integration_id = d.integration_id and e.created_at = d.updated_at and not e.is_suppressed
-      and position(d.item_id in e.body) > 0
-    where d.integration_id = any(${settings.map((one) => one.integrationId)}::text[]) and d.item_id = ${itemId}
-    order by d.integration_id, e.id desc`);
-  return new Map(rows.map(({ integrationId, ...event }) => [integrationId, event]));
 }

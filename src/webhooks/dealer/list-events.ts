@@ -46,12 +46,32 @@ export type ListedEvent = {
 const ALL_TYPES: readonly string[] = Object.keys(EVENT_TYPES);
 
 export async function listDealerEvents(db: Database, filter: EventFilter, page: IdPage): Promise<ListedEvent[]> {
+  return await readFound(db, foundRows(filter, page));
+}
+
+/** The newest event of an object on each of these integrations, also one that was never sent. */
+export async function lastEventsOf(
+  db: Database,
+  integrationIds: readonly string[],
+  objectId: string,
+): Promise<ListedEvent[]> {
+  return await readFound(
+    db,
+    sql`
+    select own.integration_id, last.id from unnest(${[...integrationIds]}::text[]) as own (integration_id)
+    cross join lateral (
+      select e.id from events e where e.integration_id = own.integration_id and e.object_id = ${objectId}
+      order by e.id desc limit 1) last`,
+  );
+}
+
+async function readFound(db: Database, found: Sql): Promise<ListedEvent[]> {
   return await byIndex<ListedEvent>(
     db,
     sql`
     select e.integration_id as "integrationId", e.id, e.type, e.object_id as "objectId", e.created_at as "createdAt",
       ${REASON} as "unsentReason", sent.delivery
-    from (${foundRows(filter, page)}) page
+    from (${found}) page
     cross join lateral (
       select e.integration_id, e.id, e.type, e.object_id, e.created_at, e.unsent_reason, e.is_suppressed, e.has_delivery
       from events e where e.integration_id = page.integration_id and e.id = page.id limit 1) e

@@ -69,7 +69,7 @@ describe('the pages of deliveries and events', () => {
     await page.getByText('Failed, 500').first().waitFor();
     await page.getByText('the queue is full').first().waitFor();
     await page.getByText('Signature verified').first().waitFor();
-    const field = page.getByLabel('Compare with the X-SVC-Signature that your site received').first();
+    const field = page.getByLabel('Compare with the X-SVC-Signature that the website received').first();
     await field.fill(receiver.received.at(-1)?.signature ?? '');
     await page.getByText('The same: secret, time and bytes agree.').waitFor();
     await field.fill('t=1,v1=00');
@@ -91,7 +91,7 @@ describe('the pages of deliveries and events', () => {
     await page.getByText('Delivered, 204').waitFor();
     assert.ok((await page.getByText(/Failed, 500/).count()) >= 2, 'the failed attempts stay');
     await page.getByRole('link', { name: /^evt_/ }).click();
-    await page.getByText('What happened then').waitFor();
+    await page.getByText('What caused this event').waitFor();
     await page.getByRole('link', { name: /^dlv_/ }).waitFor();
     await assertAccessible(page, 'an event');
     assert.deepEqual(complaints, []);
@@ -105,6 +105,7 @@ describe('the pages of deliveries and events', () => {
     await page.getByText(/answered 410 Gone five times in a row/).waitFor();
     const [held = ''] = await queueEvents(site.world, dealer, 1);
     await page.getByText(/held, and sent when it is on again/).waitFor();
+    await page.getByRole('link', { name: 'Correct the webhook URL' }).waitFor();
     await assertAccessible(page, 'an endpoint that is off, on a phone');
     receiver.answerWith(200);
     await button(page, 'Turn on and resume').click();

@@ -47,7 +47,7 @@ describe('the page of an item', () => {
     await page.getByRole('textbox', { name: /^Price/ }).fill('5200');
     await page.getByRole('combobox', { name: 'Brand' }).fill('Omega');
     await page.getByLabel('Model').fill('Speedmaster');
-    await page.getByText('What your site would read').waitFor();
+    await page.getByText(/^What .* would read$/).waitFor();
     // Chosen before there is an item: it is uploaded with the save.
     await page.getByLabel('Photo files').setInputFiles([
       { name: 'front.jpg', mimeType: 'image/jpeg', buffer: await picture('#345') },

@@ -7,7 +7,7 @@ import { Facts } from '../integrations/integration-parts.tsx';
 import { Answer } from '../integrations/tabs/test-event.tsx';
 import { curlOf } from './curl.ts';
 import type { Attempt } from './delivery-queries.ts';
-import { plainError } from './plain-error.ts';
+import { plainError, shownError } from './plain-error.ts';
 
 type AttemptPanelProps = { attempt: Attempt; body: string; isOpen: boolean };
 
@@ -26,7 +26,7 @@ export function AttemptPanel({ attempt, body, isOpen }: AttemptPanelProps) {
         </Group>
       </summary>
       <Facts facts={factsOf(attempt)} />
-      <SignatureCheck attempt={attempt} />
+      {wasSent(attempt) ? <SignatureCheck attempt={attempt} /> : null}
       <CurlButton attempt={attempt} body={body} />
     </details>
   );
@@ -38,11 +38,23 @@ function resultOf({ response_code: code, error, is_success: isSuccess }: Attempt
 }
 
 function factsOf(attempt: Attempt): Parameters<typeof Facts>[0]['facts'] {
+  if (!wasSent(attempt)) return [['Address', attempt.url ?? 'Not recorded'], ...errorFactsOf(attempt.error ?? '')];
   const headers = Object.entries(attempt.headers);
   return [
     ['Address', attempt.url ?? 'Not recorded'],
     ...(attempt.error === null ? [] : errorFactsOf(attempt.error)),
-    ['Answer', attempt.response_body === null ? 'Empty' : <Answer key="answer" text={attempt.response_body} />],
+    [
+      'Answer',
+      attempt.response_body === null ? (
+        attempt.response_code === null ? (
+          'None'
+        ) : (
+          'Empty'
+        )
+      ) : (
+        <Answer key="answer" text={attempt.response_body} />
+      ),
+    ],
     [
       'Headers',
       headers.length === 0 ? (
@@ -56,7 +68,12 @@ function factsOf(attempt: Attempt): Parameters<typeof Facts>[0]['facts'] {
 
 function errorFactsOf(error: string): [string, string][] {
   const { advice } = plainError(error);
-  return [['Error', error], ...(advice === null ? [] : ([['What to do', advice]] as [string, string][]))];
+  return [['Error', shownError(error)], ...(advice === null ? [] : ([['What to do', advice]] as [string, string][]))];
+}
+
+/** Without a connection nothing left the service: neither headers nor a signature. */
+function wasSent({ response_code: code, error }: Attempt): boolean {
+  return code !== null || error === null || plainError(error).isSent !== false;
 }
 
 /** The signature as it was computed again, and whether the one that a receiver got is the same. */
@@ -79,7 +96,7 @@ function SignatureCheck({ attempt }: { attempt: Attempt }) {
       </Text>
       <TextInput
         size="xs"
-        label="Compare with the X-SVC-Signature that your site received"
+        label="Compare with the X-SVC-Signature that the website received"
         placeholder="t=…,v1=…"
         value={given}
         onChange={(event) => setGiven(event.currentTarget.value)}

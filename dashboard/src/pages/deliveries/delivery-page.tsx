@@ -1,8 +1,6 @@
-import { Alert, Group, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations/integrations.ts';
-import { formatDuration } from '../../format.ts';
 import { pathOfId, paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -12,10 +10,10 @@ import { Facts } from '../integrations/integration-parts.tsx';
 import { AttemptPanel } from './attempt-panel.tsx';
 import { DeliveryStatus } from './delivery-parts.tsx';
 import { type Delivery, deliveryQuery } from './delivery-queries.ts';
-import { plainError } from './plain-error.ts';
+import { DeliverySummary } from './delivery-summary.tsx';
 import { ReplayButton } from './replay-buttons.tsx';
-import { SignedBytes } from './signed-bytes.tsx';
-import { TurnOnButton } from './stopped-endpoints.tsx';
+import { SignedBody } from './signed-body.tsx';
+import { StoppedAlert } from './stopped-alert.tsx';
 
 /** One delivery: why it stands as it does, every attempt that failed and the last one, and the bytes that are signed. */
 export function DeliveryPage() {
@@ -26,9 +24,13 @@ export function DeliveryPage() {
       <Stack maw={900} gap="md">
         <Group gap="md">
           <DeliveryStatus status={delivery.status} />
-          <Text size="sm">{summaryOf(delivery)}</Text>
+          <Text size="sm">
+            <DeliverySummary delivery={delivery} name={delivery.integration_name} />
+          </Text>
         </Group>
-        <Stopped delivery={delivery} />
+        {delivery.status === 'succeeded' ? null : (
+          <StoppedAlert integrationId={delivery.integration_id} name={delivery.integration_name} stop={delivery} />
+        )}
         <Facts facts={factsOf(delivery)} />
         <Title order={2} size="h4">
           Attempts
@@ -42,47 +44,9 @@ export function DeliveryPage() {
             isOpen={index === 0}
           />
         ))}
-        <SignedBytes body={delivery.body} />
+        <SignedBody body={delivery.body} />
       </Stack>
     </Page>
-  );
-}
-
-/** The state in one sentence: what happened last, and what happens next. */
-function summaryOf(delivery: Delivery) {
-  const { status, attempts, delay_ms: delayMs, next_attempt_at: next, response_code: code, error } = delivery;
-  const tries = attempts === 1 ? 'once' : `${attempts} times`;
-  const answer =
-    code === null ? (error === null ? 'nothing answered' : plainError(error).sentence) : `your site answered ${code}`;
-  if (status === 'succeeded') return `Arrived after ${formatDuration(delayMs ?? 0)}.`;
-  if (status === 'dead_letter') return `Tried ${tries}, then given up: ${answer}. Replay it when your site is ready.`;
-  if (status === 'held') return 'Held until webhooks are on again.';
-  if (status === 'pending') return 'Waits to be sent.';
-  return (
-    <>
-      Tried {tries}: {answer}.{' '}
-      {next === null ? (
-        'It is tried again now.'
-      ) : (
-        <>
-          Next try <Time at={next} />.
-        </>
-      )}
-    </>
-  );
-}
-
-function Stopped({ delivery }: { delivery: Delivery }) {
-  const { stop_reasons: reasons, status, integration_id: id, integration_name: name } = delivery;
-  if (reasons.length === 0 || status === 'succeeded') return null;
-  const isOff = reasons.some((reason) => reason === 'gone' || reason === 'webhooks_off');
-  return (
-    <Alert color="brass" title={`Nothing is sent to ${name}`} role="status">
-      <Text size="sm" mb={isOff ? 'xs' : 0}>
-        {reasons.map((reason) => STOP_REASON_LABELS[reason]).join(' ')}
-      </Text>
-      {isOff ? <TurnOnButton integrationId={id} /> : null}
-    </Alert>
   );
 }
 

@@ -10,7 +10,7 @@ import { Thumbnail } from '../../ui/thumbnail.tsx';
 import type { DeliveryRow } from './delivery-queries.ts';
 import { plainError } from './plain-error.ts';
 
-const TONES: Record<DeliveryStatusName, Tone> = {
+export const DELIVERY_TONES: Record<DeliveryStatusName, Tone> = {
   pending: 'busy',
   failed: 'warn',
   held: 'off',
@@ -19,7 +19,7 @@ const TONES: Record<DeliveryStatusName, Tone> = {
 };
 
 export function DeliveryStatus({ status }: { status: DeliveryStatusName }) {
-  return <Status tone={TONES[status]}>{DELIVERY_STATUS_LABELS[status]}</Status>;
+  return <Status tone={DELIVERY_TONES[status]}>{DELIVERY_STATUS_LABELS[status]}</Status>;
 }
 
 /** What an event is about: a photo and a title, or the number of an order. */

@@ -11,7 +11,9 @@ import { Page } from '../../ui/page/page.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { withCode } from '../../ui/with-code.tsx';
-import { SignedBytes } from '../deliveries/signed-bytes.tsx';
+import { DeliverySummary } from '../deliveries/delivery-summary.tsx';
+import { SignedBody } from '../deliveries/signed-body.tsx';
+import { StoppedAlert } from '../deliveries/stopped-alert.tsx';
 import { Facts } from '../integrations/integration-parts.tsx';
 import { EventOutcome } from './event-outcome.tsx';
 import { type EventDetails, eventQuery } from './event-queries.ts';
@@ -25,11 +27,19 @@ export function EventPage() {
       <Stack maw={900} gap="md">
         <Group gap="md">
           <EventOutcome event={event} />
+          {event.delivery === null ? null : (
+            <Text size="sm">
+              <DeliverySummary delivery={event.delivery} name={event.integration_name} />
+            </Text>
+          )}
         </Group>
         <Unsent event={event} />
+        {event.delivery === null || event.delivery.status === 'succeeded' ? null : (
+          <StoppedAlert integrationId={event.integration_id} name={event.integration_name} stop={event} />
+        )}
         <Facts facts={factsOf(event)} />
         <Cause event={event} />
-        <SignedBytes body={event.body} />
+        <SignedBody body={event.body} />
       </Stack>
     </Page>
   );
@@ -92,7 +102,7 @@ function Cause({ event }: { event: EventDetails }) {
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
-        What happened then
+        What caused this event
       </Title>
       {changes.map((change) => (
         <Text size="sm" key={change.id}>

@@ -11,5 +11,5 @@ export function eventsQuery(query: Record<string, string>) {
 export const eventChoicesQuery = read('GET /events/choices', {}, ['integration']);
 
 export function eventQuery(id: string) {
-  return read('GET /events/{event_id}', { params: { event_id: id } }, ['event', 'delivery']);
+  return read('GET /events/{event_id}', { params: { event_id: id } }, ['event', 'delivery', 'integration']);
 }

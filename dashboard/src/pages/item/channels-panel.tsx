@@ -9,6 +9,7 @@ import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useUndo } from '../audit/undo.ts';
 import type { ItemChannel } from './item-queries.ts';
+import { LastEventOutcome } from './last-event-outcome.tsx';
 
 type ChannelsPanelProps = {
   /** Null before the item is saved: then there is nothing to switch on yet. */
@@ -68,20 +69,23 @@ export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: Channels
           )}
           {channel.is_on || itemId === null ? null : (
             <Text size="sm" c="dimmed">
-              Not on this channel: the site can’t read it and is not told of changes.
+              Not on this channel: {channel.name} can’t read it and is not told of changes.
             </Text>
           )}
           {channel.last_event === null || itemId === null ? null : (
             <Text size="xs" c="dimmed">
               Last event: <TextLink to={paths.event(channel.last_event.id)}>{channel.last_event.type}</TextLink>{' '}
-              <Time at={channel.last_event.created_at} />.{' '}
+              <Time at={channel.last_event.created_at} />{' '}
+              <LastEventOutcome event={channel.last_event} stopReasons={channel.stop_reasons} />{' '}
               <TextLink to={paths.events()} search={{ object_id: itemId, integration_id: channel.integration_id }}>
                 All events
               </TextLink>
             </Text>
           )}
           <details>
-            <summary>{channel.is_on && !isDraft ? 'What your site reads' : 'What your site would read'}</summary>
+            <summary>
+              {channel.is_on && !isDraft ? `What ${channel.name} reads` : `What ${channel.name} would read`}
+            </summary>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
             <section aria-label={`JSON on ${channel.name}`} className="item-json" tabIndex={0}>
               <Code block>{JSON.stringify(channel.document, null, 2)}</Code>

@@ -5,9 +5,11 @@ import type { ReactNode } from 'react';
 import { AUDIT_ACTION_LABELS } from '../../../../src/contract/audit-actions.ts';
 import { paths } from '../../paths.ts';
 import { ErrorState } from '../../ui/page/states.tsx';
-import { Status, type Tone } from '../../ui/status.tsx';
+import { Status } from '../../ui/status.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
+import { DELIVERY_TONES } from '../deliveries/delivery-parts.tsx';
+import { plainError } from '../deliveries/plain-error.ts';
 import { type TimelineEntry, timelineQuery } from './order-queries.ts';
 
 /** What happened to the order, newest first: who did what, which event the site got, and which request began it. */
@@ -28,7 +30,7 @@ export function Timeline({ orderId, channelName }: { orderId: string; channelNam
         <ol className="timeline">
           {data.entries.map((entry) => (
             <li key={keyOf(entry)} data-kind={entry.kind}>
-              <Entry entry={entry} channelName={channelName ?? 'The site'} />
+              <Entry entry={entry} channelName={channelName ?? 'the website'} />
             </li>
           ))}
         </ol>
@@ -53,7 +55,7 @@ function Entry({ entry, channelName }: { entry: TimelineEntry; channelName: stri
           {entry.reason === null ? null : <Text size="sm">“{entry.reason}”</Text>}
           {entry.what === 'cancelled' ? (
             <Text size="sm" c="dimmed">
-              No event: a site gets no webhook of what it did itself.
+              No webhook: {channelName} cancelled it itself and is not told of its own changes.
             </Text>
           ) : null}
           {entry.request_id === null ? null : (
@@ -119,21 +121,13 @@ function Happening({ at, what, who, children }: HappeningProps) {
 type EventEntry = Extract<TimelineEntry, { kind: 'event' }>;
 type Delivery = NonNullable<EventEntry['delivery']>;
 
-const TONES: Record<Delivery['status'], Tone> = {
-  succeeded: 'good',
-  pending: 'busy',
-  failed: 'warn',
-  held: 'off',
-  dead_letter: 'bad',
-};
-
 function DeliveryState({ entry }: { entry: EventEntry }) {
   const { delivery } = entry;
   if (delivery === null) {
     return (
       <Text size="sm" c="dimmed">
         {entry.is_suppressed
-          ? 'Not sent: the site did this itself.'
+          ? 'Not sent: the website did this itself.'
           : 'Not sent: the channel has no webhook URL, or does not subscribe to it.'}{' '}
         <TextLink to={paths.event(entry.event_id)}>See why</TextLink>
       </Text>
@@ -141,7 +135,7 @@ function DeliveryState({ entry }: { entry: EventEntry }) {
   }
   return (
     <div className="timeline-delivery">
-      <Status tone={TONES[delivery.status]}>{deliveryText(delivery)}</Status>
+      <Status tone={DELIVERY_TONES[delivery.status]}>{deliveryText(delivery)}</Status>
       {delivery.status === 'failed' && delivery.due_at !== null ? (
         <Text size="sm" c="dimmed">
           Next attempt <Time at={delivery.due_at} />
@@ -155,7 +149,8 @@ function DeliveryState({ entry }: { entry: EventEntry }) {
 }
 
 function deliveryText({ status, attempts, last_response_code: code, last_error: error }: Delivery): string {
-  const answer = code === null ? (error ?? '') : `answered ${code}`;
+  const answer =
+    code === null ? (error === null ? 'nothing answered' : plainError(error).sentence) : `answered ${code}`;
   const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   switch (status) {
     case 'succeeded':

@@ -11,7 +11,7 @@ import {
   UNSENT_REASON_LABELS,
   type UnsentReason,
 } from './delivery-labels.ts';
-import { STOP_REASON_LABELS } from './integrations.ts';
+import { endpointStop } from './integrations.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const OptionalText = nullable(Type.String());
@@ -77,9 +77,7 @@ export const DeliveryPage = Type.Object(
     finished_at: nullable(Time),
     attempts_log: Type.Array(Attempt, { description: 'Every failed attempt and the last one, newest first.' }),
     can_replay: Type.Boolean(),
-    stop_reasons: Type.Array(oneOf(Object.keys(STOP_REASON_LABELS) as (keyof typeof STOP_REASON_LABELS)[]), {
-      description: 'Why nothing is sent to the integration now.',
-    }),
+    ...endpointStop,
   },
   { $id: 'DeliveryPage' },
 );
@@ -137,7 +135,7 @@ export const deliveryOperations = {
           name: Type.String(),
           url: OptionalText,
           is_enabled: Type.Boolean(),
-          stop_reasons: DeliveryPage.properties.stop_reasons,
+          ...endpointStop,
           held: Count,
         }),
       ),

@@ -4,10 +4,20 @@ import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { timeFilters } from '../orders/orders.ts';
 import { NamedIntegration, nullable, oneOf } from '../schema-parts.ts';
-import { DeliveryStatus, EventObject, EventTypeName, UnsentReasonName } from './deliveries.ts';
+import { DeliveryRow, DeliveryStatus, EventObject, EventTypeName, UnsentReasonName } from './deliveries.ts';
 import { EVENT_OUTCOME_LABELS, type EventOutcome } from './delivery-labels.ts';
+import { endpointStop } from './integrations.ts';
 
 const Time = Type.String({ format: 'date-time' });
+
+/** What became of an event. */
+export const eventOutcome = {
+  unsent_reason: nullable(UnsentReasonName, 'Null if it was sent, or is on its way.'),
+  delivery: nullable(
+    Type.Object({ id: Type.String(), status: DeliveryStatus, attempts: Type.Integer() }),
+    'Null if it was never to be sent.',
+  ),
+};
 
 export const EventRow = Type.Object(
   {
@@ -15,11 +25,7 @@ export const EventRow = Type.Object(
     type: Type.String(),
     object: nullable(EventObject),
     integration_id: Type.String(),
-    unsent_reason: nullable(UnsentReasonName, 'Null if it was sent, or is on its way.'),
-    delivery: nullable(
-      Type.Object({ id: Type.String(), status: DeliveryStatus, attempts: Type.Integer() }),
-      'Null if it was never to be sent.',
-    ),
+    ...eventOutcome,
     created_at: Time,
   },
   { $id: 'EventRow' },
@@ -29,6 +35,8 @@ export type EventRow = Static<typeof EventRow>;
 export const EventPage = Type.Object(
   {
     ...EventRow.properties,
+    delivery: nullable(DeliveryRow, 'Null if it was never to be sent.'),
+    ...endpointStop,
     integration_name: Type.String(),
     body: Type.String(),
     cause: Type.Object(

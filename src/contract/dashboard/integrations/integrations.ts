@@ -20,7 +20,7 @@ export const IMAGE_FORMAT_LABELS = { original: 'As uploaded', jpeg: 'JPEG', webp
 /** Why webhooks are not sent. */
 export const STOP_REASON_LABELS = {
   no_url: 'There is no webhook URL yet.',
-  gone: 'Your site answered 410 Gone five times in a row, so webhooks were switched off.',
+  gone: 'The website answered 410 Gone five times in a row, so webhooks were switched off.',
   webhooks_off: 'Webhooks are switched off.',
   integration_disabled: 'The integration is disabled.',
   no_organization: 'The integration belongs to no dealer.',
@@ -42,6 +42,24 @@ function oneOf<Labels extends Record<string, string>>(labels: Labels) {
 const Timestamp = Type.String({ format: 'date-time' });
 const MaybeTime = Type.Union([Timestamp, Type.Null()]);
 const MaybeText = Type.Union([Type.String(), Type.Null()]);
+/** When the webhooks or the integration were switched off, and by whom. */
+export const SwitchedOff = Type.Object({
+  at: Timestamp,
+  by: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null if the service did it, after the website had answered 410 Gone.',
+  }),
+});
+
+/** Why nothing is sent to an integration now. */
+export const endpointStop = {
+  stop_reasons: Type.Array(oneOf(STOP_REASON_LABELS), {
+    description: 'Why nothing is sent to the integration now.',
+  }),
+  switched_off: Type.Union([SwitchedOff, Type.Null()], {
+    description: 'Null if nobody switched it off, or the audit log has forgotten it.',
+  }),
+};
+
 const Currency = Type.String({ minLength: 3, maxLength: 3 });
 const Name = Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT });
 
@@ -49,7 +67,7 @@ const Webhook = Type.Object({
   url: MaybeText,
   is_enabled: Type.Boolean(),
   is_sending: Type.Boolean(),
-  stop_reasons: Type.Array(oneOf(STOP_REASON_LABELS)),
+  ...endpointStop,
   subscribed_events: Type.Array(Type.String()),
   last_success_at: MaybeTime,
   last_failure_at: MaybeTime,

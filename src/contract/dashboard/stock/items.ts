@@ -11,6 +11,8 @@ import {
   UNITS_LIMIT,
 } from '../../limits.ts';
 import { OneOf } from '../../resources/common.ts';
+import { eventOutcome } from '../integrations/events.ts';
+import { endpointStop } from '../integrations/integrations.ts';
 import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { AuditId } from '../organization/audit.ts';
@@ -72,7 +74,11 @@ const ItemChannel = Type.Object(
     document: Type.Record(Type.String(), Type.Unknown(), {
       description: 'What the site reads, or would read if the item were on the channel.',
     }),
-    last_event: nullable(Type.Object({ id: Type.String(), type: Type.String(), created_at: Time })),
+    last_event: nullable(
+      Type.Object({ id: Type.String(), type: Type.String(), created_at: Time, ...eventOutcome }),
+      'The newest event of the item on the channel, also one that was not sent.',
+    ),
+    stop_reasons: endpointStop.stop_reasons,
   },
   { $id: 'ItemChannel' },
 );

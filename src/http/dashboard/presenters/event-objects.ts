@@ -6,6 +6,7 @@ import type { ChannelName } from '../../../dealers/integrations/integrations.ts'
 import { findStock } from '../../../inventory/lists/find-stock.ts';
 import { summariesOf } from '../../../inventory/lists/item-summaries.ts';
 import { findOrders, numbersOfOrders } from '../../../sales/orders/find-orders.ts';
+import type { ListedEvent } from '../../../webhooks/dealer/list-events.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
 import { photoUrl } from './photo-urls.ts';
 
@@ -62,4 +63,11 @@ export async function searchObjects(
     findOrders(db, integrationIds, text, FOUND_LIMIT),
   ]);
   return { objectIds: [...orders, ...items].map(({ id }) => id) };
+}
+
+export function presentOutcome({ unsentReason, delivery }: Pick<ListedEvent, 'unsentReason' | 'delivery'>) {
+  return {
+    unsent_reason: unsentReason,
+    delivery: delivery === null ? null : { id: delivery.id, status: delivery.status, attempts: delivery.attempts },
+  };
 }

@@ -15,11 +15,16 @@ import type { DealerIntegration } from '../../../dealers/integrations/integratio
 import type { DeletedTestData } from '../../../sales/test-mode/test-data.ts';
 import type { DeliveryDetail } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import type { EndpointStatus, SecretState } from '../../../webhooks/endpoints/endpoint-status.ts';
+import type { presentStop } from './endpoint-stop.ts';
 import { photoUrl } from './photo-urls.ts';
 
 type Operations = typeof integrationOperations;
 
-export function presentSummary(integration: DealerIntegration, endpoint: EndpointStatus | undefined) {
+export function presentSummary(
+  integration: DealerIntegration,
+  endpoint: EndpointStatus | undefined,
+  stop: Awaited<ReturnType<typeof presentStop>>,
+) {
   return {
     id: integration.id,
     name: integration.name,
@@ -34,7 +39,7 @@ export function presentSummary(integration: DealerIntegration, endpoint: Endpoin
       url: endpoint?.url ?? null,
       is_enabled: endpoint?.isEnabled ?? false,
       is_sending: endpoint?.isSending ?? false,
-      stop_reasons: endpoint?.stopReasons ?? [],
+      ...stop,
       subscribed_events: endpoint?.subscribedEvents ?? [],
       last_success_at: endpoint?.lastSuccessAt?.toISOString() ?? null,
       last_failure_at: endpoint?.lastFailureAt?.toISOString() ?? null,
@@ -50,6 +55,7 @@ export function presentDeletion({ id, name, done, total, error, createdAt }: Del
 type Detail = {
   integration: DealerIntegration;
   endpoint: EndpointStatus | undefined;
+  stop: Awaited<ReturnType<typeof presentStop>>;
   secrets: SecretState[];
   rate: { limit: number; used: number };
   testData: DeletedTestData;
@@ -57,9 +63,9 @@ type Detail = {
 };
 
 export function presentDetail(detail: Detail): Static<typeof IntegrationDetail> {
-  const { integration, endpoint, secrets, rate, testData, jobs } = detail;
+  const { integration, endpoint, stop, secrets, rate, testData, jobs } = detail;
   return {
-    ...presentSummary(integration, endpoint),
+    ...presentSummary(integration, endpoint, stop),
     presentation: {
       currency: integration.currency,
       markup_basis_points: integration.markupBasisPoints,

@@ -8,8 +8,11 @@ import { listBrands } from '../../../inventory/lists/stock-list.ts';
 import { listLocations } from '../../../inventory/locations.ts';
 import { unitsReservedByClients } from '../../../inventory/units/item-reservations.ts';
 import { type HoldingOrder, ordersHolding, salesOf } from '../../../sales/item-sales.ts';
+import { type ListedEvent, lastEventsOf } from '../../../webhooks/dealer/list-events.ts';
+import { readEndpointStatuses } from '../../../webhooks/endpoints/endpoint-status.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
 import { seesCost } from './cost-access.ts';
+import { presentOutcome } from './event-objects.ts';
 
 /** Everything that the page of an item shows. */
 export async function readItemPage(context: DashboardContext, user: SignedIn, itemId: string): Promise<ItemPage> {
@@ -90,15 +93,28 @@ export async function presentChannels(
 ): Promise<ItemChannel[]> {
   const channels = await listChannels(context.db, organizationId);
   const ids = channels.map(({ id }) => id);
-  const previews = await previewItem(context.channel, organizationId, ids, item, draft);
+  const [previews, events, endpoints] = await Promise.all([
+    previewItem(context.channel, organizationId, ids, item, draft),
+    'id' in item ? lastEventsOf(context.db, ids, item.id) : [],
+    readEndpointStatuses(context.db, ids),
+  ]);
   const byId = new Map(previews.map((preview) => [preview.integrationId, preview]));
+  const eventOf = new Map(events.map((event) => [event.integrationId, event]));
+  const endpointOf = new Map(endpoints.map((endpoint) => [endpoint.integrationId, endpoint]));
   return channels.flatMap(({ id, name, isTestMode }) => {
     const preview = byId.get(id);
-    return preview === undefined ? [] : [{ ...presentPreview(preview), name, is_test_mode: isTestMode }];
+    if (preview === undefined) return [];
+    return {
+      ...presentPreview(preview),
+      name,
+      is_test_mode: isTestMode,
+      last_event: presentLastEvent(eventOf.get(id)),
+      stop_reasons: endpointOf.get(id)?.stopReasons ?? [],
+    };
   });
 }
 
-function presentPreview({ integrationId, isOn, wasOn, price, promotionPrice, document, lastEvent }: ChannelPreview) {
+function presentPreview({ integrationId, isOn, wasOn, price, promotionPrice, document }: ChannelPreview) {
   return {
     integration_id: integrationId,
     is_on: isOn,
@@ -106,11 +122,12 @@ function presentPreview({ integrationId, isOn, wasOn, price, promotionPrice, doc
     price: price === null ? null : presentSteps(price),
     promotion_price: promotionPrice === null ? null : presentSteps(promotionPrice),
     document,
-    last_event:
-      lastEvent === null
-        ? null
-        : { id: lastEvent.id, type: lastEvent.type, created_at: lastEvent.createdAt.toISOString() },
   };
+}
+
+function presentLastEvent(event: ListedEvent | undefined): ItemChannel['last_event'] {
+  if (event === undefined) return null;
+  return { id: event.id, type: event.type, created_at: event.createdAt.toISOString(), ...presentOutcome(event) };
 }
 
 function presentSteps({ from, rate, converted, markupBasisPoints, markedUp, rounding, price, currency }: PriceSteps) {

@@ -1,12 +1,12 @@
 import { Alert, Select, Stack, Switch, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { STOP_REASON_LABELS } from '../../../../../src/contract/dashboard/integrations/integrations.ts';
 import { useOperation } from '../../../api/queries.ts';
 import { formatTime } from '../../../format.ts';
 import { useOwnerOnlyReason } from '../../../shell/session/session.ts';
 import { Confirm } from '../../../ui/feedback/confirm.tsx';
 import { toastUndo } from '../../../ui/feedback/undo-toast.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { StopSentences } from '../../deliveries/stopped-alert.tsx';
 import { Facts, refreshIntegration } from '../integration-parts.tsx';
 import type { Integration } from '../integration-queries.ts';
 import { ReasonButton } from '../reason-button.tsx';
@@ -32,8 +32,11 @@ export function WebhooksTab({ integration }: { integration: Integration }) {
     <Stack gap="xl" maw={760}>
       {webhook.url === null || webhook.stop_reasons.length === 0 ? null : (
         <Alert color="brass" title="No webhooks are sent now" role="status">
-          {webhook.stop_reasons.map((stop) => STOP_REASON_LABELS[stop]).join(' ')} What happens meanwhile is held and
-          sent later: nothing is lost.
+          <StopSentences name={integration.name} stop={webhook} />{' '}
+          {webhook.stop_reasons.includes('gone')
+            ? 'Correct the URL below, then switch on “Send webhooks”.'
+            : null}{' '}
+          What happens meanwhile is held and sent later: nothing is lost.
         </Alert>
       )}
       <UrlForm integrationId={id} url={webhook.url} reason={reason} onSecret={setSecret} />

@@ -158,5 +158,48 @@ describe('deliveries and events in the dashboard', () => {
     assert.deepEqual(await requestIds(), [order.headers['x-request-id']]);
     const { unsent } = await get(`/deliveries/choices?object_id=${itemId}&code=5xx`);
     assert.deepEqual([unsent.echo.value, unsent.no_url.value, unsent.not_subscribed.value], [1, 0, 0]);
+    const onShop = await channelOf(itemId, shop);
+    assert.deepEqual([onShop.last_event.id, onShop.last_event.unsent_reason], [echo.id, 'echo']);
+  });
+
+  const channelOf = async (itemId: string, shop: Shop) =>
+    (await get(`/items/${itemId}`)).channels.find(
+      (one: { integration_id: string }) => one.integration_id === shop.integrationId,
+    );
+
+  it('an item and an event say what became of the webhook, and who switched webhooks off', async () => {
+    const shop = await shopOf();
+    const receiver = await world.connect(shop);
+    const itemId = await createItem(world.channel, COMMAND_LINE, staff.organizationId, watch());
+    await setPublished(world.channel, COMMAND_LINE, staff.organizationId, shop.integrationId, [itemId], true);
+    await receiver.until(1);
+    await until(async () => (await channelOf(itemId, shop)).last_event?.delivery?.status === 'succeeded');
+    assert.deepEqual((await channelOf(itemId, shop)).stop_reasons, []);
+
+    const switchTo = (isEnabled: boolean) =>
+      staff.call('PUT', `/integrations/${shop.integrationId}/webhook/enabled`, { is_enabled: isEnabled });
+    assert.equal((await switchTo(false)).status, 204);
+    await setPublished(world.channel, COMMAND_LINE, staff.organizationId, shop.integrationId, [itemId], false);
+    const held = await channelOf(itemId, shop);
+    assert.deepEqual(
+      [held.last_event.type, held.last_event.delivery.status, held.stop_reasons],
+      ['listing.unpublished', 'held', ['webhooks_off']],
+    );
+    const event = await get(`/events/${held.last_event.id}`);
+    assert.deepEqual([event.delivery.status, event.delivery.attempts, event.delivery.error], ['held', 0, null]);
+    const [entry] = (await get(`/audit?object_id=${shop.integrationId}&action=webhooks.enabled_changed`)).data;
+    const switchedOff = { at: entry.at, by: entry.actor.name };
+    const { webhook } = await get(`/integrations/${shop.integrationId}`);
+    const { integrations } = await get('/deliveries/choices');
+    for (const shown of [
+      event,
+      await get(`/deliveries/${event.delivery.id}`),
+      webhook,
+      integrations.find((one: { integration_id: string }) => one.integration_id === shop.integrationId),
+    ]) {
+      assert.deepEqual([shown.stop_reasons, shown.switched_off], [['webhooks_off'], switchedOff]);
+    }
+    await switchTo(true);
+    assert.equal((await get(`/events/${event.id}`)).switched_off, null);
   });
 });

@@ -1,5 +1,4 @@
 import {
-  type DeliveryRow,
   type deliveryOperations,
   REPLAY_AT_ONCE_LIMIT,
 } from '../../../../contract/dashboard/integrations/deliveries.ts';
@@ -37,6 +36,8 @@ import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { deliveryFilterOf, idPageOf, idsFrom } from '../../lists/delivery-filters.ts';
 import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { presentDelivery } from '../../presenters/delivery-presenters.ts';
+import { presentStop } from '../../presenters/endpoint-stop.ts';
 import { nameOf, objectsOf } from '../../presenters/event-objects.ts';
 
 /** Deliveries have one order. */
@@ -55,7 +56,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     const objects = rows.map(({ objectId }) => objectId);
     const objectOf = await objectsOf(context, user, channels, objects);
     return {
-      data: rows.map((row) => presentRow(row, objectOf(row.objectId))),
+      data: rows.map((row) => presentDelivery(row, objectOf(row.objectId))),
       ...cursors,
       count: presentCount(count),
     };
@@ -83,13 +84,13 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     const statuses: [string, ReturnType<typeof presentCount>][] = [];
     for (const status of STATUSES) statuses.push([status, await countOf(context, { ...filter, statuses: [status] })]);
     const endpoints = await readEndpointStatuses(db, integrationIds);
-    const integrations = endpoints.map(async ({ integrationId, url, isEnabled, stopReasons }) => ({
-      integration_id: integrationId,
-      name: nameOf(channels, integrationId) ?? '',
-      url,
-      is_enabled: isEnabled,
-      stop_reasons: stopReasons,
-      held: await countOf(context, { ...EVERY_DELIVERY, integrationIds: [integrationId], statuses: ['held'] }),
+    const integrations = endpoints.map(async (endpoint) => ({
+      integration_id: endpoint.integrationId,
+      name: nameOf(channels, endpoint.integrationId) ?? '',
+      url: endpoint.url,
+      is_enabled: endpoint.isEnabled,
+      ...(await presentStop(db, user.organizationId, endpoint)),
+      held: await countOf(context, { ...EVERY_DELIVERY, integrationIds: [endpoint.integrationId], statuses: ['held'] }),
     }));
     const replays = await listRunningReplays(db, integrationIds);
     return {
@@ -259,26 +260,6 @@ function whyNotNow({ status, isInFlight }: Pick<DeliverySummary, 'status' | 'isI
   return status === 'held' ? 'is held, and sent as soon as webhooks are on again.' : 'waits to be sent already.';
 }
 
-function presentRow(row: ListedDelivery, object: DeliveryRow['object']): DeliveryRow {
-  const { createdAt, finishedAt } = row;
-  return {
-    id: row.id,
-    event_id: row.eventId,
-    type: row.type,
-    object,
-    integration_id: row.integrationId,
-    status: row.status,
-    is_in_flight: row.isInFlight,
-    attempts: row.attempts,
-    response_code: row.lastResponseCode,
-    error: row.lastError,
-    // A stamp can be ahead of the time by some milliseconds.
-    delay_ms: finishedAt === null ? null : Math.max(0, finishedAt.getTime() - createdAt.getTime()),
-    next_attempt_at: row.dueAt?.toISOString() ?? null,
-    created_at: createdAt.toISOString(),
-  };
-}
-
 async function presentPage(
   context: DashboardContext,
   user: SignedIn,
@@ -291,14 +272,14 @@ async function presentPage(
   ]);
   const row = { ...delivery, integrationId, objectId: event.objectId, finishedAt };
   return {
-    ...presentRow(row, objectOf(event.objectId)),
+    ...presentDelivery(row, objectOf(event.objectId)),
     integration_name: nameOf(channels, integrationId) ?? '',
     event_created_at: event.createdAt.toISOString(),
     body: event.body,
     finished_at: finishedAt?.toISOString() ?? null,
     attempts_log: attempts.map(presentAttempt),
     can_replay: canReplay(delivery),
-    stop_reasons: endpoint?.stopReasons ?? [],
+    ...(await presentStop(context.db, user.organizationId, endpoint)),
   };
 }
 

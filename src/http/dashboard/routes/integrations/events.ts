@@ -6,6 +6,7 @@ import { isId } from '../../../../contract/ids.ts';
 import { type ChannelName, listChannels } from '../../../../dealers/integrations/integrations.ts';
 import { namesOfPeople } from '../../../../dealers/people-names.ts';
 import { numbersOfOrders } from '../../../../sales/orders/find-orders.ts';
+import { EVERY_DELIVERY, listDealerDeliveries } from '../../../../webhooks/dealer/list-deliveries.ts';
 import {
   countDealerEvents,
   EVERY_EVENT,
@@ -13,13 +14,16 @@ import {
   type ListedEvent,
   listDealerEvents,
 } from '../../../../webhooks/dealer/list-events.ts';
+import { readEndpointStatuses } from '../../../../webhooks/endpoints/endpoint-status.ts';
 import { readEventPiece } from '../../../../webhooks/event-log.ts';
 import { findWritesAt } from '../../../logging/api-requests.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { bothObjects, idPageOf, idsFrom, integrationsOf } from '../../lists/delivery-filters.ts';
 import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
-import { nameOf, objectsOf, searchObjects } from '../../presenters/event-objects.ts';
+import { presentDelivery } from '../../presenters/delivery-presenters.ts';
+import { presentStop } from '../../presenters/endpoint-stop.ts';
+import { nameOf, objectsOf, presentOutcome, searchObjects } from '../../presenters/event-objects.ts';
 import { timesOf } from '../../presenters/order-presenters.ts';
 
 /** Events have one order. */
@@ -74,12 +78,18 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
     const channels = await listChannels(context.db, user.organizationId);
     const event = isId('event', params.event_id) ? await findEvent(context, channels, params.event_id) : null;
     if (event === null) throw new DomainError('not_found', 'There is no such event.');
-    const [objectOf, cause] = await Promise.all([
+    const [objectOf, cause, deliveries, [endpoint]] = await Promise.all([
       objectsOf(context, user, channels, [event.objectId]),
       causeOf(context, user, channels, event),
+      deliveriesOf(context, event),
+      readEndpointStatuses(context.db, [event.integrationId]),
     ]);
+    const object = objectOf(event.objectId);
+    const [delivery] = deliveries;
     return {
-      ...presentRow(event, objectOf(event.objectId)),
+      ...presentRow(event, object),
+      delivery: delivery === undefined ? null : presentDelivery(delivery, object),
+      ...(await presentStop(context.db, user.organizationId, endpoint)),
       integration_name: nameOf(channels, event.integrationId) ?? '',
       body: event.body,
       cause,
@@ -141,6 +151,12 @@ async function findEvent(
   return { ...event, body: piece?.body ?? '' };
 }
 
+async function deliveriesOf({ db }: DashboardContext, { integrationId, delivery }: ListedEvent) {
+  if (delivery === null) return [];
+  const filter = { ...EVERY_DELIVERY, integrationIds: [integrationId], deliveryIds: [delivery.id] };
+  return await listDealerDeliveries(db, filter, { from: null, limit: 1 });
+}
+
 /** What people did to the object at that time, and the website's request: of the order, or else at that moment. */
 async function causeOf(
   { db }: DashboardContext,
@@ -181,14 +197,12 @@ async function causeOf(
 }
 
 function presentRow(row: ListedEvent, object: EventRow['object']): EventRow {
-  const { delivery } = row;
   return {
     id: row.id,
     type: row.type,
     object,
     integration_id: row.integrationId,
-    unsent_reason: row.unsentReason,
-    delivery: delivery === null ? null : { id: delivery.id, status: delivery.status, attempts: delivery.attempts },
+    ...presentOutcome(row),
     created_at: row.createdAt.toISOString(),
   };
 }

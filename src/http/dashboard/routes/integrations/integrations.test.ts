@@ -189,6 +189,7 @@ describe('the integrations in the dashboard', () => {
     }
     await until(async () => !(await read()).webhook.is_enabled);
     assert.deepEqual((await read()).webhook.stop_reasons, ['gone']);
+    assert.equal((await read()).webhook.switched_off.by, null, 'the service did it');
     assert.equal(await badge(), before + 1);
     receiver.answerWith(200);
     await staff.call('PUT', at('/webhook/enabled'), { is_enabled: true });

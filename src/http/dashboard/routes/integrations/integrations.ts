@@ -27,6 +27,7 @@ import { readEndpointStatuses, readSecrets } from '../../../../webhooks/endpoint
 import { rotateSecret } from '../../../../webhooks/endpoints/signing-secrets.ts';
 import { checkEndpoint } from '../../../../webhooks/sending/check-endpoint.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { presentStop } from '../../presenters/endpoint-stop.ts';
 import {
   presentDeletion,
   presentDelivery,
@@ -51,8 +52,12 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
       integrations.map(({ id }) => id),
     );
     const endpointOf = new Map(endpoints.map((endpoint) => [endpoint.integrationId, endpoint]));
+    const data = integrations.map(async (one) => {
+      const endpoint = endpointOf.get(one.id);
+      return presentSummary(one, endpoint, await presentStop(context.db, user.organizationId, endpoint));
+    });
     return {
-      data: integrations.map((one) => presentSummary(one, endpointOf.get(one.id))),
+      data: await Promise.all(data),
       currencies,
       deletions: deletions.filter(({ status }) => status !== 'done').map(presentDeletion),
     };
@@ -71,7 +76,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     const id = params.integration_id;
     const integration = await findIntegrationOf(db, user.organizationId, id);
     if (integration === null) throw noIntegration();
-    const [endpoints, secrets, used, testData, jobs] = await Promise.all([
+    const [[endpoint], secrets, used, testData, jobs] = await Promise.all([
       readEndpointStatuses(db, [id]),
       readSecrets(db, context.webhooks.encryption, id),
       context.rateLimits.used(id),
@@ -79,7 +84,8 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
       listJobsOf(db, id, JOBS_SHOWN),
     ]);
     const limit = integration.rateLimitOverride ?? RATE_LIMIT_DEFAULT;
-    return presentDetail({ integration, endpoint: endpoints[0], secrets, rate: { limit, used }, testData, jobs });
+    const stop = await presentStop(db, user.organizationId, endpoint);
+    return presentDetail({ integration, endpoint, stop, secrets, rate: { limit, used }, testData, jobs });
   },
 
   async getIntegrationUsage({ context, user, params }) {

@@ -1,12 +1,12 @@
 import { CopyButton, Group, ScrollArea, Text, Title } from '@mantine/core';
 
 /** The body as it is signed and sent, byte for byte. */
-export function SignedBytes({ body }: { body: string }) {
+export function SignedBody({ body }: { body: string }) {
   return (
     <section>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h4">
-          Signed bytes
+          Body
         </Title>
         <CopyButton value={body}>
           {({ copied, copy }) => (
