@@ -85,6 +85,23 @@ export type AuditAction = keyof typeof labels;
 
 export const AUDIT_ACTION_LABELS: Readonly<Record<AuditAction, string>> = labels;
 
+/** Switches: which value says the way, and the words for both. */
+const switches: Partial<Record<AuditAction, { field: string; on: string; off: string }>> = {
+  'integration.test_mode_changed': { field: 'isTestMode', on: 'Test mode switched on', off: 'Test mode switched off' },
+  'integration.enabled_changed': { field: 'isEnabled', on: 'Integration switched on', off: 'Integration switched off' },
+  'webhooks.enabled_changed': { field: 'isEnabled', on: 'Webhooks switched on', off: 'Webhooks switched off' },
+  'item.visibility_changed': { field: 'isHidden', on: 'Item hidden', off: 'Item shown' },
+  'item.publication_changed': { field: 'isOn', on: 'Item published', off: 'Item unpublished' },
+  'view.shared': { field: 'isShared', on: 'View shared', off: 'View made private' },
+};
+
+/** What was done, as far as the new values say it. */
+export function auditActionText(action: AuditAction, newValues: Readonly<Record<string, unknown>>): string {
+  const found = switches[action];
+  const value = found === undefined ? undefined : newValues[found.field];
+  return found === undefined || typeof value !== 'boolean' ? labels[action] : value ? found.on : found.off;
+}
+
 /** What the object of an audit row is. */
 const kindLabels = {
   organization: 'Business',
@@ -106,4 +123,12 @@ export const AUDIT_OBJECT_KIND_LABELS: Readonly<Record<AuditObjectKind, string>>
 
 /** Who does something, as the log names those who are no person. */
 export const AUDIT_ACTOR_LABELS = { person: 'Person', command_line: 'Command line', job: 'Background job' } as const;
+
+const jobLabels: Readonly<Record<string, string>> = { deliveries: 'Webhook delivery', demo: 'Demo data' };
+
+/** How people call a background job that did something. */
+export function auditJobName(name: string | null): string {
+  return jobLabels[name ?? ''] ?? name ?? AUDIT_ACTOR_LABELS.job;
+}
+
 export type AuditActorKind = keyof typeof AUDIT_ACTOR_LABELS;

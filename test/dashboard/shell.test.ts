@@ -75,6 +75,33 @@ describe('the shell of the dashboard', () => {
     await page.getByText('Saved.').waitFor();
   });
 
+  it('opens the page that could not be opened while the session had ended, after signing in over it', async (t) => {
+    const { page, context } = await site.openAs(owner, '/settings/account');
+    t.after(() => context.close());
+    await site.world.db.query(sql`delete from sessions where user_id = ${owner.userId}`);
+    await page.getByRole('link', { name: 'Integrations' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByLabel('Password').first().fill('a long test password');
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('heading', { level: 1, name: 'Integrations' }).waitFor();
+    await page.getByText('This could not be shown.').waitFor({ state: 'detached' });
+  });
+
+  it('says that a search could not be done, and where an order is looked for that nobody knows', async (t) => {
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    await page.keyboard.press('Control+k');
+    const field = page.getByPlaceholder('Pages, actions, stock, numbers or an id');
+    await page.route('**/api/dashboard/search?*', (route) => route.abort());
+    await field.fill('SO-987654');
+    await page.getByText('The search could not be done').waitFor();
+    await page.unroute('**/api/dashboard/search?*');
+    await page.getByRole('button', { name: /^Search again/ }).click();
+    await page.getByText('An order of a website never arrived? See its refused requests').click();
+    await page.waitForURL(/\/requests\?status=4xx$/);
+  });
+
   it('is worked by keyboard: the palette, g and a letter, and the list of all shortcuts', async (t) => {
     const { page, context } = await site.openAs(owner, '/');
     t.after(() => context.close());

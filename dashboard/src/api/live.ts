@@ -12,19 +12,20 @@ const LOST_AFTER_MS = 4_000;
 
 /**
  * One stream of server-sent events for this tab. What a query's `kinds` name is read anew when the stream names it. Answers
- * whether the service has been out of reach for some seconds.
+ * whether the service has been out of reach for some seconds; `onBack` is called when it is back.
  */
-export function useLive(): { isLost: boolean } {
+export function useLive(onBack: () => void): { isLost: boolean } {
   const [isLost, setLost] = useState(false);
-  useEffect(() => openLive(setLost), []);
+  useEffect(() => openLive(setLost, onBack), [onBack]);
   return { isLost };
 }
 
-function openLive(onLost: (isLost: boolean) => void): () => void {
+function openLive(onLost: (isLost: boolean) => void, onBack: () => void): () => void {
   const changed = new Set<ChangeKind>();
   let refreshTimer: ReturnType<typeof setTimeout> | undefined;
   let reopenTimer: ReturnType<typeof setTimeout> | undefined;
   let lostTimer: ReturnType<typeof setTimeout> | undefined;
+  let isFirst = true;
   let source = open();
 
   function refresh(): void {
@@ -44,6 +45,8 @@ function openLive(onLost: (isLost: boolean) => void): () => void {
       onLost(false);
       // A stream of its own does not know what was missed before it.
       if (isAgain) void queryClient.invalidateQueries();
+      if (!isFirst) onBack();
+      isFirst = false;
     });
     stream.addEventListener('changes', (event) => {
       for (const { kind } of JSON.parse(event.data) as LiveChanges) changed.add(kind);

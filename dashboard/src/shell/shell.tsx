@@ -15,12 +15,14 @@ import { JobToasts } from './job-toasts.tsx';
 import { NavigationList, NavigationTabs } from './navigation/navigation-list.tsx';
 import { Palette } from './navigation/palette.tsx';
 import { Shortcuts } from './navigation/shortcuts.tsx';
+import { useRecover } from './recover.ts';
 import { AccountMenu } from './session/account-menu.tsx';
 import { SessionEndedDialog } from './session/session-ended-dialog.tsx';
 
 /** The frame: navigation, palette, shortcuts and the live stream around the page that is open. */
 export function Shell() {
-  const { isLost } = useLive();
+  const recover = useRecover();
+  const { isLost } = useLive(recover);
   const [isMenuOpen, menu] = useDisclosure(false);
   return (
     <AppShell

@@ -42,6 +42,8 @@ export type DataTableProps<Row> = {
   /** Where Enter and a click lead; null rows can't be opened. */
   pathOf?: (row: Row) => string | null;
   searchLabel: string;
+  /** How the object is called by which the address filters. */
+  objectName?: string | null | undefined;
   /** Shown when there is nothing at all; a search that finds nothing says so by itself. */
   empty: ReactNode;
   /** Buttons for what is selected; without it rows have no boxes. */

@@ -22,6 +22,7 @@ export type ToolbarProps<Row> = {
   filters?: readonly Filter[];
   state: ListState & ListStateSetters;
   searchLabel: string;
+  objectName?: string | null | undefined;
   choice: ColumnChoice;
   count: { value: number; is_capped: boolean } | undefined;
   card?: (row: Row) => ReactNode;
@@ -44,6 +45,7 @@ function DesktopToolbar<Row>(props: ToolbarProps<Row>) {
       <ViewsMenu list={name} state={state} columns={choice.stored} />
       <SearchField label={props.searchLabel} state={state} />
       <FilterFields filters={filters} state={state} />
+      <ObjectFilter {...props} />
       {isFiltered(state) ? (
         <Button variant="subtle" size="xs" onClick={state.clear}>
           Clear
@@ -81,6 +83,7 @@ function PhoneToolbar<Row>(props: ToolbarProps<Row>) {
       </Group>
       <Group gap="xs" justify="space-between" mih={36}>
         <Count count={count} />
+        <ObjectFilter {...props} />
         <Group gap="xs">
           {selection === null ? null : (
             <Button
@@ -96,6 +99,25 @@ function PhoneToolbar<Row>(props: ToolbarProps<Row>) {
       </Group>
       <FilterSheet {...props} isOpen={isOpen} onClose={sheet.close} />
     </div>
+  );
+}
+
+/** A filter that only a link can set: it says what the list is narrowed to, and can be taken away. */
+function ObjectFilter<Row>({ state, objectName }: ToolbarProps<Row>) {
+  const { object_id: id } = state.filters;
+  if (id === undefined) return null;
+  const text = `Only ${objectName ?? id}`;
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      maw={280}
+      aria-label={`${text}: show all again`}
+      rightSection={<Icon name="close" size={12} />}
+      onClick={() => state.setFilter('object_id', '')}
+    >
+      {text}
+    </Button>
   );
 }
 

@@ -24,7 +24,7 @@ import { Time } from '../../ui/time.tsx';
 import { instantOf, localTimeOf } from '../../zoned-time.ts';
 import { teamQuery } from '../settings/settings-queries.ts';
 import { type AuditEntry, auditObjectsQuery, auditQuery } from './audit-queries.ts';
-import { actorName, ChangeList } from './change-list.tsx';
+import { actionText, actorName, ChangeList } from './change-list.tsx';
 import { UndoButton } from './undo-button.tsx';
 
 const FILTER_NAMES = ['actor', 'action', 'object_kind', 'object_id', 'from', 'to'];
@@ -132,11 +132,11 @@ const COLUMNS: Column<AuditEntry>[] = [
     id: 'action',
     header: 'What',
     width: 200,
-    cell: (entry) => AUDIT_ACTION_LABELS[entry.action],
+    cell: actionText,
     phone: 'title',
     phoneCell: (entry) => (
       <>
-        <strong>{AUDIT_ACTION_LABELS[entry.action]}</strong>
+        <strong>{actionText(entry)}</strong>
         <ObjectCell entry={entry} />
       </>
     ),

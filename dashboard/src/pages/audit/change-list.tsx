@@ -1,11 +1,12 @@
 import { Text } from '@mantine/core';
+import { auditActionText } from '../../../../src/contract/audit-actions.ts';
 import { useSession } from '../../shell/session/session.ts';
 import { Icon } from '../../ui/icons.tsx';
 import type { AuditEntry, FieldChange } from './audit-queries.ts';
 import { fieldLabel, valueText } from './field-text.ts';
 
 /** Ids that mean nothing to people; the action says what was done. */
-const UNNAMED = new Set(['photoId', 'photoIds', 'position', 'promotionId', 'saleId']);
+const UNNAMED = new Set(['photoId', 'photoIds', 'position', 'promotionId', 'replayId', 'saleId']);
 
 type ChangeListProps = {
   changes: FieldChange[];
@@ -51,6 +52,11 @@ function eachField(change: FieldChange): FieldChange[] {
   return names
     .map((field) => ({ field, old: old[field] ?? null, new: now[field] ?? null }))
     .filter((one) => JSON.stringify(one.old) !== JSON.stringify(one.new));
+}
+
+/** What was done, in a few words. */
+export function actionText({ action, changes }: Pick<AuditEntry, 'action' | 'changes'>): string {
+  return auditActionText(action, Object.fromEntries(changes.map((one) => [one.field, one.new])));
 }
 
 /** Who it was, in a word or two. */

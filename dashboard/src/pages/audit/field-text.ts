@@ -1,4 +1,5 @@
 import { CATALOGUE } from '../../../../src/contract/catalogue.ts';
+import { DELIVERY_STATUS_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { formatMoney, formatNumber, formatTime } from '../../format.ts';
 import { ATTRIBUTES, type AttributeField } from '../item/attributes.ts';
 
@@ -79,6 +80,11 @@ function numberText(name: string, value: number, { currency }: TextContext): str
 function choiceText(name: string, value: string): string | undefined {
   const field = ATTRIBUTE_FIELDS.get(name);
   const enumeration = field?.type === 'one' || field?.type === 'many' ? field.of : name;
-  const labels: Record<string, Record<string, string>> = { ...CATALOGUE, kind: { listing: 'watch' } };
+  const labels: Record<string, Record<string, string>> = {
+    ...CATALOGUE,
+    kind: { listing: 'watch' },
+    statuses: DELIVERY_STATUS_LABELS,
+    reason: { gone: '410 Gone, five times in a row' },
+  };
   return labels[enumeration === 'default_tax_treatment' ? 'tax_treatment' : enumeration]?.[value];
 }

@@ -2,12 +2,12 @@ import { Button, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { AUDIT_ACTION_LABELS, type AuditObjectKind } from '../../../../src/contract/audit-actions.ts';
+import type { AuditObjectKind } from '../../../../src/contract/audit-actions.ts';
 import { paths } from '../../paths.ts';
 import { ErrorState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type AuditEntry, auditQuery } from './audit-queries.ts';
-import { actorName, ChangeList } from './change-list.tsx';
+import { actionText, actorName, ChangeList } from './change-list.tsx';
 
 const SHOWN_LIMIT = 20;
 
@@ -37,7 +37,7 @@ export function ObjectHistory({ kind, id, actionsOf }: ObjectHistoryProps) {
             <div>
               <Text size="sm">
                 {entry.undoes === null ? '' : 'Undo: '}
-                {AUDIT_ACTION_LABELS[entry.action]}
+                {actionText(entry)}
               </Text>
               <Text size="xs" c="dimmed">
                 {actorName(entry)} · <Time at={entry.at} />

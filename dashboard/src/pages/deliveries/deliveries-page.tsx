@@ -82,6 +82,7 @@ export function DeliveriesPage() {
         nameOf={({ type, id }) => `${type} ${id}`}
         pathOf={({ id }) => paths.delivery(id)}
         searchLabel="Id, stock number or order number"
+        objectName={list.data?.data[0]?.object?.name}
         bulk={(selection) => <ReplaySelected selection={selection} />}
         empty={<NoDeliveries choices={choices} />}
       />
@@ -120,8 +121,8 @@ function NoDeliveries({ choices }: { choices: DeliveryChoices | undefined }) {
       title="No deliveries yet."
       action={<Button renderRoot={(props) => <Link {...props} to={settings} />}>Send a test event</Button>}
     >
-      Publish an item on {integration.name}, or send a test event, and see it arrive here. Does your site wait for news
-      of an order that is not under Orders? Its request was refused:{' '}
+      Publish an item on {integration.name}, or send a test event, and see it arrive here. Does the website wait for
+      news of an order that is not under Orders? Its request was refused:{' '}
       <TextLink to={paths.requests()} search={{ status: '4xx' }}>
         see refused requests
       </TextLink>

@@ -74,7 +74,8 @@ function StopSentence({ reason, name, switched }: StopSentenceProps) {
   if (switched === null || switched.by === null) return STOP_REASON_LABELS[reason];
   return (
     <>
-      {reason === 'webhooks_off' ? 'Webhooks were switched off' : 'The integration was disabled'} by {switched.by} {since}.
+      {reason === 'webhooks_off' ? 'Webhooks were switched off' : 'The integration was disabled'} by {switched.by}{' '}
+      {since}.
     </>
   );
 }

@@ -1,16 +1,15 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { AUDIT_ACTION_LABELS } from '../../../../src/contract/audit-actions.ts';
 import { UNSENT_REASON_TEXTS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
-import { EVENT_TYPES, type EventType } from '../../../../src/contract/event-types.ts';
+import { EVENT_MEANINGS } from '../../../../src/contract/dashboard/integrations/event-meanings.ts';
+import type { EventType } from '../../../../src/contract/event-types.ts';
 import { REQUEST_LOG_DAYS } from '../../../../src/contract/limits.ts';
 import { pathOfId, paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
-import { withCode } from '../../ui/with-code.tsx';
 import { DeliverySummary } from '../deliveries/delivery-summary.tsx';
 import { SignedBody } from '../deliveries/signed-body.tsx';
 import { StoppedAlert } from '../deliveries/stopped-alert.tsx';
@@ -66,7 +65,7 @@ function factsOf(event: EventDetails): Parameters<typeof Facts>[0]['facts'] {
   const objectPath = object === null || object.name === null ? null : pathOfId(object.id);
   return [
     ['Event', <CopyId key="id" id={event.id} label="event id" />],
-    ['Meaning', withCode(EVENT_TYPES[event.type as EventType]?.when ?? event.type)],
+    ['Meaning', EVENT_MEANINGS[event.type as EventType] ?? event.type],
     [
       'Object',
       objectPath === null ? (
@@ -106,7 +105,7 @@ function Cause({ event }: { event: EventDetails }) {
       </Title>
       {changes.map((change) => (
         <Text size="sm" key={change.id}>
-          {AUDIT_ACTION_LABELS[change.action]} by {change.by ?? 'somebody who left'}, <Time at={change.at} />
+          {change.what} by {change.by ?? 'somebody who left'}, <Time at={change.at} />
         </Text>
       ))}
       {requestIds.map((requestId) => (

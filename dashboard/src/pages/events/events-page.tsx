@@ -49,6 +49,7 @@ export function EventsPage() {
         nameOf={({ type, id }) => `${type} ${id}`}
         pathOf={({ id }) => paths.event(id)}
         searchLabel="Id, stock number or order number"
+        objectName={list.data?.data[0]?.object?.name}
         empty={
           <EmptyState
             title="No events yet."

@@ -49,7 +49,7 @@ export function WizardPage() {
             <ShownOnce
               label="API key"
               value={made.api_key}
-              note="Store it where your website keeps its secrets. It is shown this once; a lost key is replaced by a new one."
+              note="Store it where the website keeps its secrets. It is shown this once; a lost key is replaced by a new one."
             />
             <Command label="Try it" text={meCommand(made.api_key)} />
             <Next onNext={() => setStep(2)}>I have stored the key</Next>
@@ -68,7 +68,7 @@ export function WizardPage() {
               <ShownOnce
                 label="Signing secret"
                 value={secret}
-                note="With it your website verifies that a webhook comes from here. It is shown this once."
+                note="With it the website verifies that a webhook comes from here. It is shown this once."
               />
             )}
             <Next onNext={() => setStep(3)} skip={finish} isReady={isSaved}>
@@ -154,7 +154,7 @@ function TestStep({ integrationId, onFinish }: { integrationId: string; onFinish
   const test = useTestEvent(integrationId);
   return (
     <>
-      <Text>Send an event to your website and watch it arrive.</Text>
+      <Text>Send an event to the website and watch it arrive.</Text>
       <TestEventResult integrationId={integrationId} test={test} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onFinish}>

@@ -49,7 +49,7 @@ function RequestFacts({
             {request.method === 'POST' && (request.status ?? 500) < 500
               ? 'Nothing was written, so no event was recorded and no webhook is sent. '
               : ''}
-            The answer to your site said more, such as the wrong field. <DocsLink code={request.code ?? ''} />
+            The answer to the website said more, such as the wrong field. <DocsLink code={request.code ?? ''} />
           </Text>
         </Fact>
       )}

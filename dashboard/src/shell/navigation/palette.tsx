@@ -26,6 +26,8 @@ const ACTIONS: { id: string; label: string; path: string; keywords?: string }[] 
 const TYPING_PAUSE_MS = 150;
 const MIN_LENGTH = 2;
 const SHOWN_LIMIT = 30;
+/** Numbers of orders have a digit. */
+const ORDER_LIKE = /\d/;
 
 const ICONS: Record<Found['kind'], IconName> = {
   watch: 'watch',
@@ -46,11 +48,21 @@ export function Palette() {
   const isPage = (path: string | null): path is string =>
     path !== null && router.getMatchedRoutes(path)[2] !== undefined;
   const goTo = (path: string) => () => void router.navigate({ to: path });
-  const found = useFound(text).filter(({ id }) => isPage(pathOfId(id)));
+  const search = useFound(text);
+  const found = search.found.filter(({ id }) => isPage(pathOfId(id)));
   const idPath = pathOfId(text);
   const isMeant = (...words: string[]) => words.some((word) => word.toLowerCase().includes(text.toLowerCase()));
 
+  const refusedRequests = {
+    id: 'refused-requests',
+    label: 'An order of a website never arrived? See its refused requests',
+    leftSection: <Icon name="request" />,
+    onClick: () => void router.navigate({ to: paths.requests(), search: { status: '4xx' } as never }),
+  };
+  const isMissing = search.state === 'done' && found.length === 0 && !isPage(idPath) && ORDER_LIKE.test(text);
+
   const groups: SpotlightActionGroupData[] = [
+    { group: 'The search could not be done', actions: search.state === 'failed' ? [search.again] : [] },
     {
       group: 'Found',
       actions: [
@@ -84,6 +96,7 @@ export function Palette() {
       ),
     },
   ];
+  groups.push({ group: 'Nothing found', actions: isMissing ? [refusedRequests] : [] });
   return (
     <Spotlight
       actions={groups.filter(({ actions }) => actions.length > 0)}
@@ -94,7 +107,11 @@ export function Palette() {
       shortcut={['mod + K']}
       limit={SHOWN_LIMIT}
       scrollable
-      nothingFound="Nothing found. Try a stock number, a reference, an order number or an id."
+      nothingFound={
+        search.state === 'running'
+          ? 'Searching…'
+          : 'Nothing found. Try a stock number, a reference, an order number or an id.'
+      }
       searchProps={{
         placeholder: 'Pages, actions, stock, numbers or an id',
         'aria-label': 'Search and commands',
@@ -111,15 +128,27 @@ function chooseFirst(event: KeyboardEvent<HTMLInputElement>): void {
   dialog.querySelector('[data-action]')?.setAttribute('data-selected', 'true');
 }
 
-function useFound(text: string): Found[] {
+type Search = { found: Found[]; state: 'none' | 'running' | 'done' | 'failed'; again: SpotlightActionData };
+
+function useFound(text: string): Search {
   const [wanted] = useDebouncedValue(text, TYPING_PAUSE_MS);
-  const { data } = useQuery({
+  const { data, error, isPlaceholderData, refetch } = useQuery({
     ...read('GET /search', { query: { q: wanted } }, []),
     enabled: wanted.length >= MIN_LENGTH,
     placeholderData: keepPreviousData,
     throwOnError: false,
   });
-  return text.length < MIN_LENGTH ? [] : (data?.data ?? []);
+  const again = {
+    id: 'search-again',
+    label: 'Search again',
+    description: error?.message,
+    closeSpotlightOnTrigger: false,
+    onClick: () => void refetch(),
+  };
+  if (text.length < MIN_LENGTH) return { found: [], state: 'none', again };
+  if (error !== null && wanted === text) return { found: [], state: 'failed', again };
+  const isDone = data !== undefined && !isPlaceholderData && wanted === text;
+  return { found: data?.data ?? [], state: isDone ? 'done' : 'running', again };
 }
 
 function FoundIcon({ found }: { found: Found }) {

@@ -4,12 +4,14 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { onSessionEnd, startNextSession } from '../../api/session-end.ts';
 import { paths } from '../../paths.ts';
+import { useRecover } from '../recover.ts';
 import { sessionQuery } from './session.ts';
 
 /** A session that ends while somebody types: the password is asked for over the page, so nothing on it is lost. */
 export function SessionEndedDialog() {
   const [isOpen, setOpen] = useState(false);
   const [password, setPassword] = useState('');
+  const recover = useRecover();
   useEffect(() => onSessionEnd(() => setOpen(true)), []);
   const email = queryClient.getQueryData(sessionQuery.queryKey)?.user.email ?? '';
   const signIn = useOperation('POST /session', {
@@ -18,6 +20,7 @@ export function SessionEndedDialog() {
       setOpen(false);
       setPassword('');
       void queryClient.invalidateQueries();
+      void recover();
     },
   });
   const submit = (event: FormEvent) => {

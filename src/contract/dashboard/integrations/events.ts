@@ -49,6 +49,7 @@ export const EventPage = Type.Object(
             id: Type.String(),
             at: Time,
             action: Type.Unsafe<AuditAction>({ type: 'string', enum: Object.keys(AUDIT_ACTION_LABELS) }),
+            what: Type.String({ description: 'The action in words.' }),
             by: nullable(Type.String(), 'Null if the person left.'),
           }),
         ),

@@ -1,6 +1,6 @@
 import { type AuditRow, listAudit } from '../../../audit/read-audit.ts';
 import type { Values } from '../../../audit/record-audit.ts';
-import { AUDIT_ACTOR_LABELS, type AuditAction } from '../../../contract/audit-actions.ts';
+import { AUDIT_ACTOR_LABELS, type AuditAction, auditJobName } from '../../../contract/audit-actions.ts';
 import type { TimelineEntry } from '../../../contract/dashboard/orders/orders.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { type OrderDetails, readDealerOrder } from '../../../sales/orders/dealer/order-details.ts';
@@ -78,7 +78,8 @@ function presentChange(row: AuditRow, names: Map<string, string>, { order }: Ord
 }
 
 function actorName({ actorKind, actorId }: AuditRow, names: Map<string, string>): string {
-  if (actorKind !== 'person') return actorKind === 'job' && actorId !== null ? actorId : AUDIT_ACTOR_LABELS[actorKind];
+  if (actorKind === 'job') return auditJobName(actorId);
+  if (actorKind !== 'person') return AUDIT_ACTOR_LABELS[actorKind];
   return names.get(actorId ?? '') ?? 'Somebody who left';
 }
 

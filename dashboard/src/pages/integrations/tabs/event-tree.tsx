@@ -1,5 +1,6 @@
 import { Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
+import { EVENT_MEANINGS } from '../../../../../src/contract/dashboard/integrations/event-meanings.ts';
 import { EVENT_TYPES, type EventType } from '../../../../../src/contract/event-types.ts';
 import { useOperation } from '../../../api/queries.ts';
 import { toastUndo } from '../../../ui/feedback/undo-toast.tsx';
@@ -48,7 +49,7 @@ export function EventTree({ integration: { id, webhook } }: { integration: Integ
                 key={type}
                 ml="lg"
                 label={<code>{type}</code>}
-                description={EVENT_TYPES[type].when.replaceAll('`', '')}
+                description={EVENT_MEANINGS[type]}
                 checked={chosen.has(type)}
                 onChange={(event) => set([type], event.currentTarget.checked)}
               />

@@ -159,7 +159,7 @@ function TestMode({ integration }: { integration: Integration }) {
       >
         {isTestMode
           ? 'From the next request on, orders are real and take stock. Events that were recorded before are sent as tests.'
-          : 'From the next request on, orders are tests and touch no stock. Your website is told by is_test.'}
+          : 'From the next request on, orders are tests and touch no stock. The website is told by is_test.'}
         {isTestMode && count > 0 ? (
           <Checkbox
             mt="md"

@@ -6,6 +6,7 @@ import { useOperation } from '../../../api/queries.ts';
 import { CopyId } from '../../../ui/copy-id.tsx';
 import { Status, type Tone } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { shownError } from '../../deliveries/plain-error.ts';
 import { testDeliveryQuery } from '../integration-queries.ts';
 
 type Sent = Output<'POST /integrations/{integration_id}/test-event'>;
@@ -64,14 +65,14 @@ function DeliveryState({ integrationId, deliveryId }: { integrationId: string; d
     <Stack gap={4}>
       <Group gap="sm">
         <Status tone={tone}>{word}</Status>
-        {data.response_code === null ? null : <Text size="sm">Your site answered {data.response_code}.</Text>}
+        {data.response_code === null ? null : <Text size="sm">The website answered {data.response_code}.</Text>}
         {data.last_attempt_at === null ? null : (
           <Text size="xs" c="dimmed">
             <Time at={data.last_attempt_at} />
           </Text>
         )}
       </Group>
-      {data.error === null ? null : <Text size="sm">{data.error}</Text>}
+      {data.error === null ? null : <Text size="sm">{shownError(data.error)}</Text>}
       {data.response_body === null ? null : <Answer text={data.response_body} />}
       <CopyId id={data.event_id} label="event id" />
     </Stack>

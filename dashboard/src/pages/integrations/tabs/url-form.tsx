@@ -5,6 +5,7 @@ import type { Output } from '../../../api/client.ts';
 import { queryClient, useOperation } from '../../../api/queries.ts';
 import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
 import { Status } from '../../../ui/status.tsx';
+import { shownError } from '../../deliveries/plain-error.ts';
 import { integrationQuery } from '../integration-queries.ts';
 import { ReasonButton } from '../reason-button.tsx';
 import { Answer } from './test-event.tsx';
@@ -90,9 +91,9 @@ function CheckResult({ check }: { check: Check | null }) {
     <div className="panel" role="status">
       <Stack gap={4}>
         <Status tone={check.is_success ? 'good' : 'bad'}>{`${answer} after ${check.duration_ms} ms`}</Status>
-        {check.error === null ? null : <Text size="sm">{check.error}</Text>}
+        {check.error === null ? null : <Text size="sm">{shownError(check.error)}</Text>}
         {check.is_success ? null : (
-          <Text size="sm">The URL is saved. Events that your site does not answer with 2xx are tried again.</Text>
+          <Text size="sm">The URL is saved. Events that the website does not answer with 2xx are tried again.</Text>
         )}
         {check.response_body === null ? null : <Answer text={check.response_body} />}
       </Stack>

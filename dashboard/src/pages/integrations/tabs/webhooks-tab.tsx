@@ -15,7 +15,7 @@ import { EventTree } from './event-tree.tsx';
 import { UrlForm } from './url-form.tsx';
 
 const SECRET_NOTE =
-  'Your website verifies webhooks with it. It is shown this once; a lost one is replaced by a new one.';
+  'The website verifies webhooks with it. It is shown this once; a lost one is replaced by a new one.';
 
 export function WebhooksTab({ integration }: { integration: Integration }) {
   const { id, webhook } = integration;
@@ -33,10 +33,8 @@ export function WebhooksTab({ integration }: { integration: Integration }) {
       {webhook.url === null || webhook.stop_reasons.length === 0 ? null : (
         <Alert color="brass" title="No webhooks are sent now" role="status">
           <StopSentences name={integration.name} stop={webhook} />{' '}
-          {webhook.stop_reasons.includes('gone')
-            ? 'Correct the URL below, then switch on “Send webhooks”.'
-            : null}{' '}
-          What happens meanwhile is held and sent later: nothing is lost.
+          {webhook.stop_reasons.includes('gone') ? 'Correct the URL below, then switch on “Send webhooks”.' : null} What
+          happens meanwhile is held and sent later: nothing is lost.
         </Alert>
       )}
       <UrlForm integrationId={id} url={webhook.url} reason={reason} onSecret={setSecret} />

@@ -1,5 +1,10 @@
-import { listAudit } from '../../../../audit/read-audit.ts';
-import { AUDIT_ACTOR_LABELS, type AuditObjectKind } from '../../../../contract/audit-actions.ts';
+import { type AuditRow, listAudit } from '../../../../audit/read-audit.ts';
+import {
+  AUDIT_ACTOR_LABELS,
+  type AuditObjectKind,
+  auditActionText,
+  auditJobName,
+} from '../../../../contract/audit-actions.ts';
 import type { EventPage, EventRow, eventOperations } from '../../../../contract/dashboard/integrations/events.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { isId } from '../../../../contract/ids.ts';
@@ -191,9 +196,15 @@ async function causeOf(
       id: row.id,
       at: row.at.toISOString(),
       action: row.action,
-      by: row.actorKind === 'person' ? (names.get(row.actorId ?? '') ?? null) : AUDIT_ACTOR_LABELS[row.actorKind],
+      what: auditActionText(row.action, row.newValues),
+      by: actorOf(row, names),
     })),
   };
+}
+
+function actorOf({ actorKind, actorId }: AuditRow, names: ReadonlyMap<string, string>): string | null {
+  if (actorKind === 'job') return auditJobName(actorId);
+  return actorKind === 'person' ? (names.get(actorId ?? '') ?? null) : AUDIT_ACTOR_LABELS[actorKind];
 }
 
 function presentRow(row: ListedEvent, object: EventRow['object']): EventRow {

@@ -5,10 +5,18 @@ import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { type Actor, COMMAND_LINE } from '../../../../audit/actor.ts';
 import { recordAudit } from '../../../../audit/record-audit.ts';
+import { auditActionText, auditJobName } from '../../../../contract/audit-actions.ts';
 import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { createBusinessUnit, createLocation } from '../../../../inventory/locations.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
+
+it('an action of the audit log says which way a switch went, as far as its values say it', () => {
+  assert.equal(auditActionText('webhooks.enabled_changed', { isEnabled: false }), 'Webhooks switched off');
+  assert.equal(auditActionText('item.publication_changed', { isOn: true }), 'Item published');
+  assert.equal(auditActionText('item.publication_changed', {}), 'Item published or unpublished');
+  assert.equal(auditJobName('deliveries'), 'Webhook delivery');
+});
 
 describe('the audit log in the dashboard', () => {
   let world: World;

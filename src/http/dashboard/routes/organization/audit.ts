@@ -8,9 +8,10 @@ import {
 } from '../../../../audit/read-audit.ts';
 import type { Values } from '../../../../audit/record-audit.ts';
 import {
-  AUDIT_ACTION_LABELS,
   AUDIT_ACTOR_LABELS,
   AUDIT_OBJECT_KIND_LABELS,
+  auditActionText,
+  auditJobName,
 } from '../../../../contract/audit-actions.ts';
 import type { AuditEntry, auditOperations } from '../../../../contract/dashboard/organization/audit.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
@@ -124,7 +125,7 @@ async function presentRows(db: Queryable, user: SignedIn, rows: AuditRow[]): Pro
     actor: {
       kind: row.actorKind,
       id: row.actorId,
-      name: row.actorKind === 'job' ? row.actorId : (names.get(row.actorId ?? '') ?? null),
+      name: row.actorKind === 'job' ? auditJobName(row.actorId) : (names.get(row.actorId ?? '') ?? null),
       role: row.actorRole,
       address: user.role === 'owner' ? row.sourceAddress : null,
     },
@@ -188,7 +189,7 @@ function exportCells(entry: Entry): string[] {
     actor.name ?? actor.id ?? AUDIT_ACTOR_LABELS[actor.kind],
     actor.role ?? '',
     actor.address ?? '',
-    AUDIT_ACTION_LABELS[entry.action],
+    auditActionText(entry.action, Object.fromEntries(changes.map((one) => [one.field, one.new]))),
     AUDIT_OBJECT_KIND_LABELS[object.kind],
     object.id ?? '',
     object.name ?? '',
