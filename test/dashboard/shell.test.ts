@@ -95,9 +95,10 @@ describe('the shell of the dashboard', () => {
     const field = page.getByPlaceholder('Pages, actions, stock, numbers or an id');
     await page.route('**/api/dashboard/search?*', (route) => route.abort());
     await field.fill('SO-987654');
-    await page.getByText('The search could not be done').waitFor();
+    const again = page.getByText('The search could not be done. Search again');
+    await again.waitFor();
     await page.unroute('**/api/dashboard/search?*');
-    await page.getByRole('button', { name: /^Search again/ }).click();
+    await again.click();
     await page.getByText('An order of a website never arrived? See its refused requests').click();
     await page.waitForURL(/\/requests\?status=4xx$/);
   });

@@ -62,7 +62,7 @@ export function Palette() {
   const isMissing = search.state === 'done' && found.length === 0 && !isPage(idPath) && ORDER_LIKE.test(text);
 
   const groups: SpotlightActionGroupData[] = [
-    { group: 'The search could not be done', actions: search.state === 'failed' ? [search.again] : [] },
+    { group: 'Search', actions: search.state === 'failed' ? [search.again] : [] },
     {
       group: 'Found',
       actions: [
@@ -140,7 +140,7 @@ function useFound(text: string): Search {
   });
   const again = {
     id: 'search-again',
-    label: 'Search again',
+    label: 'The search could not be done. Search again',
     description: error?.message,
     closeSpotlightOnTrigger: false,
     onClick: () => void refetch(),
