@@ -71,7 +71,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
       async cellsOf(rows) {
         const ids = rows.map(({ objectId }) => objectId);
         const objectOf = await objectsOf(context, user, channels, ids);
-        return rows.map((row) => deliveryCells(presentRow(row, objectOf(row.objectId)), channels));
+        return rows.map((row) => deliveryCells(presentDelivery(row, objectOf(row.objectId)), channels));
       },
     });
   },
@@ -169,7 +169,7 @@ const DELIVERY_HEADER = [
   'event_id',
 ];
 
-function deliveryCells(row: ReturnType<typeof presentRow>, channels: ChannelName[]): string[] {
+function deliveryCells(row: ReturnType<typeof presentDelivery>, channels: ChannelName[]): string[] {
   return [
     row.type,
     row.status,
