@@ -38,7 +38,7 @@ type Scene = {
 
 /**
  * From a client's request to its receiver: test pings, which are ordinary writes, of eight integrations with a receiver
- * each, through one process that is both API and worker. README, "Working on it", says where the longest ones come from.
+ * each, through one process that is both API and worker.
  */
 export async function benchEvents(): Promise<void> {
   const stage = await openStage();

@@ -31,7 +31,9 @@ const ROLLBACK = new Sql('rollback', [], 'cw_rollback');
 
 /** One statement for all settings: each would be a statement of its own with `set local`. */
 const PLANNING = {
-  once: localSettings('cw_plan_once', { plan_cache_mode: 'force_generic_plan' }),
+  // Also the checks of foreign keys, whose plans last as long as the connection: made while a table was small they read all
+  // of it, for each row.
+  once: localSettings('cw_plan_once', { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }),
   // A join that is not by loops would read all of one side, be it by an index; and a bitmap all that matches, whatever
   // the limit.
   'by index': localSettings('cw_plan_by_index', {

@@ -52,42 +52,46 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
 
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
   const { integrationId } = job;
-  const { organizationId, ...batch } = await commitAndWake(context, async (tx) => {
-    const [clocks, [row], organizationId, itemIds] = await Promise.all([
-      // The clock before the job: a roll locks them in this order, too.
-      lockClocks(tx, [integrationId]),
-      tx.query<{ position: string }>(sql`
+  const { organizationId, ...batch } = await commitAndWake(
+    context,
+    async (tx) => {
+      const [clocks, [row], organizationId, itemIds] = await Promise.all([
+        // The clock before the job: a roll locks them in this order, too.
+        lockClocks(tx, [integrationId]),
+        tx.query<{ position: string }>(sql`
         select position from channel_jobs where id = ${job.id} and status = 'running' for update`),
-      // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
-      organizationOf(tx, integrationId),
-      nextItems(tx, integrationId, job.id),
-    ]);
-    const clock = clocks.get(integrationId);
-    if (row === undefined || clock === undefined) return NOTHING_DONE;
-    if (organizationId === null) {
-      await tx.query(sql`update channel_jobs set status = 'pending', leased_until = null where id = ${job.id}`);
-      return NOTHING_DONE;
-    }
+        // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
+        organizationOf(tx, integrationId),
+        nextItems(tx, integrationId, job.id),
+      ]);
+      const clock = clocks.get(integrationId);
+      if (row === undefined || clock === undefined) return NOTHING_DONE;
+      if (organizationId === null) {
+        await tx.query(sql`update channel_jobs set status = 'pending', leased_until = null where id = ${job.id}`);
+        return NOTHING_DONE;
+      }
 
-    if (job.kind === 'roll' && !(await isRolling(tx, integrationId))) {
-      const isFinished = await removeOldVersion(tx, integrationId);
-      recordProgress(tx, job, { position: row.position, done: 0, isFinished });
-      return { projected: 0, isFinished, touched: [], organizationId };
-    }
+      if (job.kind === 'roll' && !(await isRolling(tx, integrationId))) {
+        const isFinished = await removeOldVersion(tx, integrationId);
+        recordProgress(tx, job, { position: row.position, done: 0, isFinished });
+        return { projected: 0, isFinished, touched: [], organizationId };
+      }
 
-    const { stamps } = await projectItems(tx, context, {
-      itemIds,
-      integrationIds: [integrationId],
-      clocks,
-      mode: job.kind === 'refresh' ? 'announce' : 'rerender',
-    });
-    const isProjected = itemIds.length < BATCH_LIMIT;
-    if (isProjected && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
-    // A roll still has to remove the documents of the old version.
-    const isFinished = isProjected && job.kind !== 'roll';
-    recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
-    return { projected: itemIds.length, isFinished, touched: [...stamps.keys()], organizationId };
-  });
+      const { stamps } = await projectItems(tx, context, {
+        itemIds,
+        integrationIds: [integrationId],
+        clocks,
+        mode: job.kind === 'refresh' ? 'announce' : 'rerender',
+      });
+      const isProjected = itemIds.length < BATCH_LIMIT;
+      if (isProjected && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
+      // A roll still has to remove the documents of the old version.
+      const isFinished = isProjected && job.kind !== 'roll';
+      recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
+      return { projected: itemIds.length, isFinished, touched: [...stamps.keys()], organizationId };
+    },
+    { planning: 'once' },
+  );
   if (organizationId !== null) context.announceChange?.(organizationId, 'job', [job.id]);
   return batch;
 }
