@@ -115,9 +115,14 @@ async function termsOf(db: Queryable, organizationId: string, search: string, ha
   const words = [...new Set(row?.words ?? [])];
   // A single letter begins a word of nearly every row; beside longer words it says nothing.
   const telling = words.some((word) => word.length > 1) ? words.filter((word) => word.length > 1) : words;
-  const prefix = organizationId.slice(-SEARCH_PREFIX_LENGTH);
+  const prefix = searchPrefixOf(organizationId);
   // Neither quotes nor backslashes are left in a word: it was split at them.
   return telling.slice(0, SEARCH_WORDS_LIMIT).map((word) => `'${prefix}:${word.slice(0, WORD_LENGTH_LIMIT)}':*`);
+}
+
+/** What stands before each of the dealer's words in an index. */
+export function searchPrefixOf(organizationId: string): string {
+  return organizationId.slice(-SEARCH_PREFIX_LENGTH);
 }
 
 /** With an international prefix it begins as it is stored; without one it may also be a number of another kind. */

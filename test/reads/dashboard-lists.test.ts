@@ -145,6 +145,7 @@ describe('a page of the dashboard’s lists and its count', { timeout: SUITE_LIM
       'by a name of a quarter and a rare status': () => orders({ search: 'ada', statuses: ORDER_TABS.cancelled }),
       'by a prefix of every buyer': () => orders({ search: 'buyer' }),
       'by a rare name': () => orders({ search: 'quixote' }),
+      'by the beginning of a number': () => orders({ search: 'SO-42' }),
     },
     readOrders,
   );

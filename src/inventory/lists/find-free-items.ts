@@ -1,12 +1,10 @@
 import type { Queryable } from '../../db/database.ts';
+import { searchPrefixOf } from '../../db/search-words.ts';
 import { plannedAnew, sql } from '../../db/sql.ts';
 
 /** Finds free stock that an order may be about, when the order does not say so by its id. */
 
 type Kind = 'listing' | 'part';
-
-/** How much of the dealer's id stands before each word in the index. */
-const SEARCH_PREFIX_LENGTH = 6;
 
 /**
  * Items with units that can be sold and one of these words among their own: a stock number, a reference or a part number,
@@ -19,7 +17,7 @@ export async function findFreeByWords(
 ): Promise<string[]> {
   const plain = words.filter((word) => /^[a-z0-9]+$/.test(word));
   if (plain.length === 0) return [];
-  const prefix = organizationId.slice(-SEARCH_PREFIX_LENGTH);
+  const prefix = searchPrefixOf(organizationId);
   const query = plain.map((word) => `'${prefix}:${word}'`).join(' | ');
   const rows = await db.query<{ id: string }>(
     plannedAnew(sql`
