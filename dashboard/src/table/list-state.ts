@@ -45,8 +45,9 @@ export function useListState(filterNames: readonly string[]): ListState & ListSt
     /** Typing replaces, so that Back does not undo letter by letter; a page or a filter can be gone back from. */
     function change(values: Record<string, string | undefined>, replace = false): void {
       const isKept = 'after' in values || 'before' in values || 'layout' in values || 'columns' in values;
-      const kept = isKept ? search : { ...search, after: undefined, before: undefined };
-      void navigate({ to: '.', search: { ...kept, ...values } as never, replace });
+      const kept = isKept ? {} : { after: undefined, before: undefined };
+      // Over what the address says by then: of two quick clicks neither is lost.
+      void navigate({ to: '.', search: ((before: object) => ({ ...before, ...kept, ...values })) as never, replace });
     }
     const nothing = Object.fromEntries([...OWN, ...filterNames].map((name) => [name, undefined]));
     const noLook = Object.fromEntries(LOOK.map((name) => [name, undefined]));

@@ -90,7 +90,7 @@ function NewItemPage({ kind }: { kind: Kind }) {
       <LeaveGuard isDirty={isDirty} />
       <div className="item-page">
         <div>
-          <ChosenPhotos files={files} onChange={setFiles} />
+          <ChosenPhotos files={files} isOff={isSaving || isDone} onChange={setFiles} />
           <ItemFields
             kind={kind}
             choices={choices}

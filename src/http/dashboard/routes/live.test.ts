@@ -118,7 +118,7 @@ describe('the live stream', () => {
       world.setTime(null);
     });
     const counts = async () => (await person.call('GET', '/badges')).body.counts;
-    assert.deepEqual(Object.values(await counts()), [0, 0, 0, 0, 0, 0]);
+    assert.deepEqual(new Set(Object.values(await counts())), new Set([0]));
     const customers = [
       { external_id: 'web-1', email: 'one@person.example' },
       { external_id: 'web-2', email: 'two@person.example' },

@@ -4,10 +4,11 @@ import { PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { PHOTO_TYPES, refusalOf } from './photo-uploads.ts';
 
-type ChosenPhotosProps = { files: File[]; onChange: (files: File[]) => void };
+/** `isOff` once the item is being saved: what is added from then on belongs to its page. */
+type ChosenPhotosProps = { files: File[]; isOff: boolean; onChange: (files: File[]) => void };
 
 /** Photos of an item that is not stored yet. They are uploaded when it is saved; its page then orders and turns them. */
-export function ChosenPhotos({ files, onChange }: ChosenPhotosProps) {
+export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
   const input = useRef<HTMLInputElement>(null);
   const [refusals, setRefusals] = useState<string[]>([]);
   function add(chosen: File[]): void {
@@ -23,14 +24,14 @@ export function ChosenPhotos({ files, onChange }: ChosenPhotosProps) {
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
-        add([...event.dataTransfer.files]);
+        if (!isOff) add([...event.dataTransfer.files]);
       }}
     >
       <Group justify="space-between">
         <Title order={2} size="h4">
           Photos
         </Title>
-        <Button size="xs" variant="default" onClick={() => input.current?.click()}>
+        <Button size="xs" variant="default" disabled={isOff} onClick={() => input.current?.click()}>
           Add photos
         </Button>
       </Group>
@@ -40,6 +41,7 @@ export function ChosenPhotos({ files, onChange }: ChosenPhotosProps) {
         aria-label="Photo files"
         className="visually-hidden"
         tabIndex={-1}
+        disabled={isOff}
         multiple
         accept={PHOTO_TYPES}
         onChange={(event) => {
