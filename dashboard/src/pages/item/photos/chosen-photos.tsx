@@ -1,54 +1,29 @@
-import { ActionIcon, Button, Group, Text, Title } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { ActionIcon, Group, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import { PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
 import { Icon } from '../../../ui/icons.tsx';
-import { PHOTO_TYPES, refusalOf } from './photo-uploads.ts';
+import { PhotoSection } from './photo-section.tsx';
+import { refusalOf, TOO_MANY } from './photo-uploads.ts';
 
 /** `isOff` once the item is being saved: what is added from then on belongs to its page. */
 type ChosenPhotosProps = { files: File[]; isOff: boolean; onChange: (files: File[]) => void };
 
 /** Photos of an item that is not stored yet. They are uploaded when it is saved; its page then orders and turns them. */
 export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
-  const input = useRef<HTMLInputElement>(null);
   const [refusals, setRefusals] = useState<string[]>([]);
   function add(chosen: File[]): void {
-    const problems = chosen.map((file) => ({ file, problem: refusalOf(file) }));
-    setRefusals(problems.flatMap(({ file, problem }) => (problem === null ? [] : [`${file.name}: ${problem}`])));
-    const right = problems.filter(({ problem }) => problem === null).map(({ file }) => file);
-    onChange([...files, ...right].slice(0, PHOTOS_PER_ITEM_LIMIT));
+    const right = [...files];
+    const refused: string[] = [];
+    for (const file of chosen) {
+      const problem = refusalOf(file) ?? (right.length < PHOTOS_PER_ITEM_LIMIT ? null : TOO_MANY);
+      if (problem === null) right.push(file);
+      else refused.push(`${file.name}: ${problem}`);
+    }
+    setRefusals(refused);
+    onChange(right);
   }
   return (
-    <section
-      className="item-section"
-      aria-label="Photos"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        if (!isOff) add([...event.dataTransfer.files]);
-      }}
-    >
-      <Group justify="space-between">
-        <Title order={2} size="h4">
-          Photos
-        </Title>
-        <Button size="xs" variant="default" disabled={isOff} onClick={() => input.current?.click()}>
-          Add photos
-        </Button>
-      </Group>
-      <input
-        ref={input}
-        type="file"
-        aria-label="Photo files"
-        className="visually-hidden"
-        tabIndex={-1}
-        disabled={isOff}
-        multiple
-        accept={PHOTO_TYPES}
-        onChange={(event) => {
-          add([...(event.currentTarget.files ?? [])]);
-          event.currentTarget.value = '';
-        }}
-      />
+    <PhotoSection isOff={isOff} onFiles={add}>
       {files.length === 0 ? (
         <Text size="sm" c="dimmed">
           Drop photos here, or choose Add photos. They are uploaded when you save.
@@ -82,7 +57,7 @@ export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
           {refusal}
         </Text>
       ))}
-    </section>
+    </PhotoSection>
   );
 }
 

@@ -1,53 +1,24 @@
-import { Button, Group, Progress, Skeleton, Text, Title } from '@mantine/core';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { Button, Group, Progress, Skeleton, Text } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
 import { PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
 import { useOperation } from '../../../api/queries.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
 import { useUndo } from '../../audit/undo.ts';
 import type { Item } from '../item-queries.ts';
-import { PHOTO_TYPES, type Upload, usePhotoUploads } from './photo-uploads.ts';
+import { PhotoSection } from './photo-section.tsx';
+import { type Upload, usePhotoUploads } from './photo-uploads.ts';
 
 /** Dragging is a library of its own, which only this panel needs. */
 const PhotoGrid = lazy(async () => ({ default: (await import('./photo-grid.tsx')).PhotoGrid }));
 
 /** The photos of an item: dropped or chosen, many at once; ordered by dragging or with buttons; turned; taken away. */
 export function PhotoPanel({ item, onChanged }: { item: Item; onChanged: () => Promise<void> }) {
-  const input = useRef<HTMLInputElement>(null);
   const { uploads, isBusy, add, retry, dismiss } = usePhotoUploads(item.id, () => void onChanged());
   const { photos, isChanging, move, turn, remove } = usePhotos(item, onChanged);
   const addFiles = (files: Iterable<File>) => add(files, item.photos.length);
   return (
-    <section
-      className="item-section"
-      aria-label="Photos"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        addFiles(event.dataTransfer.files);
-      }}
-    >
-      <Group justify="space-between">
-        <Title order={2} size="h4">
-          Photos
-        </Title>
-        <Button size="xs" variant="default" onClick={() => input.current?.click()}>
-          Add photos
-        </Button>
-      </Group>
-      <input
-        ref={input}
-        type="file"
-        aria-label="Photo files"
-        className="visually-hidden"
-        tabIndex={-1}
-        multiple
-        accept={PHOTO_TYPES}
-        onChange={(event) => {
-          addFiles([...(event.currentTarget.files ?? [])]);
-          event.currentTarget.value = '';
-        }}
-      />
+    <PhotoSection onFiles={addFiles}>
       {photos.length === 0 ? null : (
         <Suspense fallback={<Skeleton height={180} />}>
           <PhotoGrid
@@ -72,7 +43,7 @@ export function PhotoPanel({ item, onChanged }: { item: Item; onChanged: () => P
         {item.photos.length} of {PHOTOS_PER_ITEM_LIMIT}. JPEG, PNG, WebP or AVIF, at most 25 MB each. The first one is
         the main photo.
       </Text>
-    </section>
+    </PhotoSection>
   );
 }
 

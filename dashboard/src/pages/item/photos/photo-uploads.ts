@@ -87,7 +87,7 @@ export function usePhotoUploads(itemId: string, onUploaded: () => void) {
   return { uploads, isBusy: uploads.some(({ state }) => state !== 'failed'), add, retry, dismiss };
 }
 
-const TOO_MANY = `An item has at most ${PHOTOS_PER_ITEM_LIMIT} photos. Remove some first.`;
+export const TOO_MANY = `An item has at most ${PHOTOS_PER_ITEM_LIMIT} photos. Remove some first.`;
 /** What the dialog of the browser offers. */
 export const PHOTO_TYPES = 'image/jpeg,image/png,image/webp,image/avif';
 const HEIC = /\.hei[cf]$/i;
