@@ -10,10 +10,10 @@ import { createSecretEncryption } from '../src/webhooks/endpoints/secret-encrypt
 import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import type { BareJob } from './baselines/bare-events.ts';
 import { preparePlainTables, type SocketAddress, writePlainly } from './baselines/plain-writes.ts';
-import type { Paced, PacedJob } from './paced-pings.ts';
+import type { Paced, PacedJob } from './load/paced-pings.ts';
+import type { Arrivals } from './load/sink.ts';
 import { childrenCpuSeconds, cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
 import { databaseUrlOf, makeShop, median, openBackDoor, type Shop } from './shop.ts';
-import type { Arrivals } from './sink.ts';
 import { printTable } from './table.ts';
 
 const RECEIVERS = 8;
@@ -59,7 +59,7 @@ async function setScene(stage: Stage): Promise<Scene> {
   });
   const { link, context } = await openBackDoor(service);
   const port = await freePort();
-  await stage.startScript('sink.ts', [String(port)]);
+  await stage.startScript('load/sink.ts', [String(port)]);
   const sink = `http://127.0.0.1:${port}`;
   const endpoint = { guard: createSsrfGuard(true), encryption: createSecretEncryption([SECRET_KEY]) };
   const shops: Shop[] = [];
@@ -136,7 +136,7 @@ async function measureDelay(scene: Scene): Promise<void> {
     perSecond: PACED_PER_SECOND,
     seconds: PACED_SECONDS,
   } satisfies BareJob);
-  const ours = await delaysOf(scene, 'paced-pings.ts', {
+  const ours = await delaysOf(scene, 'load/paced-pings.ts', {
     port: scene.service.port,
     apiKeys: scene.shops.map(({ apiKey }) => apiKey),
     perSecond: PACED_PER_SECOND,

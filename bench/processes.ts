@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LoadJob, LoadResult } from './load-generator.ts';
+import type { LoadJob, LoadResult } from './load/load-generator.ts';
 
 /** The processes of a benchmark: started in a folder of their own, all ended with it. */
 export type Stage = {
@@ -85,7 +85,7 @@ export async function openStage(): Promise<Stage> {
     async load(job) {
       const file = join(dir, 'job.json');
       await writeFile(file, JSON.stringify(job));
-      return await runScript<LoadResult>('load-generator.ts', [file]);
+      return await runScript<LoadResult>('load/load-generator.ts', [file]);
     },
     stop,
     async end() {

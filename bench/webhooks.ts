@@ -18,10 +18,10 @@ import { startDeliveryWorker } from '../src/webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../src/webhooks/worker/wake-up.ts';
 import { QUEUE, type WebhookJob } from './baselines/job-queue.ts';
 import { createSideSwitch } from './baselines/side-switch.ts';
+import type { Arrivals } from './load/sink.ts';
 import { comparePairs, pairsOf } from './pairs.ts';
 import { childrenCpuSeconds, cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
 import { databaseUrlOf, median, openBackDoor } from './shop.ts';
-import type { Arrivals } from './sink.ts';
 import { printTable } from './table.ts';
 
 const ENDPOINTS = 8;
@@ -92,7 +92,7 @@ async function setScene(stage: Stage): Promise<Scene> {
   const workerEnv = { ROLES: 'api,worker', DATABASE_URL: databaseUrl, WEBHOOK_PRIVATE_TARGETS: 'on', ...keys };
   const { process: worker } = await stage.startService(workerEnv);
   const port = await freePort();
-  await stage.startScript('sink.ts', [String(port)]);
+  await stage.startScript('load/sink.ts', [String(port)]);
   const sink = `http://127.0.0.1:${port}`;
   const encryption = createSecretEncryption([keys.SECRET_KEYS]);
   const endpoints = await makeEndpoints(link.db, encryption, `${sink}/hook`);

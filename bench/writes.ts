@@ -4,7 +4,7 @@ import type { ChannelContext } from '../src/channel/context.ts';
 import { rawSql, sql } from '../src/db/sql.ts';
 import { newId } from '../src/ids/new-id.ts';
 import { preparePlainTables, type SocketAddress, writePlainly } from './baselines/plain-writes.ts';
-import { type LoadResult, requestOf, type WriteName, type WriteShop } from './load-generator.ts';
+import { type LoadResult, requestOf, type WriteName, type WriteShop } from './load/load-generator.ts';
 import { childrenCpuSeconds, cpuSeconds, openStage, type Stage } from './processes.ts';
 import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
 import { printTable } from './table.ts';

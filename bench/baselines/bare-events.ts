@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { sessionOptions } from '../../src/db/connection-settings.ts';
-import type { Paced } from '../paced-pings.ts';
+import type { Paced } from '../load/paced-pings.ts';
 import { createSignedPoster } from './signed-post.ts';
 
 /**

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { ChannelContext } from '../../src/channel/context.ts';
 import { sessionOptions } from '../../src/db/connection-settings.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
-import type { WriteName } from '../load-generator.ts';
+import type { WriteName } from '../load/load-generator.ts';
 import type { Shop } from '../shop.ts';
 
 /** The same rows as the service writes, written by nothing but PostgreSQL: one statement and one commit for each write. */

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
  * A load generator on plain sockets: it writes ready request bytes and finds the end of each answer by its
  * Content-Length, so that it costs far less than an HTTP client and the server is what is measured.
  *
- * Runs as a process of its own: node bench/load-generator.ts <job file>; prints one line of JSON.
+ * Runs as a process of its own: node bench/load/load-generator.ts <job file>; prints one line of JSON.
  */
 export type LoadJob = {
   port: number;

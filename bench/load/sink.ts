@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 /**
  * Receives webhooks, answers 200 and remembers when each came. GET /arrivals returns and clears them; GET /count returns how many.
  *
- * Runs as a process of its own: node bench/sink.ts <port>.
+ * Runs as a process of its own: node bench/load/sink.ts <port>.
  */
 export type Arrivals = { ids: string[]; times: number[] };
 

@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
  * Sends test pings at an even rate, whether or not the ones before are answered, and notes when each began and when it was
  * acknowledged.
  *
- * Runs as a process of its own: node bench/paced-pings.ts <job file>; prints one line of JSON.
+ * Runs as a process of its own: node bench/load/paced-pings.ts <job file>; prints one line of JSON.
  */
 export type PacedJob = { port: number; apiKeys: string[]; perSecond: number; seconds: number };
 /** Times since 1970, in milliseconds with fractions. */
