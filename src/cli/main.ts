@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { readConfig } from '../config.ts';
-import { listenForStop } from '../service/shutdown-signals.ts';
+import { listenForStop } from '../service/shutdown/shutdown-signals.ts';
 import { runCommandLine } from './command-line.ts';
 
 /** The operator's command line: npm run -s crownwheel -- --help */

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 import { assertSameHistory, migrate, migrationState } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
 import { type Connection, connect } from '../service/connect.ts';
-import { aborted } from '../service/shutdown-signals.ts';
+import { aborted } from '../service/shutdown/shutdown-signals.ts';
 
 /** The environment of a command line; a test passes its own. */
 export type Surroundings = {

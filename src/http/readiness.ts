@@ -3,7 +3,7 @@ import { ApiError } from '../contract/errors.ts';
 
 /**
  * Whether a load balancer may send requests to this process: `starting` → `ready` → `draining`. While it starts, another
- * server answers on the port (service/starting-server.ts); this one knows the other two.
+ * server answers on the port (service/startup/starting-server.ts); this one knows the other two.
  */
 export type Readiness = {
   /** Throws `not_ready` while the process drains, or when the database does not answer. */

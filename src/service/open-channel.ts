@@ -10,8 +10,8 @@ import { announceIntegrations } from '../live/announce-integrations.ts';
 import { type ChangeFeed, createChangeFeed } from '../live/change-feed.ts';
 import { createNotifier } from '../webhooks/worker/wake-up.ts';
 import type { Connection } from './connect.ts';
-import { warnOfLostKeys } from './lost-keys.ts';
 import { claimPhotoStorage, openPhotoFiles } from './photo-storage.ts';
+import { warnOfLostKeys } from './startup/lost-keys.ts';
 
 /** What every process of the service has, whatever it does: the channel with its photos and its feed of changes. */
 export type OpenChannel = {

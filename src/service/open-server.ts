@@ -10,9 +10,9 @@ import { postgresStore } from '../http/public/rate-limit/postgres-store.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { createPhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { Connection } from './connect.ts';
-import { type DashboardPages, openDashboardPages } from './dashboard-build.ts';
 import type { OpenChannel } from './open-channel.ts';
-import { listenProblem } from './port.ts';
+import { type DashboardPages, openDashboardPages } from './startup/dashboard-build.ts';
+import { listenProblem } from './startup/port.ts';
 
 /** The server of a process that answers requests, ready but for the port. */
 export async function openServer(

@@ -5,15 +5,15 @@ import { type Config, readConfig } from '../config.ts';
 import { StartError } from '../db/start-error.ts';
 import { createLog } from '../http/logging/log.ts';
 import { type Connection, connect } from './connect.ts';
-import type { DashboardPages } from './dashboard-build.ts';
-import { type RunningService, STOPPING, stopGracefully, WORKERS_LIMIT_MS } from './graceful-shutdown.ts';
 import { type OpenChannel, openChannel, prepareData } from './open-channel.ts';
 import { listen, openPages, openServer } from './open-server.ts';
-import { startProcesses } from './processes.ts';
-import { runProcess } from './run-process.ts';
-import { aborted, listenForStop, listenToSupervisor, type StopSignals } from './shutdown-signals.ts';
-import { listenWhileStarting, type StartingServer } from './starting-server.ts';
-import { welcome } from './welcome.ts';
+import { runProcess } from './processes/run-process.ts';
+import { startProcesses } from './processes/supervisor.ts';
+import { type RunningService, STOPPING, stopGracefully, WORKERS_LIMIT_MS } from './shutdown/graceful-shutdown.ts';
+import { aborted, listenForStop, listenToSupervisor, type StopSignals } from './shutdown/shutdown-signals.ts';
+import type { DashboardPages } from './startup/dashboard-build.ts';
+import { listenWhileStarting, type StartingServer } from './startup/starting-server.ts';
+import { welcome } from './startup/welcome.ts';
 import { startWorkers } from './workers.ts';
 
 /** The whole life of the process: starts the service from its settings, and resolves when it has stopped. */

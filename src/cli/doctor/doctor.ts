@@ -8,7 +8,7 @@ import { migrationState } from '../../db/migrate.ts';
 import { sql } from '../../db/sql.ts';
 import { StartError } from '../../db/start-error.ts';
 import type { Connection } from '../../service/connect.ts';
-import { assertPortFree } from '../../service/port.ts';
+import { assertPortFree } from '../../service/startup/port.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 import { checkDurability } from './doctor-durability.ts';
 import { checkMail } from './doctor-mail.ts';

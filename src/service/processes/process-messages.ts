@@ -1,4 +1,4 @@
-import type { DatabaseAddress } from '../db/connection-settings.ts';
+import type { DatabaseAddress } from '../../db/connection-settings.ts';
 
 /**
  * What the supervisor and the processes that answer requests tell each other.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../../config.ts';
 import { welcome } from './welcome.ts';
 
 const DEMO = { email: 'demo@crownwheel.example', password: 'hush-hush', liveKey: 'svc_live', testKey: 'svc_test' };

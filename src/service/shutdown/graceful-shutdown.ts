@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Readiness } from '../http/readiness.ts';
+import type { Readiness } from '../../http/readiness.ts';
 
 /** A service that runs, with what its stop needs. */
 export type RunningService = {

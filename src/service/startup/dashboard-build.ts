@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DIST_DIR, isBuildCurrent } from '../../dashboard/build-state.ts';
-import { loadPageFiles, type PageFiles } from '../http/dashboard/static/page-files.ts';
+import { DIST_DIR, isBuildCurrent } from '../../../dashboard/build-state.ts';
+import { loadPageFiles, type PageFiles } from '../../http/dashboard/static/page-files.ts';
 
 const BUILD_SCRIPT = join(DIST_DIR, '..', 'build.ts');
 const BUILD_LIMIT_MS = 300_000;

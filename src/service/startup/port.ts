@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { StartError } from '../db/start-error.ts';
+import { StartError } from '../../db/start-error.ts';
 
 /** Where the service listens; both are settings. */
 export type ListenAddress = { host: string; port: number };

@@ -1,11 +1,11 @@
-import type { Config } from '../config.ts';
-import { createLog } from '../http/logging/log.ts';
-import { connect } from './connect.ts';
-import { stopGracefully } from './graceful-shutdown.ts';
-import { openChannel } from './open-channel.ts';
-import { listen, openPages, openServer } from './open-server.ts';
+import type { Config } from '../../config.ts';
+import { createLog } from '../../http/logging/log.ts';
+import { connect } from '../connect.ts';
+import { openChannel } from '../open-channel.ts';
+import { listen, openPages, openServer } from '../open-server.ts';
+import { stopGracefully } from '../shutdown/graceful-shutdown.ts';
+import { aborted, type StopSignals } from '../shutdown/shutdown-signals.ts';
 import type { FromProcess, ToProcess } from './process-messages.ts';
-import { aborted, type StopSignals } from './shutdown-signals.ts';
 
 /** The life of one of several processes that answer on one port. The supervisor has the database and the other work. */
 export async function runProcess(settings: Config, { stop, hurry }: StopSignals): Promise<void> {

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Database } from '../db/database.ts';
-import { checkAllSecrets } from '../webhooks/endpoints/endpoint-status.ts';
-import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
-import type { KeySource } from './connect.ts';
+import type { Database } from '../../db/database.ts';
+import { checkAllSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
+import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
+import type { KeySource } from '../connect.ts';
 
 const NAMED_LIMIT = 10;
 

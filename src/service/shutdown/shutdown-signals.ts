@@ -1,4 +1,4 @@
-import type { ToProcess } from './process-messages.ts';
+import type { ToProcess } from '../processes/process-messages.ts';
 
 /**
  * What a terminal, a supervisor or npm sends to end the service. The first signal asks for a clean stop, the second

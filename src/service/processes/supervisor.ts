@@ -1,11 +1,11 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { DatabaseAddress } from '../db/connection-settings.ts';
-import { StartError } from '../db/start-error.ts';
-import { REQUESTS_LIMIT_MS } from './graceful-shutdown.ts';
+import type { DatabaseAddress } from '../../db/connection-settings.ts';
+import { StartError } from '../../db/start-error.ts';
+import { REQUESTS_LIMIT_MS } from '../shutdown/graceful-shutdown.ts';
+import { aborted } from '../shutdown/shutdown-signals.ts';
 import type { FromProcess, ToProcess } from './process-messages.ts';
-import { aborted } from './shutdown-signals.ts';
 
 /**
  * Several processes that answer on one port. The supervising process holds the port and hands each new connection to the
