@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Database } from '../../../src/db/database.ts';
-import { StatementBatch } from '../../../src/db/statement-batch.ts';
+import { StatementBatch } from '../../../src/db/pipeline/statement-batch.ts';
 
 /** What goes to the server over the connections of a pool: for each round trip, the texts of its statements. */
 export type RoundTrips = {

@@ -9,7 +9,7 @@ import { startWorld, type World } from '../../../../test/harness/world.ts';
  * How many statements a write takes, begin and commit included, and in how many round trips they go. A busy shop's writes
  * share both, and each round trip costs the service and the server more than most statements do.
  *
- * If a number rises, find out whether the new statement can be deferred, or go with another (`src/db/pipeline.ts`).
+ * If a number rises, find out whether the new statement can be deferred, or go with another (`src/db/pipeline/pipeline.ts`).
  */
 const WRITES: { write: string; statements: number; roundTrips: number; send: (shop: Shop, itemId: string) => Send }[] =
   [

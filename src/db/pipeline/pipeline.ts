@@ -1,5 +1,5 @@
-import type { QueryLimits, Transaction } from './database.ts';
-import type { Sql } from './sql.ts';
+import type { QueryLimits, Transaction } from '../database.ts';
+import type { Sql } from '../sql.ts';
 import type { StatementResult } from './statement-batch.ts';
 
 /**

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { cloneDatabase, type TestDatabase } from '../../test/harness/database/database.ts';
-import { countRoundTrips } from '../../test/harness/database/round-trips.ts';
-import { type Database, openDatabase, sqlState, type Transaction } from './database.ts';
-import { rawSql, sql } from './sql.ts';
+import { cloneDatabase, type TestDatabase } from '../../../test/harness/database/database.ts';
+import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
+import { type Database, openDatabase, sqlState, type Transaction } from '../database.ts';
+import { rawSql, sql } from '../sql.ts';
 
 describe('the statements of a transaction', () => {
   let database: TestDatabase;
