@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SemaphoreError } from './keyed-semaphore.ts';
+import { SemaphoreError } from './limits/keyed-semaphore.ts';
 import { createTimeSlices, mapSteps, runAtOnce, type Steps } from './time-slices.ts';
 
 /** Slices of one step each, whose pauses end when the test says so. */

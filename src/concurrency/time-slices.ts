@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { createKeyedSemaphore } from './keyed-semaphore.ts';
+import { createKeyedSemaphore } from './limits/keyed-semaphore.ts';
 
 /**
  * Runs long computations in slices of some milliseconds. After each slice, of whichever computation, the event loop serves

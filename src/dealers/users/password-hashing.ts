@@ -1,5 +1,5 @@
 import { hashPassword } from 'better-auth/crypto';
-import { createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
+import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { checkedPassword } from '../input-rules.ts';
 import { networkOf } from './client-network.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
 import { onceClosed } from './once-closed.ts';
 import { waitForSlot } from './wait-for-slot.ts';

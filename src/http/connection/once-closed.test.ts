@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
+import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { onceClosed } from './once-closed.ts';
 import { waitForSlot } from './wait-for-slot.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { AcquireOptions, KeyedSemaphore, Release } from '../../concurrency/keyed-semaphore.ts';
+import type { AcquireOptions, KeyedSemaphore, Release } from '../../concurrency/limits/keyed-semaphore.ts';
 import { onceClosed } from './once-closed.ts';
 
 /** Waits for units of a semaphore until the deadline. A client that has gone no longer waits. Throws a SemaphoreError. */

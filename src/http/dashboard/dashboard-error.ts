@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import type { DashboardErrorCode, DashboardErrorEnvelope, EdgeErrorCode } from '../../contract/dashboard/errors.ts';
 import { EDGE_ERROR_STATUS } from '../../contract/dashboard/errors.ts';
 import { DOMAIN_ERROR_STATUS, DomainError } from '../../contract/domain-error.ts';

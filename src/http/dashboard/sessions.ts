@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
+import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { endOldestSessions } from '../../dealers/users/account.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { eventLoopSlices, type Steps } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { JSON_DEPTH_LIMIT } from '../../contract/limits.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
+import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { type FoundPhoto, type PhotoReader, parsePhotoName } from '../../inventory/photos/photo-reader.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { isMatch } from '../etag.ts';

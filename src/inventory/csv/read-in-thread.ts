@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
+import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { CsvRow } from './csv-file.ts';
 

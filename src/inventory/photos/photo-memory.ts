@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type AcquireOptions, createKeyedSemaphore } from '../../concurrency/keyed-semaphore.ts';
+import { type AcquireOptions, createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import type { PhotoFormat } from './photo-files.ts';
 
 /** One thread for each picture, and half of the cores at most, never more than two: requests go before pictures. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { createSemaphore } from '../../concurrency/limits/semaphore.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';

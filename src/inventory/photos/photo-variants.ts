@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
-import { SemaphoreError } from '../../concurrency/keyed-semaphore.ts';
-import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
+import { createSemaphore } from '../../concurrency/limits/semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import {
   AVIF_PIXELS_LIMIT,

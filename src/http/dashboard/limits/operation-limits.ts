@@ -4,7 +4,7 @@ import {
   type KeyedSemaphore,
   type Release,
   SemaphoreError,
-} from '../../../concurrency/keyed-semaphore.ts';
+} from '../../../concurrency/limits/keyed-semaphore.ts';
 import { onceClosed } from '../../connection/once-closed.ts';
 import { waitForSlot } from '../../connection/wait-for-slot.ts';
 import { overloaded } from '../dashboard-error.ts';

@@ -1,4 +1,4 @@
-import { type BucketLimits, createTokenBuckets } from '../../../concurrency/token-buckets.ts';
+import { type BucketLimits, createTokenBuckets } from '../../../concurrency/limits/token-buckets.ts';
 import { REQUESTS_AT_ONCE, REQUESTS_PER_SECOND } from '../../../contract/dashboard/limits.ts';
 import { DashboardError } from '../dashboard-error.ts';
 

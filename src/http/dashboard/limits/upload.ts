@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { createKeyedSemaphore, SemaphoreError } from '../../../concurrency/keyed-semaphore.ts';
+import { createKeyedSemaphore, SemaphoreError } from '../../../concurrency/limits/keyed-semaphore.ts';
 import { PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
 import { clientSignal } from '../../connection/client-signal.ts';
 import type { SignedIn } from '../call.ts';

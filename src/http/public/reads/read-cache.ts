@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteCache, createByteCache } from '../../../channel/reads/document-cache.ts';
 import type { Freshness } from '../../../channel/reads/read-documents.ts';
-import type { Release } from '../../../concurrency/keyed-semaphore.ts';
+import type { Release } from '../../../concurrency/limits/keyed-semaphore.ts';
 import { PIECE_BYTES } from '../../../db/page-bytes.ts';
 import { acceptedEncoding, type Encoding } from '../../accept-encoding.ts';
 import { isMatch, weakEtagOf } from '../../etag.ts';

@@ -5,7 +5,7 @@ import {
   type KeyedSemaphore,
   type Release,
   SemaphoreError,
-} from '../../../concurrency/keyed-semaphore.ts';
+} from '../../../concurrency/limits/keyed-semaphore.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_MS } from '../../../contract/limits.ts';
 import { waitForSlot } from '../../connection/wait-for-slot.ts';

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Release } from '../../../concurrency/keyed-semaphore.ts';
+import type { Release } from '../../../concurrency/limits/keyed-semaphore.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Encoding } from '../../accept-encoding.ts';
 import { onceClosed } from '../../connection/once-closed.ts';
