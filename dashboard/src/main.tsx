@@ -5,7 +5,7 @@ import '@mantine/spotlight/styles.css';
 import '../../src/http/style/tokens.css';
 import './fonts.css';
 import './app.css';
-import './ui/bar-plot.css';
+import './ui/plots/bar-plot.css';
 import './shell/shell.css';
 import './pages/sign-in/sign-in.css';
 import './pages/deliveries/delivery.css';

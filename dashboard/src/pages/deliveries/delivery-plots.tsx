@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { HOME_RANGES } from '../../../../src/contract/dashboard/home-ranges.ts';
 import { formatBucket, formatCompact, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
-import { failedNote, PlotPanel, RangeControl, sum } from '../../ui/plot-panel.tsx';
+import { failedNote, PlotPanel, RangeControl, sum } from '../../ui/plots/plot-panel.tsx';
 import { useIsPhone } from '../../ui/use-is-phone.ts';
 import { activityQuery, usePlotState } from '../home/home-queries.ts';
 

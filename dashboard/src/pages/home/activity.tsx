@@ -5,7 +5,7 @@ import { useKeptQuery } from '../../api/queries.ts';
 import { formatBucket, formatCompact, formatCompactMoney, formatMoney, formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { ErrorState } from '../../ui/page/states.tsx';
-import { failedNote, PlotPanel, RangeControl, sum } from '../../ui/plot-panel.tsx';
+import { failedNote, PlotPanel, RangeControl, sum } from '../../ui/plots/plot-panel.tsx';
 import { activityQuery, type PlotState, usePlotState } from './home-queries.ts';
 
 type Activity = Output<'GET /activity'>;

@@ -1,8 +1,8 @@
 import { Anchor, Group, SegmentedControl, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { HOME_RANGE_NAMES, HOME_RANGES, type HomeRange } from '../../../src/contract/dashboard/home-ranges.ts';
-import { formatNumber } from '../format.ts';
+import { HOME_RANGE_NAMES, HOME_RANGES, type HomeRange } from '../../../../src/contract/dashboard/home-ranges.ts';
+import { formatNumber } from '../../format.ts';
 import { BarPlot, type BarPlotProps } from './bar-plot.tsx';
 
 type PlotPanelProps = {
