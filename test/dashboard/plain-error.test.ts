@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { plainError, shownError } from '../../dashboard/src/pages/deliveries/plain-error.ts';
+import { plainError, shownError } from '../../dashboard/src/pages/deliveries/attempts/plain-error.ts';
 
 describe('the error of an attempt on the pages', () => {
   it('is told in plain words, whatever wrote it', () => {

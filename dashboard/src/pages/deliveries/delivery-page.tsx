@@ -7,12 +7,12 @@ import { Page } from '../../ui/page/page.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Facts } from '../integrations/integration-parts.tsx';
-import { AttemptPanel } from './attempt-panel.tsx';
+import { AttemptPanel } from './attempts/attempt-panel.tsx';
+import { SignedBody } from './attempts/signed-body.tsx';
 import { DeliveryStatus } from './delivery-parts.tsx';
 import { type Delivery, deliveryQuery } from './delivery-queries.ts';
 import { DeliverySummary } from './delivery-summary.tsx';
 import { ReplayButton } from './replay-buttons.tsx';
-import { SignedBody } from './signed-body.tsx';
 import { StoppedAlert } from './stopped-alert.tsx';
 
 /** One delivery: why it stands as it does, every attempt that failed and the last one, and the bytes that are signed. */

@@ -7,8 +7,8 @@ import { formatDuration } from '../../format.ts';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
+import { plainError } from './attempts/plain-error.ts';
 import type { DeliveryRow } from './delivery-queries.ts';
-import { plainError } from './plain-error.ts';
 
 export const DELIVERY_TONES: Record<DeliveryStatusName, Tone> = {
   pending: 'busy',

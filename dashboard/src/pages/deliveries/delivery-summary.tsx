@@ -1,7 +1,7 @@
 import { formatDuration } from '../../format.ts';
 import { Time } from '../../ui/time.tsx';
+import { plainError } from './attempts/plain-error.ts';
 import type { DeliveryRow } from './delivery-queries.ts';
-import { plainError } from './plain-error.ts';
 
 type DeliverySummaryProps = {
   delivery: Pick<DeliveryRow, 'status' | 'attempts' | 'delay_ms' | 'next_attempt_at' | 'response_code' | 'error'>;

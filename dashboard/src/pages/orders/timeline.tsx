@@ -8,8 +8,8 @@ import { ErrorState } from '../../ui/page/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
+import { plainError } from '../deliveries/attempts/plain-error.ts';
 import { DELIVERY_TONES } from '../deliveries/delivery-parts.tsx';
-import { plainError } from '../deliveries/plain-error.ts';
 import { type TimelineEntry, timelineQuery } from './order-queries.ts';
 
 /** What happened to the order, newest first: who did what, which event the site got, and which request began it. */

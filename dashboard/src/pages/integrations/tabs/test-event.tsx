@@ -6,7 +6,7 @@ import { useOperation } from '../../../api/queries.ts';
 import { CopyId } from '../../../ui/copy-id.tsx';
 import { Status, type Tone } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { shownError } from '../../deliveries/plain-error.ts';
+import { shownError } from '../../deliveries/attempts/plain-error.ts';
 import { testDeliveryQuery } from '../integration-queries.ts';
 
 type Sent = Output<'POST /integrations/{integration_id}/test-event'>;

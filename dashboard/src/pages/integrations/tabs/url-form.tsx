@@ -5,7 +5,7 @@ import type { Output } from '../../../api/client.ts';
 import { queryClient, useOperation } from '../../../api/queries.ts';
 import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
 import { Status } from '../../../ui/status.tsx';
-import { shownError } from '../../deliveries/plain-error.ts';
+import { shownError } from '../../deliveries/attempts/plain-error.ts';
 import { integrationQuery } from '../integration-queries.ts';
 import { ReasonButton } from '../reason-button.tsx';
 import { Answer } from './test-event.tsx';

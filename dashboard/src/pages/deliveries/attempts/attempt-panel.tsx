@@ -1,12 +1,12 @@
 import { CopyButton, Group, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { formatDuration } from '../../format.ts';
-import { Status } from '../../ui/status.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Facts } from '../integrations/integration-parts.tsx';
-import { Answer } from '../integrations/tabs/test-event.tsx';
+import { formatDuration } from '../../../format.ts';
+import { Status } from '../../../ui/status.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Facts } from '../../integrations/integration-parts.tsx';
+import { Answer } from '../../integrations/tabs/test-event.tsx';
+import type { Attempt } from '../delivery-queries.ts';
 import { curlOf } from './curl.ts';
-import type { Attempt } from './delivery-queries.ts';
 import { plainError, shownError } from './plain-error.ts';
 
 type AttemptPanelProps = { attempt: Attempt; body: string; isOpen: boolean };
