@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import type { Database } from '../../src/db/database.ts';
-import { sql } from '../../src/db/sql.ts';
-import { createOrganization } from '../../src/dealers/organizations.ts';
-import { storeImportFile } from '../../src/inventory/import/import-files.ts';
-import { startImport } from '../../src/inventory/import/start-import.ts';
-import { findJob, type JobRow } from '../../src/inventory/jobs/job-queue.ts';
-import { TESTER } from '../harness/actor.ts';
-import { databaseIn, freePort, startService, sweep, temporaryFolder, until } from './service-process.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { createOrganization } from '../../../src/dealers/organizations.ts';
+import { storeImportFile } from '../../../src/inventory/import/import-files.ts';
+import { startImport } from '../../../src/inventory/import/start-import.ts';
+import { findJob, type JobRow } from '../../../src/inventory/jobs/job-queue.ts';
+import { TESTER } from '../../harness/actor.ts';
+import { databaseIn, freePort, startService, sweep, temporaryFolder, until } from '../service-process.ts';
 
 const LINES = 3_000;
 const KILLS = 2;

@@ -1,5 +1,5 @@
-import { openDatabase } from '../../src/db/database.ts';
-import { rawSql } from '../../src/db/sql.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { rawSql } from '../../../src/db/sql.ts';
 
 /**
  * `node show-session.ts ADDRESS NAME…` prints the settings of a connection of the pool and of one outside it, as our own

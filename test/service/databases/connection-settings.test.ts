@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { rawSql, sql } from '../../src/db/sql.ts';
-import { SERVER_VARIABLE } from '../harness/database/database.ts';
-import { databaseIn, startService, statusOf, sweep, temporaryFolder } from './service-process.ts';
+import { type Database, openDatabase } from '../../../src/db/database.ts';
+import { rawSql, sql } from '../../../src/db/sql.ts';
+import { SERVER_VARIABLE } from '../../harness/database/database.ts';
+import { databaseIn, startService, statusOf, sweep, temporaryFolder } from '../service-process.ts';
 
 const EXPECTED = {
   synchronous_commit: 'on',
@@ -93,7 +93,7 @@ describe('the settings of our database connections', () => {
     const names = Object.keys(EXPECTED);
     const command: [string, ...string[]] = [
       process.execPath,
-      'test/service/show-session.ts',
+      'test/service/databases/show-session.ts',
       JSON.stringify(address),
       ...names,
     ];

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChannelContext } from '../../src/channel/context.ts';
-import { VERSIONS } from '../../src/contract/versions.ts';
-import type { Database } from '../../src/db/database.ts';
-import { sql } from '../../src/db/sql.ts';
-import { hashApiKey } from '../../src/dealers/integrations/api-keys.ts';
-import { createItem } from '../../src/inventory/items/item-operations.ts';
-import { setPublished } from '../../src/inventory/publications.ts';
-import { TESTER } from '../harness/actor.ts';
-import { type ApiClient, type ApiResponse, apiClient } from '../harness/http/api-client.ts';
-import { part } from '../harness/stock.ts';
+import type { ChannelContext } from '../../../src/channel/context.ts';
+import { VERSIONS } from '../../../src/contract/versions.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { hashApiKey } from '../../../src/dealers/integrations/api-keys.ts';
+import { createItem } from '../../../src/inventory/items/item-operations.ts';
+import { setPublished } from '../../../src/inventory/publications.ts';
+import { TESTER } from '../../harness/actor.ts';
+import { type ApiClient, type ApiResponse, apiClient } from '../../harness/http/api-client.ts';
+import { part } from '../../harness/stock.ts';
 import {
   DEMO_KEY,
   databaseIn,
@@ -22,7 +22,7 @@ import {
   startService,
   sweep,
   until,
-} from './service-process.ts';
+} from '../service-process.ts';
 
 const CLIENTS = 6;
 const KILLS = 4;

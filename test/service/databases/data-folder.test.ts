@@ -11,7 +11,7 @@ import {
   startService,
   sweep,
   temporaryFolder,
-} from './service-process.ts';
+} from '../service-process.ts';
 
 const COMMAND: [string, ...string[]] = [process.execPath, 'src/cli/main.ts'];
 const asOrdinaryUser = ORDINARY_USER === undefined ? {} : { identity: ORDINARY_USER };

@@ -15,7 +15,7 @@ import {
   sweep,
   temporaryFolder,
   until,
-} from './service-process.ts';
+} from '../service-process.ts';
 
 describe('starting after a crash', () => {
   after(sweep);

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { openDatabase } from '../../src/db/database.ts';
-import { rawSql, sql } from '../../src/db/sql.ts';
-import { SERVER_VARIABLE } from '../harness/database/database.ts';
-import { freePort, startAndFail, startService, statusOf, sweep, temporaryFolder } from './service-process.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { rawSql, sql } from '../../../src/db/sql.ts';
+import { SERVER_VARIABLE } from '../../harness/database/database.ts';
+import { freePort, startAndFail, startService, statusOf, sweep, temporaryFolder } from '../service-process.ts';
 
 const SECRET_KEYS = 'a-secret-key-of-at-least-thirty-two-characters';
 const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
