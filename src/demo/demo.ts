@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
 import { hashApiKey, setKey } from '../dealers/integrations/api-keys.ts';
 import { listOrganizations } from '../dealers/organizations.ts';
-import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
+import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { DEMO } from './demo-actor.ts';
 import { DEMO_EMAIL, type DemoFile, LIVE_NAME, readDemoFile, writeDemoFile } from './demo-file.ts';
 

@@ -1,5 +1,5 @@
 import { newId } from '../ids/new-id.ts';
-import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
+import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { DEMO_PARTS } from './catalogue/parts.ts';
 import { DEMO_WATCHES } from './catalogue/watches.ts';
 import { drawPart } from './drawing/part/part-drawing.ts';

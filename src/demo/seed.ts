@@ -6,7 +6,7 @@ import { createOrganization, listOrganizations } from '../dealers/organizations.
 import { hashedPassword } from '../dealers/users/password-hashing.ts';
 import { insertUser } from '../dealers/users/users.ts';
 import { randomBase62 } from '../ids/new-id.ts';
-import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
+import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { DEMO } from './demo-actor.ts';
 import { DEMO_EMAIL, type DemoFile, LIVE_NAME, writeDemoFile } from './demo-file.ts';
 import { planPhotos, writeDrawings } from './plan.ts';

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Queryable } from '../db/database.ts';
 import { StartError } from '../db/start-error.ts';
-import { photoBucket } from '../inventory/photos/photo-bucket.ts';
-import type { PhotoFiles } from '../inventory/photos/photo-files.ts';
-import { photoFolder } from '../inventory/photos/photo-folder.ts';
-import { claimStorage, type StorageOwner } from '../inventory/photos/photo-storage-owner.ts';
+import { photoBucket } from '../inventory/photos/storage/photo-bucket.ts';
+import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
+import { photoFolder } from '../inventory/photos/storage/photo-folder.ts';
+import { claimStorage, type StorageOwner } from '../inventory/photos/storage/photo-storage-owner.ts';
 
 /** Opens the storage of photos that the settings name, and checks that it takes photos. */
 export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {

@@ -19,10 +19,10 @@ import { loadPageFiles, type PageFiles } from '../../src/http/dashboard/static/p
 import { createLog } from '../../src/http/logging/log.ts';
 import { memoryStore } from '../../src/http/public/rate-limit/memory-store.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
-import type { PhotoFiles } from '../../src/inventory/photos/photo-files.ts';
-import { photoFolder } from '../../src/inventory/photos/photo-folder.ts';
 import { createPhotoReader } from '../../src/inventory/photos/photo-reader.ts';
-import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/photo-storage-owner.ts';
+import type { PhotoFiles } from '../../src/inventory/photos/storage/photo-files.ts';
+import { photoFolder } from '../../src/inventory/photos/storage/photo-folder.ts';
+import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/storage/photo-storage-owner.ts';
 import { announceIntegrations } from '../../src/live/announce-integrations.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';
 import { TESTER } from './actor.ts';

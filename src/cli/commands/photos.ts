@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { StartError } from '../../db/start-error.ts';
-import { countStored, ownerOfStorage, takeStorage } from '../../inventory/photos/photo-storage-owner.ts';
+import { countStored, ownerOfStorage, takeStorage } from '../../inventory/photos/storage/photo-storage-owner.ts';
 import { openPhotoFiles } from '../../service/photo-storage.ts';
 import type { Shell } from '../shell.ts';
 

@@ -4,8 +4,8 @@ import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { newId } from '../../ids/new-id.ts';
-import type { PhotoFiles } from '../../inventory/photos/photo-files.ts';
-import { ownerOfStorage } from '../../inventory/photos/photo-storage-owner.ts';
+import type { PhotoFiles } from '../../inventory/photos/storage/photo-files.ts';
+import { ownerOfStorage } from '../../inventory/photos/storage/photo-storage-owner.ts';
 import { isPrivateStorage, openPhotoFiles, photoFolderPath, STORAGE_WARNINGS } from '../../service/photo-storage.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 

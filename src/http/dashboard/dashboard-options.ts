@@ -1,4 +1,4 @@
-import type { PhotoFiles } from '../../inventory/photos/photo-files.ts';
+import type { PhotoFiles } from '../../inventory/photos/storage/photo-files.ts';
 import type { ChangeFeed } from '../../live/change-feed.ts';
 import type { TrustedProxies } from '../connection/client-address.ts';
 import type { PageFiles } from './static/page-files.ts';

@@ -5,7 +5,7 @@ import type { AuditAction } from '../../contract/audit-actions.ts';
 import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import type { Transaction } from '../../db/database.ts';
 import type { SsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
-import type { PhotoFiles } from '../photos/photo-files.ts';
+import type { PhotoFiles } from '../photos/storage/photo-files.ts';
 
 /**
  * How to add a kind of job:

@@ -7,9 +7,9 @@ import { cloneDatabase } from '../../../test/harness/database/database.ts';
 import { until } from '../../../test/harness/database/locks.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
-import type { PhotoFiles } from './photo-files.ts';
 import { createPhotoReader } from './photo-reader.ts';
 import { addPhoto } from './photos.ts';
+import type { PhotoFiles } from './storage/photo-files.ts';
 
 /** How many variants are under way at once; no more than half of the cores of a large machine. */
 const SLOTS_MAX = 2;

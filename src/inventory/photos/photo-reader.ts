@@ -4,6 +4,8 @@ import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { type PhotoSize, withPhotoMemory } from './photo-memory.ts';
+import { FORMAT_OF, renderPhoto } from './photo-variants.ts';
 import {
   type FileStat,
   originalNames,
@@ -15,9 +17,7 @@ import {
   readOriginal,
   SQUARE_NAMES,
   type SquareName,
-} from './photo-files.ts';
-import { type PhotoSize, withPhotoMemory } from './photo-memory.ts';
-import { FORMAT_OF, renderPhoto } from './photo-variants.ts';
+} from './storage/photo-files.ts';
 
 /** What a photo's public address names: `pho_….webp`, `pho_…-square.webp` or `pho_…-small.webp`. */
 export type PhotoName = { photoId: string; square: SquareName | null; extension: PhotoExtension };

@@ -4,8 +4,8 @@ import { idTimeMs, isId } from '../../contract/ids.ts';
 import { DAY_MS } from '../../contract/timestamps.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import type { PhotoFiles } from './photo-files.ts';
-import { ownerOfStorage, removePhotoFiles, unknownPhotos } from './photo-storage-owner.ts';
+import type { PhotoFiles } from './storage/photo-files.ts';
+import { ownerOfStorage, removePhotoFiles, unknownPhotos } from './storage/photo-storage-owner.ts';
 
 /** A younger photo may belong to an upload that is not committed yet. Its id says when it was made. */
 const AGE_MIN_MS = DAY_MS;

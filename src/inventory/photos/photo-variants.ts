@@ -9,14 +9,14 @@ import {
   PHOTO_PIXELS_LIMIT,
   PHOTO_STORED_PIXELS,
 } from '../../contract/limits.ts';
+import { type PhotoSize, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory.ts';
 import {
   FILE_BYTES_MAX,
   type PhotoExtension,
   type PhotoFormat,
   SQUARE_SIDES_PX,
   type SquareName,
-} from './photo-files.ts';
-import { type PhotoSize, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory.ts';
+} from './storage/photo-files.ts';
 
 /** Photos were once stored in full; they are still shown. */
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;

@@ -12,7 +12,6 @@ import { sql } from '../../db/sql.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../ids/new-id.ts';
 import { deleteItem } from '../../sales/delete-item.ts';
-import { SQUARE_SIDES_PX } from './photo-files.ts';
 import { sweepPhotos } from './photo-sweep.ts';
 import {
   addPhoto,
@@ -23,6 +22,7 @@ import {
   restorePhoto,
   rotatePhoto,
 } from './photos.ts';
+import { SQUARE_SIDES_PX } from './storage/photo-files.ts';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'avif';
 type Photo = { id: string; position: number; url: string; thumbnail_url: string; width: number; height: number };

@@ -10,8 +10,8 @@ import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
 import { changeItem } from '../change-items.ts';
-import { EXTENSION_OF, type PhotoFiles, type PhotoFormat, readOriginal } from './photo-files.ts';
 import { prepareUpload, rotateQuarter } from './photo-variants.ts';
+import { EXTENSION_OF, type PhotoFiles, type PhotoFormat, readOriginal } from './storage/photo-files.ts';
 
 export const PHOTOS_MAX = PHOTOS_PER_ITEM_LIMIT;
 

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { cloneDatabase, type TestDatabase } from '../../../test/harness/database/database.ts';
-import { BUCKET, startS3 } from '../../../test/harness/servers/s3.ts';
-import { newId } from '../../ids/new-id.ts';
+import { cloneDatabase, type TestDatabase } from '../../../../test/harness/database/database.ts';
+import { BUCKET, startS3 } from '../../../../test/harness/servers/s3.ts';
+import { newId } from '../../../ids/new-id.ts';
+import { sweepPhotos } from '../photo-sweep.ts';
 import { photoBucket } from './photo-bucket.ts';
 import type { PhotoFiles } from './photo-files.ts';
 import { photoFolder } from './photo-folder.ts';
 import { claimStorage, countStored, ownerOfStorage, removePhotoFiles, takeStorage } from './photo-storage-owner.ts';
-import { sweepPhotos } from './photo-sweep.ts';
 
 const LATER_MS = 2 * 24 * 60 * 60 * 1000;
 const SHARED = { isPrivate: false };

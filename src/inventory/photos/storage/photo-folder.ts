@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { adopt } from '../../db/embedded/data-folder.ts';
+import { adopt } from '../../../db/embedded/data-folder.ts';
 import { FILE_BYTES_MAX, folderOf, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
 
 /** Whatever the umask is, nobody else can replace a photo. */

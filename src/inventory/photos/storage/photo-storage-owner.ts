@@ -1,6 +1,6 @@
-import { isId } from '../../contract/ids.ts';
-import type { Queryable } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { isId } from '../../../contract/ids.ts';
+import type { Queryable } from '../../../db/database.ts';
+import { sql } from '../../../db/sql.ts';
 import type { PhotoFiles } from './photo-files.ts';
 
 /**
