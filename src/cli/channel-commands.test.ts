@@ -5,7 +5,7 @@ import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { runJobs } from '../channel/jobs/run-jobs.ts';
-import { rollVersion } from '../channel/roll.ts';
+import { rollVersion } from '../channel/roll-version.ts';
 import type { Config } from '../config.ts';
 import { CURRENT_VERSION, VERSIONS } from '../contract/versions.ts';
 import { createIntegration } from '../dealers/integrations/integrations.ts';

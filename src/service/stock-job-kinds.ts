@@ -1,5 +1,5 @@
-import { checkKind } from '../inventory/import/check-kind.ts';
-import { importKind } from '../inventory/import/import-kind.ts';
+import { checkKind } from '../inventory/import/check-import.ts';
+import { importKind } from '../inventory/import/run-import.ts';
 import { bulkChangeKind } from '../inventory/jobs/bulk-change.ts';
 import type { StockJobKinds } from '../inventory/jobs/job-kind.ts';
 import { undoKind } from '../inventory/jobs/undo-job.ts';

@@ -6,7 +6,7 @@ import { sql } from '../../src/db/sql.ts';
 import { unnestRows } from '../../src/db/unnest-rows.ts';
 import { newId } from '../../src/ids/new-id.ts';
 import { mergeCustomers } from '../../src/sales/customers/merge-customers.ts';
-import { eraseCustomer } from '../../src/sales/erasure/erasure-jobs.ts';
+import { eraseCustomer } from '../../src/sales/erasure/erase-customer.ts';
 import { runErasures } from '../../src/sales/erasure/run-erasures.ts';
 import type { DeletionOrder } from '../deletion/deletion-process.ts';
 import { TESTER } from '../harness/actor.ts';

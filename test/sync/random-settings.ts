@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROUNDINGS } from '../../src/channel/projection/pricing.ts';
-import { rollVersion } from '../../src/channel/roll.ts';
+import { rollVersion } from '../../src/channel/roll-version.ts';
 import { valuesOf } from '../../src/contract/catalogue.ts';
 import {
   changePresentation,

@@ -6,7 +6,7 @@ import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
 import { projectItems } from '../projection/project-items.ts';
-import { finishRoll, isRolling, removeOldVersion } from '../roll.ts';
+import { finishRoll, isRolling, removeOldVersion } from '../roll-version.ts';
 import type { JobKind } from './job-queue.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
 import { ROUNDINGS } from '../../channel/projection/pricing.ts';
-import { rollVersion } from '../../channel/roll.ts';
+import { rollVersion } from '../../channel/roll-version.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { VERSIONS } from '../../contract/versions.ts';
 import type { Database } from '../../db/database.ts';

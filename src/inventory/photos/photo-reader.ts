@@ -4,8 +4,8 @@ import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { FORMAT_OF, renderPhoto } from './encode-photos.ts';
 import { type PhotoSize, withPhotoMemory } from './photo-memory.ts';
-import { FORMAT_OF, renderPhoto } from './photo-variants.ts';
 import {
   type FileStat,
   originalNames,

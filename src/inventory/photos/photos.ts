@@ -10,7 +10,7 @@ import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
 import { changeItem } from '../change-items.ts';
-import { prepareUpload, rotateQuarter } from './photo-variants.ts';
+import { prepareUpload, rotateQuarter } from './encode-photos.ts';
 import { EXTENSION_OF, type PhotoFiles, type PhotoFormat, readOriginal } from './storage/photo-files.ts';
 
 export const PHOTOS_MAX = PHOTOS_PER_ITEM_LIMIT;

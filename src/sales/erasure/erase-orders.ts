@@ -9,7 +9,7 @@ import { searchQueryOf } from '../../db/search-words.ts';
 import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { type LockedOrder, rewriteOrders } from '../orders/rewrite-orders.ts';
-import type { ErasedPerson } from './erasure-jobs.ts';
+import type { ErasedPerson } from './erase-customer.ts';
 import { orderWithoutPerson } from './without-person.ts';
 
 export type ErasureJob = {

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { type RepeatedTask, startTasks } from '../../concurrency/repeat.ts';
 import { PRUNE_JOBS_EVERY_MS } from '../../db/jobs/job-lease.ts';
-import { pruneErasures } from './erasure-jobs.ts';
+import { pruneErasures } from './erase-customer.ts';
 import { runErasures } from './run-erasures.ts';
 
 const TICK_MS = 1_000;

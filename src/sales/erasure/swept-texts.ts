@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { rawSql, type Sql, sql } from '../../db/sql.ts';
+import type { ErasedPerson } from './erase-customer.ts';
 import { erasedKeyOf } from './erased-key.ts';
-import type { ErasedPerson } from './erasure-jobs.ts';
 
 /**
  * Texts that may quote a person without being about one: what receivers answered, logged requests, notes, imported files.

@@ -5,9 +5,9 @@ import { showFailure } from '../../api/failures.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatZonedTime } from '../../format.ts';
 import { useSession } from '../../shell/session/session.ts';
+import { instantOf, localTimeOf } from '../../time-zone.ts';
 import { toastSuccess } from '../../ui/feedback/toasts.ts';
 import { Status } from '../../ui/status.tsx';
-import { instantOf, localTimeOf } from '../../zoned-time.ts';
 import type { Item } from './item-queries.ts';
 import { MoneyInput } from './money-input.tsx';
 

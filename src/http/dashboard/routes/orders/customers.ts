@@ -13,7 +13,7 @@ import { LISTED_ORDERS_LIMIT, spendOfCustomers } from '../../../../sales/custome
 import { exportCustomer } from '../../../../sales/customers/export-customer.ts';
 import { mergeCustomers } from '../../../../sales/customers/merge-customers.ts';
 import { previewMerge } from '../../../../sales/customers/merge-preview.ts';
-import { eraseCustomer } from '../../../../sales/erasure/erasure-jobs.ts';
+import { eraseCustomer } from '../../../../sales/erasure/erase-customer.ts';
 import { listErasures } from '../../../../sales/erasure/erasure-progress.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';

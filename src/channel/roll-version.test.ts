@@ -16,7 +16,7 @@ import { deleteItem } from '../sales/delete-item.ts';
 import type { ChannelContext } from './context.ts';
 import { enqueueJob } from './jobs/job-queue.ts';
 import { BATCH_LIMIT, runJobs } from './jobs/run-jobs.ts';
-import { rollVersion } from './roll.ts';
+import { rollVersion } from './roll-version.ts';
 
 /** Invented: one adds a field, the other shows the stock number no more. */
 const NEXT = '2027-01-01';
