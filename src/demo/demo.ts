@@ -1,4 +1,3 @@
-import { verifyPassword } from 'better-auth/crypto';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Database, Queryable } from '../db/database.ts';
@@ -103,5 +102,7 @@ async function isPassword(db: Queryable, email: string, password: string): Promi
   const [row] = await db.query<{ hash: string }>(sql`
     select a.password as hash from users u join accounts a on a.user_id = u.id
     where u.email = ${email} and a.password is not null limit 1`);
-  return row !== undefined && (await verifyPassword({ hash: row.hash, password }));
+  if (row === undefined) return false;
+  const { verifyPassword } = await import('better-auth/crypto');
+  return await verifyPassword({ hash: row.hash, password });
 }

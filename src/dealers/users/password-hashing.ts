@@ -1,4 +1,3 @@
-import { hashPassword } from 'better-auth/crypto';
 import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { checkedPassword } from '../input-rules.ts';
 import { networkOf } from './client-network.ts';
@@ -31,5 +30,9 @@ export async function withPasswordSlot<Result>(key: string, task: () => Promise<
 /** A password as it is stored, in a slot of its own. */
 export async function hashedPassword(key: string, password: string): Promise<string> {
   const checked = checkedPassword(password);
-  return await withPasswordSlot(key, () => hashPassword(checked));
+  return await withPasswordSlot(key, async () => {
+    // Loaded only where somebody sets a password: it brings sixty modules along.
+    const { hashPassword } = await import('better-auth/crypto');
+    return await hashPassword(checked);
+  });
 }

@@ -1,5 +1,5 @@
+import { Ajv } from 'ajv';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { DomainError } from '../../contract/domain-error.ts';
 import {
   AMOUNT_LIMIT,
@@ -48,20 +48,16 @@ const PartChanges = Type.Partial(
 /** What the dealer edited: a field that is absent stays as it is, also within the attributes. */
 export type ItemChanges = Static<typeof ListingChanges> | Static<typeof PartChanges>;
 
-const checks = {
-  newListing: Compile(NewListing),
-  newPart: Compile(NewPart),
-  listingChanges: Compile(ListingChanges),
-  partChanges: Compile(PartChanges),
-};
+// The schemas are our own: nothing holds them against the meta-schema at each start.
+const ajv = new Ajv({ strict: true, validateSchema: false });
 
 export function assertNewItem(input: NewItem): void {
-  assertValid(input.kind === 'part' ? checks.newPart : checks.newListing, input);
+  assertValid(input.kind === 'part' ? NewPart : NewListing, input);
   assertStorable(input, '');
 }
 
 export function assertChanges(kind: 'listing' | 'part', changes: ItemChanges): void {
-  assertValid(kind === 'part' ? checks.partChanges : checks.listingChanges, changes);
+  assertValid(kind === 'part' ? PartChanges : ListingChanges, changes);
   assertStorable(changes, '');
 }
 
@@ -72,15 +68,15 @@ export function assertUnitsOwned(units: number): void {
   }
 }
 
-type Check = { Check(value: unknown): boolean; Errors(value: unknown): { instancePath: string; message: string }[] };
-
-function assertValid(check: Check, value: unknown): void {
-  if (check.Check(value)) return;
-  const [fault] = check.Errors(value);
+function assertValid(schema: object, value: unknown): void {
+  // It compiles a schema once, at its first use.
+  const validate = ajv.compile(schema);
+  if (validate(value)) return;
+  const [fault] = validate.errors ?? [];
   const field = fault?.instancePath.slice(1).replaceAll('/', '.') ?? '';
   throw new DomainError(
     'invalid_input',
-    `${field === '' ? 'The item' : field} ${fault?.message ?? 'is not valid'}.`,
+    `${field === '' ? 'The item' : field} ${fault?.message?.replace('NOT', 'not') ?? 'is not valid'}.`,
     field,
   );
 }
