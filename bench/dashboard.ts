@@ -85,8 +85,8 @@ async function fill(name: string, part: Part, { few, many }: Dealers): Promise<v
 
 function compare(what: string, readsOf: (dealer: BenchDealer) => Promise<Read[]>, manyRows: number): Part['run'] {
   return async ({ few, many }) => {
-    const title = `First pages of ${what} over ${manyRows.toLocaleString('en')} rows against ${FEW.toLocaleString('en')}`;
-    await compareReads(title, { dealer: few, reads: await readsOf(few) }, { dealer: many, reads: await readsOf(many) });
+    const ofFew = { dealer: few, reads: await readsOf(few), size: FEW };
+    await compareReads(what, ofFew, { dealer: many, reads: await readsOf(many), size: manyRows });
   };
 }
 

@@ -10,6 +10,7 @@ import { createSecretEncryption } from '../src/webhooks/endpoints/secret-encrypt
 import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import type { BareJob } from './baselines/bare-events.ts';
 import { preparePlainTables, type SocketAddress, writePlainly } from './baselines/plain-writes.ts';
+import { limitOfRate, ratioAtLeast, ratioAtMost, record } from './figures.ts';
 import type { Paced, PacedJob } from './load/paced-pings.ts';
 import type { Arrivals } from './load/sink.ts';
 import { childrenCpuSeconds, cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
@@ -23,6 +24,9 @@ const ROUNDS = 3;
 const PACED_PER_SECOND = 200;
 const PACED_SECONDS = 10;
 const DRAIN_LIMIT_MS = 60_000;
+const DELIVERED_WANTED = 0.8;
+const P50_WANTED = 2;
+const P99_WANTED = 5;
 const SECRET_KEY = '0'.repeat(64);
 
 type Scene = {
@@ -81,6 +85,21 @@ async function measureThroughput(scene: Scene): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) samples.push(await sampleOf(scene));
   const of = (pick: (sample: Sample) => number) => median(samples.map(pick));
   const ratio = of(({ plain, delivered }) => (plain === 0 ? 0 : delivered / plain));
+  const delivered = of((sample) => sample.delivered);
+  const cpuMicroseconds = {
+    service: of(({ service }) => service) * 1000,
+    postgresql: of(({ server }) => server) * 1000,
+  };
+  const plain = of((sample) => sample.plain);
+  record({
+    name: 'accepted and delivered',
+    unit: '/s',
+    ours: delivered,
+    ...(plain === 0 ? {} : { bare: { name: 'pgbench, the same rows', value: plain } }),
+    wanted: ratioAtLeast(DELIVERED_WANTED),
+    cpuMicroseconds,
+    limitedBy: limitOfRate(delivered, cpuMicroseconds),
+  });
   printTable(
     `Events accepted and delivered, ${RECEIVERS} receivers, ${CONNECTIONS} connections; the same rows by pgbench`,
     ['plain /s', 'accepted /s', 'delivered /s', 'ratio', 'wanted', 'CPU s per 1,000: service + PostgreSQL'],
@@ -90,7 +109,7 @@ async function measureThroughput(scene: Scene): Promise<void> {
         of(({ accepted }) => accepted).toFixed(0),
         of(({ delivered }) => delivered).toFixed(0),
         ratio.toFixed(2),
-        '≥ 0.8',
+        `≥ ${DELIVERED_WANTED}`,
         `${of(({ service }) => service).toFixed(2)} + ${of(({ server }) => server).toFixed(2)}`,
       ],
     ],
@@ -142,6 +161,30 @@ async function measureDelay(scene: Scene): Promise<void> {
     perSecond: PACED_PER_SECOND,
     seconds: PACED_SECONDS,
   } satisfies PacedJob);
+  const latencyOf = (delays: number[]) => ({
+    p50Ms: quantile(delays, 0.5),
+    p99Ms: quantile(delays, 0.99),
+    longestMs: delays.at(-1) ?? 0,
+  });
+  for (const [name, q, wanted] of [
+    ['p50', 0.5, P50_WANTED],
+    ['p99', 0.99, P99_WANTED],
+  ] as const) {
+    record({
+      name: `request to receipt at ${PACED_PER_SECOND}/s, ${name}`,
+      unit: 'ms',
+      ours: quantile(ours.fromStart, q),
+      bare: { name: 'bare insert, notify, signed post', value: quantile(bare.fromStart, q) },
+      wanted: ratioAtMost(wanted),
+    });
+  }
+  for (const [name, delays] of [
+    ['request to receipt', ours.fromStart],
+    ['answer to receipt', ours.fromAnswer],
+    ['bare way', bare.fromStart],
+  ] as const) {
+    record({ name, unit: 'ms', ours: quantile(delays, 0.5), latency: latencyOf(delays) });
+  }
   const times = (wanted: number, q: number) =>
     `${(quantile(ours.fromStart, q) / quantile(bare.fromStart, q)).toFixed(1)} times (≤ ${wanted} wanted)`;
   printTable(
@@ -150,7 +193,7 @@ async function measureDelay(scene: Scene): Promise<void> {
     [
       ['bare insert, notify, signed post: from the start', ...quantiles(bare.fromStart)],
       ['service: from the start of the request', ...quantiles(ours.fromStart)],
-      ['against the bare way', times(2, 0.5), times(5, 0.99), ''],
+      ['against the bare way', times(P50_WANTED, 0.5), times(P99_WANTED, 0.99), ''],
       ['service: from the answer', ...quantiles(ours.fromAnswer)],
     ],
   );

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { record } from './figures.ts';
 import { openStage, type Stage } from './processes.ts';
 import { makeShop, median, openBackDoor, type Shop } from './shop.ts';
 import { printTable } from './table.ts';
@@ -40,6 +41,12 @@ export async function benchProcesses(args: string[]): Promise<void> {
       ['what', '1 process /s', `${several} processes /s`, 'ratio'],
       ['reads by id', 'orders'].map((kind) => {
         const [one, more] = [rateOf(kind, 1), rateOf(kind, several)];
+        record({
+          name: `${kind}, ${several} processes`,
+          unit: '/s',
+          ours: more,
+          bare: { name: 'one process', value: one },
+        });
         return [kind, String(one), String(more), (more / one).toFixed(2)];
       }),
     );
