@@ -7,7 +7,7 @@ import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
 import { isApiKey } from '../../dealers/integrations/api-keys.ts';
 import type { KeyUse } from '../../dealers/integrations/key-use.ts';
-import { rateHeaders, retryAfterSeconds } from './rate-limit/headers.ts';
+import { rateHeaders, retryAfterSeconds } from './rate-limit/rate-limit.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 
 /** An integration whose requests are served: it is enabled, and its organization is provisioned and has the plan. */

@@ -9,7 +9,7 @@ import { openDatabase } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { createIntegration, setEnabled, setRateLimit } from '../../../dealers/integrations/integrations.ts';
 import { createOrganization } from '../../../dealers/organizations.ts';
-import { retryAfterSeconds } from './headers.ts';
+import { retryAfterSeconds } from './rate-limit.ts';
 import { memoryStore } from './memory-store.ts';
 import { postgresStore } from './postgres-store.ts';
 import type { RateLimitStore, Spending } from './store.ts';
