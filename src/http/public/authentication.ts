@@ -7,7 +7,7 @@ import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
 import { isApiKey } from '../../dealers/integrations/api-keys.ts';
 import type { KeyUse } from '../../dealers/integrations/key-use.ts';
-import { rateHeaders, retryAfterSeconds } from './rate-limit/rate-limit.ts';
+import { assertWithinRateLimit, rateHeaders } from './rate-limit/rate-limit.ts';
 import type { RateLimitStore, Spending } from './rate-limit/store.ts';
 
 /** An integration whose requests are served: it is enabled, and its organization is provisioned and has the plan. */
@@ -46,9 +46,7 @@ export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Da
       keyUse.note(admission.integrationId);
       result.integrationId = admission.integrationId;
       result.headers = { 'x-api-version': admission.apiVersion, ...rateHeaders(cap, spending) };
-      if (!spending.isAllowed) {
-        throw new ApiError('too_many_requests', { headers: { 'Retry-After': String(retryAfterSeconds(spending)) } });
-      }
+      assertWithinRateLimit(spending);
       assertRoute?.();
       const integration = assertStanding(admission);
       if (operation?.isIdempotent) assertIdempotencyKey(headers['idempotency-key']);

@@ -9,9 +9,9 @@ import { openDatabase } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { createIntegration, setEnabled, setRateLimit } from '../../../dealers/integrations/integrations.ts';
 import { createOrganization } from '../../../dealers/organizations.ts';
-import { retryAfterSeconds } from './rate-limit.ts';
 import { memoryStore } from './memory-store.ts';
 import { postgresStore } from './postgres-store.ts';
+import { retryAfterSeconds } from './rate-limit.ts';
 import type { RateLimitStore, Spending } from './store.ts';
 
 /** Up to this cap both stores are exact; above it the PostgreSQL store may count a spend for a little too long. */

@@ -1,4 +1,11 @@
+import { ApiError } from '../../../contract/errors.ts';
 import type { Spending } from './store.ts';
+
+/** Refuses a request with 429 if its tokens don't fit into the rate limit. */
+export function assertWithinRateLimit(spending: Spending): void {
+  if (spending.isAllowed) return;
+  throw new ApiError('too_many_requests', { headers: { 'Retry-After': String(retryAfterSeconds(spending)) } });
+}
 
 /** What a response says about the rate limit. The reset is given in the time of the response's own Date header. */
 export function rateHeaders(cap: number, spending: Spending, nowMs: number = Date.now()): Record<string, string> {
