@@ -9,7 +9,7 @@ import type { StockValues } from '../items/stock-values.ts';
 import type { BatchOutcome, JobBatch, JobError, RunningJob, StockJobContext } from '../jobs/job-kind.ts';
 import { prepareUpload, type ReadyPhoto, TOO_MANY_UPLOADS } from '../photos/encode-photos.ts';
 import { addStoredPhotos, knownSources, type StoredPhoto } from '../photos/photo-rows.ts';
-import { EXTENSION_OF } from '../photos/storage/photo-files.ts';
+import { EXTENSION_OF } from '../photos/photo-variants.ts';
 import { openPhotoDownloads, type PhotoDownloads } from './download-photo.ts';
 import { itemsOfLines, nextLines } from './import-lines.ts';
 import { openPhotoZip, type PhotoZip } from './photo-zip.ts';

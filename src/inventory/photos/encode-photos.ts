@@ -10,13 +10,8 @@ import {
   PHOTO_STORED_PIXELS,
 } from '../../contract/limits.ts';
 import { type PhotoSize, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory.ts';
-import {
-  FILE_BYTES_MAX,
-  type PhotoExtension,
-  type PhotoFormat,
-  SQUARE_SIDES_PX,
-  type SquareName,
-} from './storage/photo-files.ts';
+import { type PhotoFormat, SQUARE_SIDES_PX, type SquareName } from './photo-variants.ts';
+import { FILE_BYTES_MAX } from './storage/photo-files.ts';
 
 /** Photos were once stored in full; they are still shown. */
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
@@ -24,8 +19,6 @@ const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
 const PHOTO_SIDE_MAX_PX = 16_383;
 
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
-
-export const FORMAT_OF: Record<PhotoExtension, PhotoFormat> = { jpg: 'jpeg', png: 'png', webp: 'webp', avif: 'avif' };
 
 /** Longer than the largest AVIF takes. Nobody waits for it by then. */
 const PICTURE_SECONDS_MAX = 120;

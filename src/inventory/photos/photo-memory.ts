@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type AcquireOptions, createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
-import type { PhotoFormat } from './storage/photo-files.ts';
+import type { PhotoFormat } from './photo-variants.ts';
 
 /** One thread for each picture, and half of the cores at most, never more than two: requests go before pictures. */
 const PICTURES_AT_ONCE = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));

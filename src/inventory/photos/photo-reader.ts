@@ -4,20 +4,19 @@ import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { FORMAT_OF, renderPhoto } from './encode-photos.ts';
+import { renderPhoto } from './encode-photos.ts';
 import { type PhotoSize, withPhotoMemory } from './photo-memory.ts';
 import {
-  type FileStat,
+  FORMAT_OF,
   originalNames,
   PHOTO_EXTENSIONS,
   type PhotoExtension,
   type PhotoFileName,
-  type PhotoFiles,
   type PhotoFormat,
-  readOriginal,
   SQUARE_NAMES,
   type SquareName,
-} from './storage/photo-files.ts';
+} from './photo-variants.ts';
+import { type FileStat, type PhotoFiles, readOriginal } from './storage/photo-files.ts';
 
 /** What a photo's public address names: `pho_….webp`, `pho_…-square.webp` or `pho_…-small.webp`. */
 export type PhotoName = { photoId: string; square: SquareName | null; extension: PhotoExtension };

@@ -7,7 +7,7 @@ import { clockTime } from '../../db/sql-time.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { lockItems } from '../change-items.ts';
 import { summarizeItems } from '../lists/stock-summary.ts';
-import type { PhotoFormat } from './storage/photo-files.ts';
+import type { PhotoFormat } from './photo-variants.ts';
 
 /** A photo whose file is stored already. */
 export type StoredPhoto = {

@@ -13,6 +13,7 @@ import { changePresentation } from '../../dealers/integrations/integration-setti
 import { newId } from '../../ids/new-id.ts';
 import { deleteItem } from '../../sales/delete-item.ts';
 import { sweepPhotos } from './photo-sweep.ts';
+import { SQUARE_SIDES_PX } from './photo-variants.ts';
 import {
   addPhoto,
   orderPhotos,
@@ -22,7 +23,6 @@ import {
   restorePhoto,
   rotatePhoto,
 } from './photos.ts';
-import { SQUARE_SIDES_PX } from './storage/photo-files.ts';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'avif';
 type Photo = { id: string; position: number; url: string; thumbnail_url: string; width: number; height: number };

@@ -11,7 +11,8 @@ import { clockTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
 import { changeItem } from '../change-items.ts';
 import { prepareUpload, rotateQuarter } from './encode-photos.ts';
-import { EXTENSION_OF, type PhotoFiles, type PhotoFormat, readOriginal } from './storage/photo-files.ts';
+import { EXTENSION_OF, type PhotoFormat } from './photo-variants.ts';
+import { type PhotoFiles, readOriginal } from './storage/photo-files.ts';
 
 export const PHOTOS_MAX = PHOTOS_PER_ITEM_LIMIT;
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { originalNames, type PhotoFileName, type PhotoFormat } from '../photo-variants.ts';
 
 /**
  * Where the files of photos lie: a folder, or a bucket. What stands under a photo's id never changes, so files are
@@ -34,34 +35,6 @@ export const FILE_BYTES_MAX = 100 * 1_048_576;
 export const MARKER_NAME = 'crownwheel-installation.json';
 /** More than a marker has. */
 export const MARKER_BYTES_MAX = 4_096;
-
-export type PhotoFormat = 'jpeg' | 'png' | 'webp' | 'avif';
-
-export const PHOTO_EXTENSIONS = ['jpg', 'png', 'webp', 'avif'] as const;
-export type PhotoExtension = (typeof PHOTO_EXTENSIONS)[number];
-
-export const EXTENSION_OF: Record<PhotoFormat, PhotoExtension> = {
-  jpeg: 'jpg',
-  png: 'png',
-  webp: 'webp',
-  avif: 'avif',
-};
-
-/**
- * The square thumbnails and their sides in pixels. Websites and cards show `square`. The dashboard's rows show `small`: 32 to
- * 56 px wide, on screens with up to three pixels for each of them.
- */
-export const SQUARE_SIDES_PX = { square: 480, small: 144 } as const;
-export type SquareName = keyof typeof SQUARE_SIDES_PX;
-export const SQUARE_NAMES = Object.keys(SQUARE_SIDES_PX) as SquareName[];
-
-/** As it was stored, the whole picture in another format, or a square thumbnail. `svg` is a drawing of the demo. */
-export type PhotoFileName = `original.${PhotoExtension | 'svg'}` | `${'full' | SquareName}.${PhotoExtension}`;
-
-/** The stored original. A photo of the demo is a drawing until somebody looks at it. */
-export function originalNames(format: PhotoFormat): [PhotoFileName, PhotoFileName] {
-  return [`original.${EXTENSION_OF[format]}`, 'original.svg'];
-}
 
 /** Null if its file is lost. */
 export async function readOriginal(files: PhotoFiles, photoId: string, format: PhotoFormat): Promise<Buffer | null> {
