@@ -1,24 +1,11 @@
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../contract/dashboard/limits.ts';
 import type { Database } from '../../db/database.ts';
+import { isSecure, SESSION_COOKIE } from './session-cookie.ts';
 
 /** The header in which the caller passes the client's address to the library. */
 export const ADDRESS_HEADER = 'x-crownwheel-address';
-const SESSION_SECONDS = 14 * 24 * 3_600;
-/** A session that is used is prolonged this often; its `updated_at` says when it was seen last. */
+/** How often a session that is used is prolonged. Its `updated_at` says when it was last seen. */
 const SESSION_RENEWED_AFTER_SECONDS = 600;
-
-const COOKIE_PREFIX = 'crownwheel';
-
-/** As the library names it: with its own prefix where only https may carry it. */
-export function sessionCookieName(publicUrl: string): string {
-  return `${isSecure(publicUrl) ? '__Secure-' : ''}${COOKIE_PREFIX}.session_token`;
-}
-
-function isSecure(publicUrl: string): boolean {
-  return publicUrl.startsWith('https:');
-}
-
-export type SignIn = Awaited<ReturnType<typeof createSignIn>>;
 
 /** Takes a quarter of a second of CPU time: the service does it before its first request, a command that signs nobody in never. */
 export async function loadSignInLibrary() {
@@ -42,9 +29,9 @@ export async function createSignIn(db: Database, options: { secret: string; publ
     rateLimit: { enabled: false },
     logger: { disabled: true },
     advanced: {
-      cookiePrefix: COOKIE_PREFIX,
+      cookiePrefix: SESSION_COOKIE.prefix,
       useSecureCookies: isSecure(options.publicUrl),
-      defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: '/' },
+      defaultCookieAttributes: SESSION_COOKIE.attributes,
       // The address as we have found it out, not what a header of the client says.
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
     },
@@ -64,7 +51,7 @@ export async function createSignIn(db: Database, options: { secret: string; publ
       },
     },
     session: {
-      expiresIn: SESSION_SECONDS,
+      expiresIn: SESSION_COOKIE.lifetimeSeconds,
       updateAge: SESSION_RENEWED_AFTER_SECONDS,
       modelName: 'sessions',
       fields: {

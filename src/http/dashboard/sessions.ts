@@ -4,7 +4,8 @@ import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { endOldestSessions } from '../../dealers/users/account.ts';
 import { withPasswordSlot } from '../../dealers/users/password-hashing.ts';
-import { ADDRESS_HEADER, createSignIn, sessionCookieName } from '../../dealers/users/sign-in.ts';
+import { sessionCookieName } from '../../dealers/users/session-cookie.ts';
+import { ADDRESS_HEADER, createSignIn } from '../../dealers/users/sign-in.ts';
 import {
   type AttemptRefusal,
   countAttempt,
