@@ -6,8 +6,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { type EmptiedCustomer, emptyCustomer } from '../../customers/empty-customer.ts';
 import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
 import { lockCustomers } from '../../customers/upsert-customers.ts';
-import type { Queryable, Transaction } from '../../db/database.ts';
-import { pruneFinishedJobs } from '../../db/jobs/job-lease.ts';
+import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { integrationsOfDealer } from '../../dealers/integrations/integrations.ts';
 import { newId } from '../../ids/new-id.ts';
@@ -88,9 +87,4 @@ async function withMerged(tx: Transaction, organizationId: string, customerId: s
     for (const id of newest) known.add(id);
   }
   return [...known];
-}
-
-/** Deletes some of the records of erasures that were done long ago; returns how many. */
-export async function pruneErasures(db: Queryable): Promise<number> {
-  return await pruneFinishedJobs(db, 'erasure_jobs');
 }

@@ -1,7 +1,6 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { type RepeatedTask, startTasks } from '../../concurrency/repeat.ts';
-import { PRUNE_JOBS_EVERY_MS } from '../../db/jobs/job-lease.ts';
-import { pruneErasures } from './erase-customer.ts';
+import { PRUNE_JOBS_EVERY_MS, pruneFinishedJobs } from '../../db/jobs/job-lease.ts';
 import { runErasures } from './run-erasures.ts';
 
 const TICK_MS = 1_000;
@@ -11,7 +10,7 @@ export function startErasureWorker(context: ChannelContext, onFault: (error: unk
   return startTasks(
     [
       { work: (signal) => runErasures(context, signal), everyMs: TICK_MS },
-      { work: () => pruneErasures(context.db), everyMs: PRUNE_JOBS_EVERY_MS },
+      { work: () => pruneFinishedJobs(context.db, 'erasure_jobs'), everyMs: PRUNE_JOBS_EVERY_MS },
     ],
     onFault,
   );
