@@ -3,7 +3,8 @@ import { DomainError } from '../contract/domain-error.ts';
 import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
-import { hashApiKey, setKey } from '../dealers/integrations/api-keys.ts';
+import { hashApiKey } from '../dealers/integrations/api-keys.ts';
+import { setApiKey } from '../dealers/integrations/rotate-api-key.ts';
 import { listOrganizations } from '../dealers/organizations.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { DEMO } from './demo-actor.ts';
@@ -77,7 +78,7 @@ async function revisit(db: Database, options: DemoOptions): Promise<Demo | null>
 
 async function giveLiveKey(db: Database, liveId: string | null, liveKey: string, options: DemoOptions): Promise<void> {
   if (liveId === null) options.onNotice('DEMO_API_KEY has no effect: this database has no demo integration.');
-  else await setKey(db, DEMO, liveId, liveKey);
+  else await setApiKey(db, DEMO, liveId, liveKey);
 }
 
 /** By the id that was noted, else (the note may be lost) by the demo user and the name that we gave it. */

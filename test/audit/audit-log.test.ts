@@ -5,9 +5,9 @@ import { pruneAudit } from '../../src/audit/prune-audit.ts';
 import { recordAudit } from '../../src/audit/record-audit.ts';
 import { sql } from '../../src/db/sql.ts';
 import { deleteIntegration } from '../../src/dealers/deletions.ts';
-import { regenerateKey } from '../../src/dealers/integrations/api-keys.ts';
 import { changePresentation } from '../../src/dealers/integrations/integration-settings.ts';
 import { setEnabled, setOrganization } from '../../src/dealers/integrations/integrations.ts';
+import { rotateApiKey } from '../../src/dealers/integrations/rotate-api-key.ts';
 import { changeOrganization } from '../../src/dealers/organization-settings.ts';
 import { setRate } from '../../src/dealers/rates/exchange-rates.ts';
 import { createUser } from '../../src/dealers/users/users.ts';
@@ -133,7 +133,7 @@ describe('the audit log', () => {
         email: `ada-${process.pid}@dealer.example`,
         password: 'correct horse battery',
       });
-      await regenerateKey(world.db, OWNER, shop.integrationId);
+      await rotateApiKey(world.db, OWNER, shop.integrationId);
     });
     assert.deepEqual(rows[0]?.personal, ['name', 'email']);
     assert.doesNotMatch(JSON.stringify(rows), /Ada|ada-|correct|svc_[A-Za-z0-9]{5}/);

@@ -5,7 +5,6 @@ import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
 import { notFound, RATE_LIMIT_OVERRIDE_MIN } from '../../dealers/input-rules.ts';
-import { regenerateKey } from '../../dealers/integrations/api-keys.ts';
 import type { IntegrationSummary } from '../../dealers/integrations/change-setting.ts';
 import {
   createIntegration,
@@ -16,6 +15,7 @@ import {
   setRateLimit,
   setStorageQuota,
 } from '../../dealers/integrations/integrations.ts';
+import { rotateApiKey } from '../../dealers/integrations/rotate-api-key.ts';
 import type { ListPage } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
 import type { Answer, Shell } from '../shell.ts';
@@ -191,7 +191,7 @@ function addRegenerateKey(noun: Command, shell: Shell): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- integration regenerate-key int_…');
   shell.run(command, async (id: string) =>
     shell.withDatabase(async (db) => {
-      const apiKey = await regenerateKey(db, COMMAND_LINE, id);
+      const apiKey = await rotateApiKey(db, COMMAND_LINE, id);
       if (apiKey === null) throw notFound('integration', id);
       return answer('The old key no longer works. The new key is shown only this once.', await find(db, id), apiKey);
     }),

@@ -19,8 +19,9 @@ import { changePresentation } from '../../dealers/integrations/integration-setti
 import { setRate } from '../../dealers/rates/exchange-rates.ts';
 import { newId } from '../../ids/new-id.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
+import { rotateSigningSecret } from '../../webhooks/endpoints/rotate-signing-secret.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
-import { reencryptSecrets, rotateSecret } from '../../webhooks/endpoints/signing-secrets.ts';
+import { reencryptSecrets } from '../../webhooks/endpoints/signing-secrets.ts';
 
 type CheckJson = { name: string; is_ok: boolean; is_warning: boolean; message: string; mend: string | null };
 
@@ -159,7 +160,7 @@ describe('the doctor', () => {
     assert.match(lost.mend ?? '', /rotate-secret/);
 
     // What it advises helps: the old secret that cannot be decrypted is gone at once.
-    await rotateSecret(world.db, TESTER, createSecretEncryption([OTHER_KEY]), one.integrationId, 0, null);
+    await rotateSigningSecret(world.db, TESTER, createSecretEncryption([OTHER_KEY]), one.integrationId, 0, null);
     assert.equal(
       (await check('signing secrets')).message,
       `none of the secret keys decrypts those of ${two.integrationId}`,

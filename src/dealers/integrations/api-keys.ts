@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Actor } from '../../audit/actor.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { type Database, sqlState, type Transaction, UNIQUE_VIOLATION } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sqlState, UNIQUE_VIOLATION } from '../../db/database.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
-import { changeSetting } from './change-setting.ts';
 
 /** An API key is `svc_` and 32 base62 characters, 190 random bits. Only its SHA-256 is ever stored. */
 const KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
@@ -25,29 +22,6 @@ export function hashApiKey(key: string): Buffer {
 
 export function hintOf(key: string): string {
   return `${key.slice(0, HINT_LENGTH)}…`;
-}
-
-/** Rotates an API key: from the next request on, the old one is unknown. Null if there is no such integration. */
-export async function regenerateKey(
-  db: Database | Transaction,
-  actor: Actor,
-  integrationId: string,
-): Promise<string | null> {
-  const apiKey = newApiKey();
-  return (await setKey(db, actor, integrationId, apiKey)) ? apiKey : null;
-}
-
-/** Gives an integration a key that the operator chose. */
-export async function setKey(
-  db: Database | Transaction,
-  actor: Actor,
-  integrationId: string,
-  apiKey: string,
-): Promise<boolean> {
-  const keyHint = hintOf(apiKey);
-  const assignment = sql`key_hash = ${hashApiKey(apiKey)}, key_hint = ${keyHint}`;
-  const change = { action: 'integration.key_regenerated', assignment, values: { keyHint } } as const;
-  return await changeSetting(db, actor, integrationId, change).catch(refuseTakenKey);
 }
 
 /** For the error of a statement that stores a key's hash. */

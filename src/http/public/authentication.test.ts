@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
-import { newApiKey, regenerateKey } from '../../dealers/integrations/api-keys.ts';
+import { newApiKey } from '../../dealers/integrations/api-keys.ts';
 import { setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
+import { rotateApiKey } from '../../dealers/integrations/rotate-api-key.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 
 describe('authentication', () => {
@@ -60,7 +61,7 @@ describe('authentication', () => {
 
   it('knows a regenerated or deleted key no more from the next request on', async () => {
     const dealer = await world.dealer();
-    const fresh = await regenerateKey(world.db, TESTER, dealer.integrationId);
+    const fresh = await rotateApiKey(world.db, TESTER, dealer.integrationId);
     assert.ok(fresh);
     await assertUncounted(`Bearer ${dealer.apiKey}`, 'invalid_api_key');
     assert.equal((await world.client(fresh).get('/v1/me')).status, 200);

@@ -9,8 +9,8 @@ import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { deleteIntegration, deleteOrganization, listDeletions } from '../../dealers/deletions.ts';
-import { regenerateKey } from '../../dealers/integrations/api-keys.ts';
 import { createIntegration, findIntegration, setOrganization } from '../../dealers/integrations/integrations.ts';
+import { rotateApiKey } from '../../dealers/integrations/rotate-api-key.ts';
 import { findOrganization, setPlan } from '../../dealers/organizations.ts';
 import { createUser } from '../../dealers/users/users.ts';
 import { newId } from '../../ids/new-id.ts';
@@ -133,7 +133,7 @@ describe('deleting an integration', () => {
     const id = shop.integrationId;
     await deleteIntegration(world.db, TESTER, id);
     assert.equal(await findIntegration(world.db, id), null);
-    assert.equal(await regenerateKey(world.db, TESTER, id), null);
+    assert.equal(await rotateApiKey(world.db, TESTER, id), null);
     assert.equal(await setOrganization(world.db, TESTER, id, shop.organizationId), false);
     assert.equal(await setUrl(world.db, TESTER, WEBHOOKS, id, null), null);
     const [waiting] = await listDeletions(world.db, shop.organizationId, 10);

@@ -13,7 +13,7 @@ import {
 import { sql } from '../../db/sql.ts';
 import { replayDelivery } from '../delivery-queue/replay.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../endpoints/endpoint-settings.ts';
-import { rotateSecret } from '../endpoints/signing-secrets.ts';
+import { rotateSigningSecret } from '../endpoints/rotate-signing-secret.ts';
 import { readDealerDelivery } from './delivery-details.ts';
 import { EVERY_EVENT, listDealerEvents } from './list-events.ts';
 
@@ -115,7 +115,7 @@ describe('the attempts of a delivery', () => {
     const id = await ping(shop);
     await world.worker.settled();
     await setWebhooksEnabled(world.db, TESTER, shop.integrationId, false);
-    await rotateSecret(world.db, TESTER, encryption, shop.integrationId, 0, null);
+    await rotateSigningSecret(world.db, TESTER, encryption, shop.integrationId, 0, null);
     await world.db.query(sql`
       update webhook_secrets set created_at = ${new Date(START.getTime() + 60_000)}
       where integration_id = ${shop.integrationId}`);

@@ -11,7 +11,7 @@ import {
 } from '../../../test/harness/webhooks/webhook-world.ts';
 import { sql } from '../../db/sql.ts';
 import { setWebhooksEnabled } from '../endpoints/endpoint-settings.ts';
-import { rotateSecret } from '../endpoints/signing-secrets.ts';
+import { rotateSigningSecret } from '../endpoints/rotate-signing-secret.ts';
 import { pruneLeftovers, pruneWebhooks } from './prune.ts';
 import { cancelReplay, listReplays, type ReplayableStatus, replayDelivery, startReplay } from './replay.ts';
 
@@ -100,7 +100,7 @@ describe('pruning', () => {
   it('pruning takes secrets that sign no longer, and replays that ended 30 days ago', async () => {
     const shop = await openShop(world);
     await world.connect(shop);
-    await rotateSecret(world.db, TESTER, encryption, shop.integrationId, 24, START);
+    await rotateSigningSecret(world.db, TESTER, encryption, shop.integrationId, 24, START);
     const statuses: ReplayableStatus[] = ['failed'];
     const filter = { since: null, until: null, types: null, statuses };
     const job = await startReplay(world.db, TESTER, shop.integrationId, filter);

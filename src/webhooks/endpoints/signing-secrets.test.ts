@@ -16,8 +16,8 @@ import {
 import { rawSql, sql } from '../../db/sql.ts';
 import { startDeliveryWorker } from '../worker/delivery-worker.ts';
 import { setUrl } from './endpoint-settings.ts';
+import { GRACE_DEFAULT_HOURS, rotateSigningSecret } from './rotate-signing-secret.ts';
 import { createSecretEncryption, type SecretEncryption } from './secret-encryption.ts';
-import { GRACE_DEFAULT_HOURS, rotateSecret } from './signing-secrets.ts';
 
 const START = new Date('2031-03-01T12:00:00.000Z');
 const HOUR = 3_600_000;
@@ -38,7 +38,7 @@ describe('signing secrets', () => {
   }
 
   async function rotate(shop: Shop, graceHours: number): Promise<string> {
-    const secret = await rotateSecret(world.db, TESTER, encryption, shop.integrationId, graceHours, time);
+    const secret = await rotateSigningSecret(world.db, TESTER, encryption, shop.integrationId, graceHours, time);
     assert.match(secret ?? '', /^whsec_[A-Za-z0-9]{32}$/);
     return secret ?? '';
   }
@@ -142,14 +142,18 @@ describe('signing secrets', () => {
     const { integrationId } = await openShop(world);
     for (const grace of [-1, 7 * 24 + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await assert.rejects(
-        rotateSecret(world.db, TESTER, encryption, integrationId, grace, time),
+        rotateSigningSecret(world.db, TESTER, encryption, integrationId, grace, time),
         /grace period must be from 0 to 168/,
       );
     }
-    for (let made = 0; made < 5; made++) await rotateSecret(world.db, TESTER, encryption, integrationId, 24, time);
-    await assert.rejects(rotateSecret(world.db, TESTER, encryption, integrationId, 24, time), /5 secrets sign already/);
-    assert.notEqual(await rotateSecret(world.db, TESTER, encryption, integrationId, 0, time), null);
-    assert.equal(await rotateSecret(world.db, TESTER, encryption, 'int_none', 0, time), null);
+    for (let made = 0; made < 5; made++)
+      await rotateSigningSecret(world.db, TESTER, encryption, integrationId, 24, time);
+    await assert.rejects(
+      rotateSigningSecret(world.db, TESTER, encryption, integrationId, 24, time),
+      /5 secrets sign already/,
+    );
+    assert.notEqual(await rotateSigningSecret(world.db, TESTER, encryption, integrationId, 0, time), null);
+    assert.equal(await rotateSigningSecret(world.db, TESTER, encryption, 'int_none', 0, time), null);
   });
 
   it('rotations that race leave one signing secret', async () => {
@@ -260,7 +264,7 @@ describe('signing secrets', () => {
     await world.worker.stop();
     const next = startWith(t, rotated);
     await assertSigners(await nextWebhook(shop, receiver), [receiver.secret]);
-    await rotateSecret(world.db, TESTER, rotated, shop.integrationId, 0, time);
+    await rotateSigningSecret(world.db, TESTER, rotated, shop.integrationId, 0, time);
     await next.stop();
     const [row] = await world.db.query<{ ciphertext: string }>(sql`
       select ciphertext from webhook_secrets where integration_id = ${shop.integrationId} order by id desc limit 1`);

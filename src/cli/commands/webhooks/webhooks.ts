@@ -5,8 +5,8 @@ import { DomainError } from '../../../contract/domain-error.ts';
 import { notFound } from '../../../dealers/input-rules.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../../webhooks/endpoints/endpoint-settings.ts';
 import { readSecrets } from '../../../webhooks/endpoints/endpoint-status.ts';
+import { GRACE_DEFAULT_HOURS, rotateSigningSecret } from '../../../webhooks/endpoints/rotate-signing-secret.ts';
 import { createSecretEncryption } from '../../../webhooks/endpoints/secret-encryption.ts';
-import { GRACE_DEFAULT_HOURS, rotateSecret } from '../../../webhooks/endpoints/signing-secrets.ts';
 import { createSsrfGuard } from '../../../webhooks/sending/ssrf-guard.ts';
 import type { Shell } from '../../shell.ts';
 import { wholeNumber } from '../option-values.ts';
@@ -106,7 +106,7 @@ function addRotateSecret(noun: Command, shell: Shell): void {
     shell.withChannel(async ({ context: { db, now }, config }) => {
       const encryption = createSecretEncryption(config.secretKeys);
       const earlier = (await readSecrets(db, encryption, integrationId)).length;
-      const secret = await rotateSecret(db, COMMAND_LINE, encryption, integrationId, graceHours, now());
+      const secret = await rotateSigningSecret(db, COMMAND_LINE, encryption, integrationId, graceHours, now());
       if (secret === null) throw notFound('integration', integrationId);
       const state = await endpointOf(db, integrationId);
       return {

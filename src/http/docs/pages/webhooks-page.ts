@@ -4,7 +4,7 @@ import { EVENT_LOG_DAYS } from '../../../contract/limits.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { EventEnvelope, eventExample } from '../../../contract/resources/event.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../../contract/webhooks.ts';
-import { GRACE_DEFAULT_HOURS } from '../../../webhooks/endpoints/signing-secrets.ts';
+import { GRACE_DEFAULT_HOURS } from '../../../webhooks/endpoints/rotate-signing-secret.ts';
 import { type Chapter, chapterSection, contentsEntry, endpointLink } from '../chapter.ts';
 import { jsonBlock, scriptBlock, shellBlock } from '../markup/code-block.ts';
 import { html } from '../markup/html.ts';

@@ -5,7 +5,6 @@ import { DomainError } from '../../../../contract/domain-error.ts';
 import { RATE_LIMIT_DEFAULT } from '../../../../contract/limits.ts';
 import type { Transaction } from '../../../../db/database.ts';
 import { deleteIntegrationOf, listDeletions } from '../../../../dealers/deletions.ts';
-import { regenerateKey } from '../../../../dealers/integrations/api-keys.ts';
 import {
   findIntegrationOf,
   listChannelCurrencies,
@@ -18,13 +17,14 @@ import {
   renameIntegration,
   setEnabled,
 } from '../../../../dealers/integrations/integrations.ts';
+import { rotateApiKey } from '../../../../dealers/integrations/rotate-api-key.ts';
 import { sendTestEvent } from '../../../../dealers/integrations/test-event.ts';
 import { countTestData } from '../../../../sales/test-mode/test-data.ts';
 import { changeTestMode } from '../../../../sales/test-mode/test-mode.ts';
 import { findDelivery } from '../../../../webhooks/delivery-queue/delivery-log.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../../../webhooks/endpoints/endpoint-settings.ts';
 import { readEndpointStatuses, readSecrets } from '../../../../webhooks/endpoints/endpoint-status.ts';
-import { rotateSecret } from '../../../../webhooks/endpoints/signing-secrets.ts';
+import { rotateSigningSecret } from '../../../../webhooks/endpoints/rotate-signing-secret.ts';
 import { checkEndpoint } from '../../../../webhooks/sending/check-endpoint.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { presentStop } from '../../presenters/endpoint-stop.ts';
@@ -130,7 +130,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
 
   async regenerateKey({ context, user, actor, params }) {
     const id = params.integration_id;
-    const apiKey = await within(context, user, id, (tx) => regenerateKey(tx, actor, id));
+    const apiKey = await within(context, user, id, (tx) => rotateApiKey(tx, actor, id));
     return { api_key: expected(apiKey) };
   },
 
@@ -176,7 +176,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     const id = params.integration_id;
     const { encryption } = context.webhooks;
     const secret = await within(context, user, id, (tx) =>
-      rotateSecret(tx, actor, encryption, id, body.grace_hours, context.channel.now()),
+      rotateSigningSecret(tx, actor, encryption, id, body.grace_hours, context.channel.now()),
     );
     return { secret: expected(secret) };
   },
