@@ -8,6 +8,8 @@ export type Position = { value: string | null; id: string };
 /** Which page is asked for: behind a position, before it, or the first one. */
 export type PageRequest = { from: { position: Position; isBackwards: boolean } | null; limit: number };
 
+type Cursors = { next_cursor: string | null; previous_cursor: string | null };
+type PageFacts = Cursors & { count: { value: number; is_capped: boolean } };
 type PageQuery = { after?: string | undefined; before?: string | undefined; limit?: number | undefined };
 
 /** A cursor belongs to the order it was made in; with another one it would skip rows in silence. */
@@ -21,8 +23,29 @@ export function pageRequestOf(query: PageQuery, sort: string): PageRequest {
   return { from: { position: readCursor(cursor, sort), isBackwards: query.before !== undefined }, limit };
 }
 
+/** The order that a list is asked for, of those that it has; the first one is the default. */
+export function sortOf<Sort extends string>(text: string | undefined, sorts: readonly [Sort, ...Sort[]]): Sort {
+  const sort = text === undefined ? sorts[0] : sorts.find((one) => one === text);
+  if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+  return sort;
+}
+
+/**
+ * Reads a page of a list, and beside it counts all rows that match. `read` asks for one row more than `limit`, so that we
+ * know whether there are more. `page` is what the answer says besides its rows.
+ */
+export async function readPage<Row>(
+  request: PageRequest,
+  sort: string,
+  list: { read(): Promise<Row[]>; count(): Promise<CappedCount>; positionOf(row: Row): Position },
+): Promise<{ rows: Row[]; page: PageFacts }> {
+  const [found, count] = await Promise.all([readingPage(request, list.read), list.count()]);
+  const { rows, ...cursors } = pageOf(found, request, sort, list.positionOf);
+  return { rows, page: { ...cursors, count: presentCount(count) } };
+}
+
 /** Runs the query of a page. A cursor that somebody made by hand may hold what is no value of the column at all. */
-export async function readingPage<Rows>({ from }: PageRequest, read: () => Promise<Rows>): Promise<Rows> {
+async function readingPage<Rows>({ from }: PageRequest, read: () => Promise<Rows>): Promise<Rows> {
   try {
     return await read();
   } catch (error) {
@@ -38,12 +61,12 @@ const DATA_EXCEPTION = '22';
  * Cuts the one row too many that was read to see whether there are more, and makes the cursors of the pages around.
  * `rows` are in the order of the list, also when they were read backwards.
  */
-export function pageOf<Row>(
+function pageOf<Row>(
   rows: Row[],
   { from, limit }: PageRequest,
   sort: string,
   positionOf: (row: Row) => Position,
-): { rows: Row[]; next_cursor: string | null; previous_cursor: string | null } {
+): { rows: Row[] } & Cursors {
   const isMore = rows.length > limit;
   const isBackwards = from?.isBackwards ?? false;
   const shown = !isMore ? rows : isBackwards ? rows.slice(1) : rows.slice(0, limit);

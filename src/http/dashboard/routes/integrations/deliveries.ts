@@ -35,7 +35,7 @@ import { readEndpointStatuses } from '../../../../webhooks/endpoints/endpoint-st
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { deliveryFilterOf, idPageOf, idsFrom } from '../../lists/delivery-filters.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, presentCount, readPage } from '../../lists/list-page.ts';
 import { presentDelivery } from '../../presenters/delivery-presenters.ts';
 import { presentStop } from '../../presenters/endpoint-stop.ts';
 import { nameOf, objectsOf } from '../../presenters/event-objects.ts';
@@ -50,16 +50,14 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     const request = pageRequestOf(query, SORT);
     const channels = await listChannels(context.db, user.organizationId);
     const filter = await deliveryFilterOf(context, user, channels, query);
-    const found = await readingPage(request, () => listDealerDeliveries(context.db, filter, idPageOf(request)));
-    const count = await countDealerDeliveries(context.db, filter);
-    const { rows, ...cursors } = pageOf(found, request, SORT, ({ id }) => ({ value: null, id }));
+    const { rows, page } = await readPage(request, SORT, {
+      read: () => listDealerDeliveries(context.db, filter, idPageOf(request)),
+      count: () => countDealerDeliveries(context.db, filter),
+      positionOf: ({ id }) => ({ value: null, id }),
+    });
     const objects = rows.map(({ objectId }) => objectId);
     const objectOf = await objectsOf(context, user, channels, objects);
-    return {
-      data: rows.map((row) => presentDelivery(row, objectOf(row.objectId))),
-      ...cursors,
-      count: presentCount(count),
-    };
+    return { data: rows.map((row) => presentDelivery(row, objectOf(row.objectId))), ...page };
   },
 
   async exportDeliveries({ context, user, query, reply }) {
@@ -245,6 +243,7 @@ async function startJobs(call: ReplayCall, filter: DeliveryFilter): Promise<numb
   return total;
 }
 
+/** A replay commits by itself, so the delivery workers are woken here, after it. */
 function announce({ context, user }: Pick<ReplayCall, 'context' | 'user'>, integrationIds: string[]): void {
   context.channel.onEvents(integrationIds);
   context.dashboard.feed.announce(user.organizationId, 'delivery', null);

@@ -25,7 +25,7 @@ import { findWritesAt } from '../../../logging/api-requests.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { bothObjects, idPageOf, idsFrom, integrationsOf } from '../../lists/delivery-filters.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, readPage } from '../../lists/list-page.ts';
 import { presentDelivery } from '../../presenters/delivery-presenters.ts';
 import { presentStop } from '../../presenters/endpoint-stop.ts';
 import { nameOf, objectsOf, presentOutcome, searchObjects } from '../../presenters/event-objects.ts';
@@ -48,16 +48,14 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
     const request = pageRequestOf(query, SORT);
     const channels = await listChannels(context.db, user.organizationId);
     const filter = await filterOf(context, user, channels, query);
-    const events = await readingPage(request, () => listDealerEvents(context.db, filter, idPageOf(request)));
-    const count = await countDealerEvents(context.db, filter);
-    const { rows, ...cursors } = pageOf(events, request, SORT, ({ id }) => ({ value: null, id }));
+    const { rows, page } = await readPage(request, SORT, {
+      read: () => listDealerEvents(context.db, filter, idPageOf(request)),
+      count: () => countDealerEvents(context.db, filter),
+      positionOf: ({ id }) => ({ value: null, id }),
+    });
     const objects = rows.map(({ objectId }) => objectId);
     const objectOf = await objectsOf(context, user, channels, objects);
-    return {
-      data: rows.map((row) => presentRow(row, objectOf(row.objectId))),
-      ...cursors,
-      count: presentCount(count),
-    };
+    return { data: rows.map((row) => presentRow(row, objectOf(row.objectId))), ...page };
   },
 
   async exportEvents({ context, user, query, reply }) {

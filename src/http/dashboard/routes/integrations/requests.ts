@@ -14,10 +14,11 @@ import {
 } from '../../../logging/api-requests.ts';
 import type { Call, DashboardContext, Handlers } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, readPage, sortOf } from '../../lists/list-page.ts';
 import { timesOf } from '../../presenters/order-presenters.ts';
 
-const NEWEST_FIRST = '-at';
+/** The log has one order. */
+const SORTS = ['-at'] as const;
 /** Open operations have no key, so nobody's log has them. */
 const ROUTES = [
   ...new Set((Object.values(OPERATIONS) as Operation[]).filter(({ isOpen }) => !isOpen).map(({ path }) => path)),
@@ -25,22 +26,16 @@ const ROUTES = [
 
 export const requestHandlers: Handlers<typeof requestOperations> = {
   async listRequests({ context, user, query }) {
-    if ((query.sort ?? NEWEST_FIRST) !== NEWEST_FIRST) {
-      throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
-    }
-    const request = pageRequestOf(query, NEWEST_FIRST);
+    const sort = sortOf(query.sort, SORTS);
+    const request = pageRequestOf(query, sort);
     const channels = await listChannels(context.db, user.organizationId);
     const filter = filterOf(context, channels, query);
-    const page = { ...filter, start: request.from, limit: request.limit + 1 };
-    const [found, count] = await Promise.all([
-      readingPage(request, () => listApiRequests(context.db, page)),
-      countApiRequests(context.db, filter),
-    ]);
-    const { rows, ...cursors } = pageOf(found, request, NEWEST_FIRST, (row) => ({
-      value: row.position,
-      id: row.requestId,
-    }));
-    return { data: rows.map(present), ...cursors, count: presentCount(count) };
+    const { rows, page } = await readPage(request, sort, {
+      read: () => listApiRequests(context.db, { ...filter, start: request.from, limit: request.limit + 1 }),
+      count: () => countApiRequests(context.db, filter),
+      positionOf: (row) => ({ value: row.position, id: row.requestId }),
+    });
+    return { data: rows.map(present), ...page };
   },
 
   async exportRequests({ context, user, query, reply }) {

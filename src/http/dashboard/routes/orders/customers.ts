@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { cappedCount, LONG_LIST_COUNT_LIMIT } from '../../../../contract/dashboard/list.ts';
 import type { customerOperations } from '../../../../contract/dashboard/orders/customers.ts';
-import { DomainError } from '../../../../contract/domain-error.ts';
 import { textOrNull } from '../../../../contract/resources/customer.ts';
 import { changeCustomer } from '../../../../customers/change-customer.ts';
 import { addressOf } from '../../../../customers/customer-draft.ts';
@@ -18,7 +17,7 @@ import { listErasures } from '../../../../sales/erasure/erasure-progress.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { countryOf, customerFilterOf } from '../../lists/customer-filter.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
 import {
   presentConflict,
   presentCustomerPage,
@@ -30,27 +29,26 @@ import { CUSTOMER_HEADER, customerCells } from '../../presenters/export-cells.ts
 import { modesOf } from '../../presenters/order-presenters.ts';
 import { withWireFields } from '../../wire-fields.ts';
 
-const SORTS = ['-created', 'created'];
+const SORTS = ['-created', 'created'] as const;
 const CONFLICTS_LIMIT = 100;
 const ERASURES_LIMIT = 50;
 
 export const customerHandlers: Handlers<typeof customerOperations> = {
   async listCustomers({ context, user, query }) {
     const { db } = context;
-    const sort = SORTS.find((one) => one === (query.sort ?? '-created'));
-    if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+    const sort = sortOf(query.sort, SORTS);
     const request = pageRequestOf(query, sort);
     const channels = await channelNames(context, user);
     const filter = await customerFilterOf(context, user, {
       search: query.q ?? '',
       isTest: modesOf(user, query.test),
     });
-    const page = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
-    const [found, count] = await Promise.all([
-      readingPage(request, () => listCustomers(db, page)),
-      countCustomers(db, filter),
-    ]);
-    const { rows, ...cursors } = pageOf(found, request, sort, ({ id }) => ({ value: null, id }));
+    const wanted = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
+    const { rows, page } = await readPage(request, sort, {
+      read: () => listCustomers(db, wanted),
+      count: () => countCustomers(db, filter),
+      positionOf: ({ id }) => ({ value: null, id }),
+    });
     const ids = rows.map(({ id }) => id);
     const [spend, links] = await Promise.all([
       spendOfCustomers(db, ids, LISTED_ORDERS_LIMIT),
@@ -59,8 +57,7 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
     const linksById = Map.groupBy(links, ({ customerId }) => customerId);
     return {
       data: rows.map((row) => presentCustomerRow(row, spend.get(row.id), linksById.get(row.id) ?? [], channels)),
-      ...cursors,
-      count: presentCount(count),
+      ...page,
     };
   },
 

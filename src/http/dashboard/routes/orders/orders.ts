@@ -6,7 +6,6 @@ import {
   type TestData,
 } from '../../../../contract/dashboard/orders/order-labels.ts';
 import type { orderOperations } from '../../../../contract/dashboard/orders/orders.ts';
-import { DomainError } from '../../../../contract/domain-error.ts';
 import type { Order } from '../../../../contract/resources/order.ts';
 import { namesOfCustomers } from '../../../../customers/customer-names.ts';
 import { readCustomers, type StoredCustomer } from '../../../../customers/customer-rows.ts';
@@ -33,7 +32,7 @@ import {
 } from '../../../../sales/orders/order-operations.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
 import { ORDER_HEADER, orderCells } from '../../presenters/export-cells.ts';
 import { modesOf, presentItem, presentOrderPage, presentRow, timesOf } from '../../presenters/order-presenters.ts';
 import { readOrderTimeline } from '../../presenters/order-timeline.ts';
@@ -44,24 +43,19 @@ const PERCENT = 100;
 
 export const orderHandlers: Handlers<typeof orderOperations> = {
   async listOrders({ context, user, query }) {
-    const sort = ORDER_SORTS.find((one) => one === (query.sort ?? '-created'));
-    if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+    const sort = sortOf(query.sort, ORDER_SORTS);
     const request = pageRequestOf(query, sort);
     const asked = filterOf(context, user, query);
     const filter = { ...asked, found: await findOrderIds(context.db, asked) };
-    const page = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
-    const [found, count] = await Promise.all([
-      readingPage(request, () => listDealerOrders(context.db, page)),
-      countDealerOrders(context.db, filter),
-    ]);
-    const { rows, ...cursors } = pageOf(found, request, sort, (row) => ({ value: row.position, id: row.id }));
+    const wanted = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
+    const { rows, page } = await readPage(request, sort, {
+      read: () => listDealerOrders(context.db, wanted),
+      count: () => countDealerOrders(context.db, filter),
+      positionOf: (row) => ({ value: row.position, id: row.id }),
+    });
     const itemIds = rows.flatMap((row) => row.lines.flatMap(({ itemId }) => itemId ?? []));
     const items = await summariesOf(context.db, user.organizationId, itemIds);
-    return {
-      data: rows.map((row) => presentRow(row, items, context.publicUrl)),
-      ...cursors,
-      count: presentCount(count),
-    };
+    return { data: rows.map((row) => presentRow(row, items, context.publicUrl)), ...page };
   },
 
   async exportOrders({ context, user, query, reply }) {

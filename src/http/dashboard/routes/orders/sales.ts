@@ -7,7 +7,6 @@ import {
   type TestData,
 } from '../../../../contract/dashboard/orders/order-labels.ts';
 import type { SaleRow, saleOperations } from '../../../../contract/dashboard/orders/sales.ts';
-import { DomainError } from '../../../../contract/domain-error.ts';
 import { type CustomerName, namesOfCustomers } from '../../../../customers/customer-names.ts';
 import { listCustomers } from '../../../../customers/list-customers.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
@@ -17,7 +16,7 @@ import { changeSale, sellUnits, voidSale } from '../../../../sales/sell.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { customerFilterOf } from '../../lists/customer-filter.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
 import { SALE_HEADER, saleCells } from '../../presenters/export-cells.ts';
 import { fullName, modesOf, presentCustomer, timesOf } from '../../presenters/order-presenters.ts';
 import { photoUrl } from '../../presenters/photo-urls.ts';
@@ -30,22 +29,19 @@ const CUSTOMERS_LIMIT = 10;
 export const saleHandlers: Handlers<typeof saleOperations> = {
   async listSales({ context, user, query }) {
     const { db } = context;
-    const sort = SALE_SORTS.find((one) => one === (query.sort ?? '-created'));
-    if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
+    const sort = sortOf(query.sort, SALE_SORTS);
     const request = pageRequestOf(query, sort);
     const filter = filterOf(context, user, query);
-    const page = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
-    const [found, count, channels] = await Promise.all([
-      readingPage(request, () => listSales(db, page)),
-      countSales(db, filter),
+    const wanted = { ...filter, isDescending: sort === '-created', start: request.from, limit: request.limit + 1 };
+    const [{ rows, page }, channels] = await Promise.all([
+      readPage(request, sort, {
+        read: () => listSales(db, wanted),
+        count: () => countSales(db, filter),
+        positionOf: (row) => ({ value: row.position, id: row.id }),
+      }),
       channelNames(context, user),
     ]);
-    const { rows, ...cursors } = pageOf(found, request, sort, (row) => ({ value: row.position, id: row.id }));
-    return {
-      data: await presentSales(context, user, rows, channels),
-      ...cursors,
-      count: presentCount(count),
-    };
+    return { data: await presentSales(context, user, rows, channels), ...page };
   },
 
   async exportSales({ context, user, query, reply }) {

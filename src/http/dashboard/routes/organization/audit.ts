@@ -19,7 +19,7 @@ import type { Queryable } from '../../../../db/database.ts';
 import { undoChange } from '../../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, readPage } from '../../lists/list-page.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 import { namesOfObjects } from '../../presenters/object-names.ts';
 
@@ -32,18 +32,12 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
     const request = pageRequestOf(query, SORT);
     const filter = filterOf(user, query);
     const now = context.channel.now();
-    const [found, count] = await Promise.all([
-      readingPage(request, () =>
-        listAudit(context.db, { ...filter, start: request.from, limit: request.limit + 1, now }),
-      ),
-      countAudit(context.db, filter),
-    ]);
-    const { rows, ...cursors } = pageOf(found, request, SORT, (row) => ({ value: row.position, id: row.id }));
-    return {
-      data: await presentRows(context.db, user, rows),
-      ...cursors,
-      count: presentCount(count),
-    };
+    const { rows, page } = await readPage(request, SORT, {
+      read: () => listAudit(context.db, { ...filter, start: request.from, limit: request.limit + 1, now }),
+      count: () => countAudit(context.db, filter),
+      positionOf: (row) => ({ value: row.position, id: row.id }),
+    });
+    return { data: await presentRows(context.db, user, rows), ...page };
   },
 
   async listAuditObjects({ context, user, params, query }) {

@@ -14,7 +14,7 @@ import {
   undoJob,
 } from '../../../../inventory/jobs/job-queue.ts';
 import type { Call, Handlers, SignedIn } from '../../call.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, readPage } from '../../lists/list-page.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 
 /** Jobs have one order. */
@@ -31,16 +31,12 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
       ...(status === undefined ? {} : { status }),
       ...(search === undefined ? {} : { search }),
     };
-    const [found, count] = await Promise.all([
-      readingPage(request, () => listJobs(context.db, { ...filter, from: request.from, limit: request.limit + 1 })),
-      countJobs(context.db, filter),
-    ]);
-    const { rows, ...cursors } = pageOf(found, request, SORT, (row) => ({ value: row.sortValue, id: row.id }));
-    return {
-      data: await presentJobs(context.db, user, rows),
-      ...cursors,
-      count: presentCount(count),
-    };
+    const { rows, page } = await readPage(request, SORT, {
+      read: () => listJobs(context.db, { ...filter, from: request.from, limit: request.limit + 1 }),
+      count: () => countJobs(context.db, filter),
+      positionOf: (row) => ({ value: row.sortValue, id: row.id }),
+    });
+    return { data: await presentJobs(context.db, user, rows), ...page };
   },
 
   async getJob({ context, user, params }) {

@@ -1,11 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import {
-  STOCK_SORTS,
-  type StockSort,
-  type stockFilters,
-  type stockOperations,
-} from '../../../../contract/dashboard/stock/stock.ts';
-import { DomainError } from '../../../../contract/domain-error.ts';
+import { STOCK_SORTS, type stockFilters, type stockOperations } from '../../../../contract/dashboard/stock/stock.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
 import { currencyOf } from '../../../../dealers/organization-settings.ts';
 import {
@@ -20,7 +14,7 @@ import {
 import { listLocations } from '../../../../inventory/locations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
-import { pageOf, pageRequestOf, presentCount, readingPage } from '../../lists/list-page.ts';
+import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 import { photoUrl } from '../../presenters/photo-urls.ts';
 
@@ -28,24 +22,22 @@ type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };
 
 export const stockHandlers: Handlers<typeof stockOperations> = {
   async listStock({ context, user, query }) {
-    const sort = sortOf(query.sort);
+    const sort = sortOf(query.sort, STOCK_SORTS);
     const request = pageRequestOf(query, sort);
     const asked = filterOf(user, query);
     const filter = { ...asked, matched: await matchSearch(context.db, asked) };
-    const page: StockPage = { ...filter, sort, from: request.from, limit: request.limit + 1 };
-    const [found, count, currency, mayCost] = await Promise.all([
-      readingPage(request, () => listStock(context.db, page, context.channel.now())),
-      countStock(context.db, filter),
+    const wanted: StockPage = { ...filter, sort, from: request.from, limit: request.limit + 1 };
+    const [{ rows, page }, currency, mayCost] = await Promise.all([
+      readPage(request, sort, {
+        read: () => listStock(context.db, wanted, context.channel.now()),
+        count: () => countStock(context.db, filter),
+        positionOf: (row) => ({ value: row.sortValue, id: row.id }),
+      }),
       currencyOf(context.db, user.organizationId),
       seesCost(context.db, user),
     ]);
-    const { rows, ...cursors } = pageOf(found, request, sort, (row) => ({ value: row.sortValue, id: row.id }));
     const shown = { currency: currency ?? '', publicUrl: context.publicUrl, seesCost: mayCost };
-    return {
-      data: rows.map((row) => presentRow(row, shown)),
-      ...cursors,
-      count: presentCount(count),
-    };
+    return { data: rows.map((row) => presentRow(row, shown)), ...page };
   },
 
   async getStockChoices({ context, user, query }) {
@@ -105,12 +97,6 @@ export function filterOf({ organizationId }: SignedIn, query: FilterQuery): Stoc
     ...(query.price_from === undefined ? {} : { priceFrom: query.price_from }),
     ...(query.price_to === undefined ? {} : { priceTo: query.price_to }),
   };
-}
-
-function sortOf(text: string | undefined): StockSort {
-  const sort = STOCK_SORTS.find((one) => one === (text ?? '-created'));
-  if (sort === undefined) throw new DomainError('invalid_input', 'The list cannot be sorted by that.', 'sort');
-  return sort;
 }
 
 function presentRow(row: StockRow, shown: { currency: string; publicUrl: string; seesCost: boolean }) {
