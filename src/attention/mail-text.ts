@@ -1,4 +1,5 @@
 import { MAIL_KIND_NAMES, type MailKind } from '../contract/dashboard/mail-kinds.ts';
+import { GONE_LIMIT } from '../contract/limits.ts';
 import type { ClaimedMail } from './mail-queue.ts';
 
 type Line = { one: string; many: string; path: string };
@@ -16,8 +17,8 @@ const LINES: Record<MailKind, Line> = {
     path: '/deliveries?status=dead_letter',
   },
   webhooks_off: {
-    one: 'website gets no webhooks any more: its receiver answered 410 five times',
-    many: 'websites get no webhooks any more: their receivers answered 410 five times',
+    one: `website gets no webhooks any more: its receiver answered 410 Gone ${GONE_LIMIT} times`,
+    many: `websites get no webhooks any more: their receivers answered 410 Gone ${GONE_LIMIT} times`,
     path: '/integrations',
   },
 };

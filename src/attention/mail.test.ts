@@ -158,7 +158,7 @@ describe('mail about what needs attention', () => {
     const mailTo = (email: string) => server.mails.find(({ to }) => to.includes(email))?.data ?? '';
     const CONFLICT = /1 order names a buyer who may be two customers\nhttps:\/\/crownwheel\.test\/customers\?tab=/;
     const DEAD = /1 webhook was given up after its last attempt\nhttps:\/\/crownwheel\.test\/deliveries\?status=/;
-    const OFF = /1 website gets no webhooks any more: its receiver answered 410 five times\n/;
+    const OFF = /1 website gets no webhooks any more: its receiver answered 410 Gone 5 times\n/;
     const ownersMail = withoutSoftBreaks(mailTo(person.email));
     for (const line of [CONFLICT, DEAD, OFF]) assert.match(ownersMail, line);
     const colleaguesMail = withoutSoftBreaks(mailTo(colleague.email));

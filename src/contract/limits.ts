@@ -54,6 +54,8 @@ export const PAGE_LIMIT_MAX = 250;
 /** Of one read by `ids`. */
 export const READ_IDS_LIMIT = 250;
 
+/** How many answers of 410 Gone in a row turn the webhooks of an integration off. */
+export const GONE_LIMIT = 5;
 /** How far back the events of an integration can be read. */
 export const EVENT_LOG_DAYS = 30;
 /** How long API requests can be looked up. */

@@ -8,6 +8,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/jobs/worker.ts';
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
 import { type Config, sharesDatabase } from '../config.ts';
+import { GONE_LIMIT } from '../contract/limits.ts';
 import { pruneAttempts } from '../dealers/users/sign-in-attempts.ts';
 import { pruneApiRequests } from '../http/logging/api-requests.ts';
 import { pruneRecords } from '../http/public/writes/idempotency-records.ts';
@@ -55,7 +56,7 @@ export function startWorkers(
       if (notice.kind === 'disabled') {
         log.warn(
           { integrations: notice.integrationIds },
-          'webhooks are turned off: the receiver answered 410 five times in a row',
+          `webhooks are turned off: the receiver answered 410 Gone ${GONE_LIMIT} times in a row`,
         );
       } else {
         log.warn({ deliveries: notice.counts }, 'webhooks became dead letters: their last attempt failed');

@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from '../delivery-queue/delive
 import { isDue, isUnleased } from '../delivery-queue/due.ts';
 import type { SecretEncryption } from './secret-encryption.ts';
 
-/** Why nothing is sent. `gone` is the receiver's own doing: it answered 410 five times in a row. */
+/** Why nothing is sent. `gone` is the receiver's own doing: it answered 410 Gone so often that webhooks were turned off. */
 export type StopReason =
   | 'no_url'
   | 'gone'

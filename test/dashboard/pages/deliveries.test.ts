@@ -103,7 +103,7 @@ describe('the pages of deliveries and events', () => {
     for (let count = 0; count < 5; count++) await ping(post);
     const { page, context } = await site.openAs(owner, '/deliveries', { width: PHONE_WIDTH });
     t.after(() => context.close());
-    await page.getByText(/answered 410 Gone five times in a row/).waitFor();
+    await page.getByText(/answered 410 Gone 5 times in a row/).waitFor();
     const [held = ''] = await queueEvents(site.world, dealer, 1);
     await page.getByText(/held, and sent when it is on again/).waitFor();
     await page.getByRole('link', { name: 'Correct the webhook URL' }).waitFor();

@@ -1,5 +1,6 @@
 import { CATALOGUE } from '../../../../src/contract/catalogue.ts';
 import { DELIVERY_STATUS_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
+import { GONE_LIMIT } from '../../../../src/contract/limits.ts';
 import { formatMoney, formatNumber, formatTime } from '../../format.ts';
 import { ATTRIBUTES, type AttributeField } from '../item/attributes.ts';
 
@@ -84,7 +85,7 @@ function choiceText(name: string, value: string): string | undefined {
     ...CATALOGUE,
     kind: { listing: 'watch' },
     statuses: DELIVERY_STATUS_LABELS,
-    reason: { gone: '410 Gone, five times in a row' },
+    reason: { gone: `410 Gone, ${GONE_LIMIT} times in a row` },
   };
   return labels[enumeration === 'default_tax_treatment' ? 'tax_treatment' : enumeration]?.[value];
 }

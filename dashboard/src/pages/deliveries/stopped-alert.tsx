@@ -2,6 +2,7 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations/integrations.ts';
+import { GONE_LIMIT } from '../../../../src/contract/limits.ts';
 import { readAnew, useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { TextLink } from '../../ui/text-link.tsx';
@@ -66,7 +67,7 @@ function StopSentence({ reason, name, switched }: StopSentenceProps) {
   if (reason === 'gone') {
     return (
       <>
-        {name} answered 410 Gone five times in a row, so webhooks were switched off{since === null ? '' : ' '}
+        {name} answered 410 Gone {GONE_LIMIT} times in a row, so webhooks were switched off{since === null ? '' : ' '}
         {since}. Check the webhook URL first: 410 means that there is nothing at this address any more.
       </>
     );

@@ -1,3 +1,4 @@
+import { GONE_LIMIT } from '../../../contract/limits.ts';
 import type { Database } from '../../../db/database.ts';
 import { notFound } from '../../../dealers/input-rules.ts';
 import {
@@ -10,7 +11,7 @@ import {
 const STOP_REASONS: Record<StopReason, (state: EndpointStatus) => [reason: string, command: string]> = {
   no_url: ({ integrationId }) => ['there is no URL', `webhooks set-url ${integrationId} https://…`],
   gone: ({ integrationId }) => [
-    'the receiver answered 410 five times in a row, which turned them off',
+    `the receiver answered 410 Gone ${GONE_LIMIT} times in a row, which turned them off`,
     `webhooks enable ${integrationId}`,
   ],
   webhooks_off: ({ integrationId }) => ['they are switched off', `webhooks enable ${integrationId}`],

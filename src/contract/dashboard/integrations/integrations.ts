@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { STRING_LENGTH_LIMIT } from '../../limits.ts';
+import { GONE_LIMIT, STRING_LENGTH_LIMIT } from '../../limits.ts';
 import { operation } from '../operation.ts';
 import { Kind, Money } from '../stock/stock.ts';
 
@@ -20,7 +20,7 @@ export const IMAGE_FORMAT_LABELS = { original: 'As uploaded', jpeg: 'JPEG', webp
 /** Why webhooks are not sent. */
 export const STOP_REASON_LABELS = {
   no_url: 'There is no webhook URL yet.',
-  gone: 'The website answered 410 Gone five times in a row, so webhooks were switched off.',
+  gone: `The website answered 410 Gone ${GONE_LIMIT} times in a row, so webhooks were switched off.`,
   webhooks_off: 'Webhooks are switched off.',
   integration_disabled: 'The integration is disabled.',
   no_organization: 'The integration belongs to no dealer.',

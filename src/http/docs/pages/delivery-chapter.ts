@@ -1,8 +1,8 @@
+import { GONE_LIMIT } from '../../../contract/limits.ts';
 import {
   ATTEMPT_LIMIT,
   ATTEMPT_TIMEOUT_MS,
   ATTEMPT_WAITS_MS,
-  GONE_LIMIT,
 } from '../../../webhooks/delivery-queue/retries/retry-schedule.ts';
 import type { Chapter } from '../chapter.ts';
 import { html } from '../markup/html.ts';

@@ -1,11 +1,12 @@
 import { type ActivityKind, addActivity } from '../../../activity/activity-counts.ts';
 import type { Actor } from '../../../audit/actor.ts';
 import { recordAudit } from '../../../audit/record-audit.ts';
+import { GONE_LIMIT } from '../../../contract/limits.ts';
 import type { Database, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { unnestRows } from '../../../db/unnest-rows.ts';
 import { type EndpointHealth, endpointHealth } from '../../endpoints/endpoint-health.ts';
-import { GONE_LIMIT, waitMsAfter } from '../retries/retry-schedule.ts';
+import { waitMsAfter } from '../retries/retry-schedule.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 import { recordDeliveries, rowOf } from './record-deliveries.ts';
 

@@ -13,8 +13,6 @@ export const ATTEMPT_WAITS_MS: readonly number[] = [
 export const ATTEMPT_LIMIT = ATTEMPT_WAITS_MS.length;
 /** For connecting, the headers and the body together. */
 export const ATTEMPT_TIMEOUT_MS = 10_000;
-/** Consecutive 410 answers after which webhooks are turned off. */
-export const GONE_LIMIT = 5;
 
 /** The wait after `failedAttempts` attempts have failed, or null when there is no further one. */
 export function waitMsAfter(failedAttempts: number): number | null {
