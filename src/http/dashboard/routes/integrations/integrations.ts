@@ -1,3 +1,4 @@
+import { commitAndWake } from '../../../../channel/commit-and-wake.ts';
 import { listJobsOf } from '../../../../channel/jobs/job-queue.ts';
 import { previewPresentation } from '../../../../channel/projection/preview-presentation.ts';
 import type { integrationOperations } from '../../../../contract/dashboard/integrations/integrations.ts';
@@ -137,10 +138,9 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
   async setWebhookUrl({ context, user, actor, params, body }) {
     const id = params.integration_id;
     const url = body.url?.trim() || null;
-    const set = await within(context, user, id, (tx) => setUrl(tx, actor, context.webhooks, id, url));
+    // Deliveries that were held because there was no URL are due now.
+    const set = await within(context, user, id, (tx) => setUrl(tx, actor, context.webhooks, id, url), WAKE);
     const { url: saved, secret } = expected(set);
-    // What was held for want of a URL is due now.
-    context.channel.onEvents([id]);
     return { url: saved, secret };
   },
 
@@ -161,8 +161,8 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
 
   async setWebhooksEnabled({ context, user, actor, params, body }) {
     const id = params.integration_id;
-    await within(context, user, id, (tx) => setWebhooksEnabled(tx, actor, id, body.is_enabled));
-    if (body.is_enabled) context.channel.onEvents([id]);
+    const { is_enabled: isEnabled } = body;
+    await within(context, user, id, (tx) => setWebhooksEnabled(tx, actor, id, isEnabled), isEnabled ? WAKE : {});
     return null;
   },
 
@@ -211,16 +211,22 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
   },
 };
 
-/** One change of an integration that is the dealer's until the commit; then open pages are told. */
+const WAKE = { wakes: true };
+
+/**
+ * Runs one change of an integration that belongs to the dealer until the commit, then announces it to open pages. With
+ * `wakes` it also wakes the delivery workers, because deliveries may be due after the change.
+ */
 async function within<Result>(
   context: DashboardContext,
   user: SignedIn,
   integrationId: string,
   change: (tx: Transaction) => Promise<Result>,
+  { wakes = false }: { wakes?: boolean } = {},
 ): Promise<Result> {
-  const result = await context.db.transaction(async (tx) => {
+  const { result } = await commitAndWake(context.channel, async (tx) => {
     await assertIntegrationOf(tx, integrationId, user.organizationId);
-    return await change(tx);
+    return { result: await change(tx), touched: wakes ? [integrationId] : [] };
   });
   announce(context, user, integrationId);
   return result;
