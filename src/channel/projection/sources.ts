@@ -122,7 +122,7 @@ export async function readSettings(
     from integrations i
     join organizations o on o.id = i.organization_id
     join webhook_endpoints e on e.integration_id = i.id
-    join webhook_receivers endpoint on endpoint.integration_id = i.id
+    join webhook_endpoint_states endpoint on endpoint.integration_id = i.id
     left join exchange_rates direct on direct.base = o.currency and direct.quote = i.currency
     left join exchange_rates reverse on reverse.base = i.currency and reverse.quote = o.currency
     where i.id = any(${integrationIds}::text[])`);

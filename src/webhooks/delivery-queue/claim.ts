@@ -127,7 +127,7 @@ function claimStatement(request: ClaimRequest): Sql {
          where s.integration_id = due_endpoints.integration_id
            and (s.expires_at is null or s.expires_at > ${now})) as secrets
       from due_endpoints cross join lateral (
-        select url, is_sending from webhook_receivers where integration_id = due_endpoints.integration_id limit 1) r
+        select url, is_sending from webhook_endpoint_states where integration_id = due_endpoints.integration_id limit 1) r
       order by due_endpoints.step
     ),
     -- 3. Due rows that no worker has, locked, with the size of those before them.

@@ -32,7 +32,7 @@ export async function holdAndRelease(db: Database, time: Date | null): Promise<H
       select switched.ctid, switched.integration_id, r.is_sending,
         greatest(${BATCH_LIMIT} / (select count(*) from switched), 1) as share
       from switched cross join lateral (
-        select is_sending from webhook_receivers where integration_id = switched.integration_id limit 1) r
+        select is_sending from webhook_endpoint_states where integration_id = switched.integration_id limit 1) r
     ), due as (
       select endpoints.integration_id, d.ctid from endpoints cross join lateral (
         select d.ctid from deliveries d
@@ -83,7 +83,7 @@ export async function requestHolds(db: Database, integrationIds: string[]): Prom
     insert into webhook_switches (integration_id)
     select given.integration_id from unnest(${integrationIds}::text[]) as given (integration_id)
     cross join lateral (
-      select is_sending from webhook_receivers where integration_id = given.integration_id limit 1) r
+      select is_sending from webhook_endpoint_states where integration_id = given.integration_id limit 1) r
     where not r.is_sending order by given.integration_id
     on conflict (integration_id) do nothing`,
   );
@@ -110,7 +110,7 @@ export async function requestMissedReleases(db: Database, after: string): Promis
     ), requested as (
       insert into webhook_switches (integration_id)
       select held_endpoints.integration_id from held_endpoints cross join lateral (
-        select is_sending from webhook_receivers where integration_id = held_endpoints.integration_id limit 1) r
+        select is_sending from webhook_endpoint_states where integration_id = held_endpoints.integration_id limit 1) r
       where r.is_sending order by held_endpoints.integration_id
       on conflict (integration_id) do nothing
     )

@@ -70,7 +70,7 @@ export async function readEndpointStatuses(db: Queryable, integrationIds: string
       o.id is not null as "hasOrganization", coalesce(o.has_integration_plan, false) as "hasPlan",
       coalesce(o.is_provisioned and o.archived_at is null, false) as "isProvisioned"
     from webhook_endpoints e
-    join webhook_receivers r on r.integration_id = e.integration_id
+    join webhook_endpoint_states r on r.integration_id = e.integration_id
     join integrations i on i.id = e.integration_id
     left join organizations o on o.id = i.organization_id
     where e.integration_id = any(${integrationIds}::text[]) order by e.integration_id`);

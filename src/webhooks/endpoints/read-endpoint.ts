@@ -12,7 +12,7 @@ export async function readEndpoint(db: Queryable, integrationId: string): Promis
       e.subscribed_events as subscriptions, r.is_sending as "isSending"
     from integrations i
     join webhook_endpoints e on e.integration_id = i.id
-    join webhook_receivers r on r.integration_id = i.id
+    join webhook_endpoint_states r on r.integration_id = i.id
     where i.id = ${integrationId}`);
   return row ?? null;
 }

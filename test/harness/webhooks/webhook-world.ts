@@ -135,7 +135,7 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
       worker.wake();
       for (let round = 0; round < 3_000; round++) {
         const [row] = await world.db.query<{ waiting: number }>(sql`
-          select count(*) as waiting from deliveries d join webhook_receivers r on r.integration_id = d.integration_id
+          select count(*) as waiting from deliveries d join webhook_endpoint_states r on r.integration_id = d.integration_id
           where d.status in ('pending', 'failed')
             and (d.lease_token is not null or not r.is_sending
               or d.due_at <= coalesce(${world.channel.now()}::timestamptz, clock_timestamp()))
@@ -199,7 +199,7 @@ export async function queueEvents(
   { type = 'listing.updated', createdAt }: { type?: EventType; createdAt?: Date } = {},
 ): Promise<string[]> {
   const [endpoint] = await world.db.query<{ url: string | null; is_sending: boolean }>(sql`
-    select url, is_sending from webhook_receivers where integration_id = ${integrationId}`);
+    select url, is_sending from webhook_endpoint_states where integration_id = ${integrationId}`);
   const outbox = openOutbox();
   const recorded = Array.from({ length: count }, () =>
     outbox.add(
