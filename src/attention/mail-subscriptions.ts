@@ -9,7 +9,7 @@ import { unnestRows } from '../db/unnest-rows.ts';
 
 type Person = { organizationId: string; userId: string };
 
-/** What a person wants to be told of by mail. */
+/** What a person wants mail about. */
 export async function readMailKinds(db: Queryable, { organizationId, userId }: Person): Promise<MailKind[]> {
   const rows = await db.query<{ kind: MailKind }>(sql`
     select kind from mail_subscriptions where user_id = ${userId} and organization_id = ${organizationId}`);
@@ -17,9 +17,9 @@ export async function readMailKinds(db: Queryable, { organizationId, userId }: P
   return MAIL_KIND_NAMES.filter((kind) => chosen.has(kind));
 }
 
-const NEW_COLUMNS = { kind: 'text', toldHour: 'timestamptz', toldCount: 'bigint' } as const;
+const NEW_COLUMNS = { kind: 'text', notifiedHour: 'timestamptz', notifiedCount: 'bigint' } as const;
 
-/** Chooses what a person is told of by mail. What happened before is not told. */
+/** Chooses what a person gets mail about. What happened before is not mailed. */
 export async function changeMailKinds(
   db: Database,
   actor: Actor,
@@ -37,12 +37,13 @@ export async function changeMailKinds(
     const [hour] = await tx.query<{ at: Date }>(sql`select date_trunc('hour', ${clockTime(now)}, 'UTC') as at`);
     const added = wanted
       .filter((kind) => !old.includes(kind))
-      .map((kind) => ({ kind, organizationId, toldHour: hour?.at ?? new Date(), toldCount: 0 }));
-    const told = await activitySince(tx, added);
-    const rows = added.map(({ kind, ...start }, index) => ({ kind, ...start, ...told[index] }));
+      .map((kind) => ({ kind, organizationId, notifiedHour: hour?.at ?? new Date(), notifiedCount: 0 }));
+    const notified = await activitySince(tx, added);
+    const rows = added.map(({ kind, ...start }, index) => ({ kind, ...start, ...notified[index] }));
     await tx.query(sql`
       insert into mail_subscriptions (user_id, organization_id, kind, told_hour, told_count)
-      select ${userId}, ${organizationId}, kind, told_hour, told_count from ${unnestRows('rows', rows, NEW_COLUMNS)}
+      select ${userId}, ${organizationId}, kind, notified_hour, notified_count
+      from ${unnestRows('rows', rows, NEW_COLUMNS)}
       on conflict do nothing`);
     await recordAudit(tx, actor, {
       organizationId,

@@ -81,7 +81,7 @@ describe('mail about what needs attention', () => {
     await order();
     await choose('orders');
     await runWorker();
-    assert.equal(server.mails.length, 0, 'what happened before the choice is not told');
+    assert.equal(server.mails.length, 0, 'what happened before the choice is not mailed');
     await order();
     await order();
     await runWorker();
@@ -93,7 +93,7 @@ describe('mail about what needs attention', () => {
     assert.match(mail?.data ?? '', /https:\/\/crownwheel\.test\/orders\n/);
     assert.doesNotMatch(mail?.data ?? '', /person\.example|Ada|SO-/);
     await runWorker();
-    assert.equal(server.mails.length, 1, 'the same orders are not told twice');
+    assert.equal(server.mails.length, 1, 'the same orders are not mailed twice');
   });
 
   it('writes at most once an hour about a kind, and then about all that came meanwhile', async () => {

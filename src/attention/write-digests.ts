@@ -19,7 +19,13 @@ const BADGES: Record<MailKind, string> = {
   webhooks_off: 'integrations',
 };
 
-type Subscription = { userId: string; organizationId: string; kind: MailKind; toldHour: Date; toldCount: number };
+type Subscription = {
+  userId: string;
+  organizationId: string;
+  kind: MailKind;
+  notifiedHour: Date;
+  notifiedCount: number;
+};
 /** What is new for a subscription, and how far its person was notified before. */
 type News = Subscription & { fresh: number; isMailed: boolean; hourBefore: Date; countBefore: number };
 
@@ -45,7 +51,8 @@ async function dueSubscriptions(
   now: Date | null,
 ): Promise<Subscription[]> {
   return await db.query<Subscription>(sql`
-    select user_id as "userId", organization_id as "organizationId", kind, told_hour as "toldHour", told_count as "toldCount"
+    select user_id as "userId", organization_id as "organizationId", kind, told_hour as "notifiedHour",
+      told_count as "notifiedCount"
     from mail_subscriptions
     where (user_id, kind) > (${after.userId}, ${after.kind})
       and (mailed_at is null or mailed_at <= ${clockTime(now)} - make_interval(mins => ${DIGEST_EVERY_MINUTES}))
@@ -59,7 +66,7 @@ async function newsFor(db: Database, subscriptions: Subscription[]): Promise<New
   for (const [index, subscription] of subscriptions.entries()) {
     const news = since[index];
     if (news === undefined || news.fresh === 0) continue;
-    const { organizationId, kind, toldHour: hourBefore, toldCount: countBefore } = subscription;
+    const { organizationId, kind, notifiedHour: hourBefore, notifiedCount: countBefore } = subscription;
     const counts = waiting.get(organizationId) ?? (await countBadges(db, organizationId));
     waiting.set(organizationId, counts);
     const isMailed = (counts[BADGES[kind]] ?? 0) > 0;
@@ -71,8 +78,8 @@ async function newsFor(db: Database, subscriptions: Subscription[]): Promise<New
 const NEWS_COLUMNS = {
   userId: 'text',
   kind: 'text',
-  toldHour: 'timestamptz',
-  toldCount: 'bigint',
+  notifiedHour: 'timestamptz',
+  notifiedCount: 'bigint',
   hourBefore: 'timestamptz',
   countBefore: 'bigint',
   isMailed: 'boolean',
@@ -82,7 +89,7 @@ const MAIL_COLUMNS = { id: 'text', organizationId: 'text', userId: 'text', count
 /** Leaves out what another worker has queued meanwhile. */
 async function queueMails(tx: Transaction, news: News[], now: Date | null): Promise<void> {
   const queued = await tx.query<{ userId: string; kind: MailKind }>(sql`
-    update mail_subscriptions s set told_hour = rows.told_hour, told_count = rows.told_count,
+    update mail_subscriptions s set told_hour = rows.notified_hour, told_count = rows.notified_count,
       mailed_at = case when rows.is_mailed then ${clockTime(now)} else s.mailed_at end
     from ${unnestRows('rows', news, NEWS_COLUMNS)}
     where s.user_id = rows.user_id and s.kind = rows.kind
