@@ -11,26 +11,26 @@ import type { RateLimitStore } from './public/rate-limit/store.ts';
 import type { ReadLimitOptions } from './public/reads/read-limits.ts';
 import type { Readiness } from './readiness.ts';
 
-/** All that the HTTP side of the service is made from. */
+/** Everything that the HTTP server is built from. */
 export type AppOptions = {
   db: Database;
-  /** For the lookup of keys, if that has connections of its own. */
+  /** The connections for the lookup of keys, if it has its own. */
   admissionDb?: Database;
   log: FastifyBaseLogger;
   publicUrl: string;
-  /** What the operations on stock and orders are handed. */
+  /** The context that operations on stock and orders take. */
   channel: ChannelContext;
   secretKeys: readonly string[];
   /** How much memory the answers to reads may take. */
   readCacheBytes: number;
   rateLimits: RateLimitStore;
-  /** What `/api/v1/ready` says; every process serves it. */
+  /** Answers `/api/v1/ready`, which every process serves. */
   readiness: Readiness;
   /** Which parts to serve. The docs are always there. */
   hasApi: boolean;
-  /** Null serves no photos. */
+  /** If it is null, the process serves no photos. */
   photoReader: PhotoReader | null;
-  /** Null serves no dashboard; the address of the service then opens the docs. */
+  /** If it is null, the process serves no dashboard, and the root address opens the docs. */
   dashboard: DashboardOptions | null;
   timeouts?: Partial<Timeouts>;
   /** How much one integration may store in a day, unless it has a quota of its own. */
@@ -39,26 +39,26 @@ export type AppOptions = {
   writeWaitMs?: number;
   /** When the log of API requests is written, and how much of it waits; tests change it. */
   requestLogLimits?: Partial<RequestLogLimits>;
-  /** What the reads of an integration may take; tests make it little. */
+  /** How many connections and bytes the reads of one integration may take; tests lower it. */
   readLimits?: Partial<ReadLimitOptions>;
-  /** How fast the unread bodies of refused requests are discarded; tests make it slow. */
+  /** How fast the unread bodies of refused requests are discarded; tests slow it down. */
   discardLimits?: Partial<DiscardLimits>;
-  /** How often a person may ask the dashboard; tests make it seldom. */
+  /** How many requests a person may send to the dashboard; tests lower it. */
   dashboardRate?: RequestRateLimits;
-  /** How many lines about refused requests the log has; tests make it few. */
+  /** How many lines about refused requests the log gets; tests lower it. */
   refusalLines?: RefusalLineLimits;
 };
 
 export type Timeouts = {
-  /** For a request's headers, and for the whole request, to arrive. */
+  /** How long the headers of a request, and the whole request, may take to arrive. */
   headersMs: number;
   requestMs: number;
-  /** For a request with a file. */
+  /** The same for a request with a file. */
   uploadMs: number;
-  /** For a connection on which nothing moves, such as a client that does not read its answer. */
+  /** How long a connection may be idle, such as one whose client does not read its answer. */
   idleMs: number;
-  /** For one piece of a large answer, which a client that reads takes in a moment. */
+  /** How long a client may take to read one piece of a large answer. */
   pieceMs: number;
-  /** How often late requests are looked for. */
+  /** How often the server looks for requests that are late. */
   checkEveryMs: number;
 };

@@ -30,11 +30,11 @@ import { validatorCompiler } from './validation/validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the key names an integration; for the log. */
+    /** Set for the log as soon as the key has named an integration. */
     integrationId: string | null;
-    /** The error that was answered; for the log. */
+    /** The error that was answered, kept for the log. */
     fault: ApiError | null;
-    /** What a write answered; for the log. */
+    /** What a write answered, kept for the log. */
     written: Written | null;
   }
 }
@@ -102,7 +102,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     });
     reply.header('x-request-id', request.id);
     reply.headers(securityHeaders);
-    // Said on the raw response, as Fastify itself does when it closes.
+    // It is set on the raw response, as Fastify itself does when it closes.
     if (options.readiness.isDraining()) reply.raw.setHeader('connection', 'close');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       return done(new ApiError('invalid_request', { param: 'Host', message: 'HTTP/1.1 needs a Host header.' }));
@@ -152,7 +152,7 @@ function createServer(timeouts: Timeouts, { fastPath, discard, framework }: List
     .setTimeout(timeouts.idleMs);
 }
 
-/** Its streams end with the first moment of a stop: they would else keep the server open. */
+/** Its streams end as soon as a stop begins; an open stream would keep the server from closing. */
 async function serveDashboardApi(
   app: FastifyInstance,
   options: AppOptions,
@@ -176,7 +176,7 @@ function withoutChildren(log: FastifyBaseLogger): FastifyBaseLogger {
   return only;
 }
 
-/** Node by itself closes the connection without a word on CONNECT, and refuses an Expect that it does not know. */
+/** On CONNECT, Node closes the connection without an answer, and it refuses an Expect header that it does not know. */
 function answerOddRequests(app: FastifyInstance, faults: ClientFaults): void {
   app.server.on('connect', (request) =>
     faults.hangUp(request.socket, new ApiError('invalid_request', { message: 'CONNECT is not served here.' })),

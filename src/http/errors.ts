@@ -34,9 +34,9 @@ function keepConnection(reply: FastifyReply): void {
 function toApiError(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof DomainError) return publicError(thrown);
-  // The client went away while it was sending; nobody reads this answer, but the log does.
+  // The client disconnected while it was sending. Nobody reads this answer, but the log records it.
   if (request.raw.readableAborted) return new ApiError('request_timeout', { cause: thrown });
-  // Whatever else was wrong with a request to nowhere.
+  // Any other fault of a request to an unknown path.
   if (request.is404) return new ApiError('route_not_found');
   switch ((thrown as Partial<FastifyError> | null)?.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 
-/** Answers a request by itself, or passes it on to the framework. */
+/** Answers a request, or passes it on to the framework. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, useFramework: () => void) => void;
 
 /** A path around the framework for requests that hardly need one. Until it is opened, the framework answers every request. */

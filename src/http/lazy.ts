@@ -1,4 +1,4 @@
-/** Makes a value at its first use, and keeps it. */
+/** Creates a value when it is first used, and keeps it. */
 export function lazy<Value>(make: () => Value): () => Value {
   let made: { value: Value } | null = null;
   return () => {

@@ -15,10 +15,10 @@ export type Readiness = {
 
 /** How long a database may take to answer before the process counts as being without one. */
 const PING_LIMIT_MS = 2_000;
-/** The endpoint is open to everyone: however often it is asked, the database is asked about twice a second. */
+/** The endpoint is open to everyone, so the database is asked at most about twice a second. */
 const PING_KEEP_MS = 500;
 
-/** `ping` is fulfilled when the database answers; it should not wait behind requests. */
+/** `ping` resolves when the database answers. It should not wait behind requests. */
 export function createReadiness(ping: () => Promise<unknown>): Readiness {
   let isDraining = false;
   let answer: Promise<boolean> | null = null;

@@ -2,7 +2,7 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 const LOGGED_PATH_LIMIT = 200;
 
 /**
- * The target of a request in the one form that the router knows: a path and perhaps a query. A proxy's absolute form
+ * The target of a request in the form that the router knows: a path with or without a query. A proxy's absolute form
  * loses its host, a target such as "*" becomes a path that no route has, and a "%" that begins no escape stands for
  * itself.
  */

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 
 /**
  * Reads and drops what clients still send after their answer, for all connections through one budget of bytes a second.
- * Node by itself reads such bytes as fast as they come: eight clients without a key, each sending 10 MiB again and again,
+ * Node reads such bytes as fast as they come: eight clients without a key, each sending 10 MiB again and again,
  * took the event loop (the p50 of others went from 2 to 180 ms). Without reading at all, a client that sends its
  * whole body before it reads would see a reset instead of its 401.
  *
@@ -16,7 +16,7 @@ export type BodyDiscard = {
   follow(request: IncomingMessage, response: ServerResponse): void;
   /** Reads what still comes on a connection that has no request, until it is destroyed. */
   drop(socket: Socket): void;
-  /** Gives the connections that are left a moment, since the server is closing. */
+  /** Closes the remaining connections after a short wait, because the server is closing. */
   stop(): void;
 };
 
@@ -24,7 +24,7 @@ export type DiscardLimits = {
   bytesPerSecond: number;
   /** What may be read at once after a time in which nothing was discarded. */
   burstBytes: number;
-  /** Of one connection. */
+  /** How much one connection may still send. */
   bytesPerConnection: number;
   timeMs: number;
   connections: number;
@@ -33,10 +33,10 @@ export type DiscardLimits = {
 const LIMITS: DiscardLimits = {
   bytesPerSecond: 16 * 1_048_576,
   burstBytes: 1_048_576,
-  // More than any body that is accepted: a zip with photos has 200 MB.
+  // More than the largest body that is accepted, which is a zip with photos of 200 MB.
   bytesPerConnection: 256 * 1_048_576,
   timeMs: 30_000,
-  // Each holds up to 128 KiB that have arrived and were not read.
+  // Each connection holds up to 128 KiB that have arrived and were not read.
   connections: 256,
 };
 const EVERY_MS = 20;
@@ -47,7 +47,7 @@ type Discarded = { source: Readable; socket: Socket; bytes: number; deadlineMs: 
 
 export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDiscard {
   const limits = { ...LIMITS, ...given };
-  /** In the order in which they are read next. */
+  /** The first one is read next. */
   const queue = new Set<Discarded>();
   let timer: NodeJS.Timeout | null = null;
   let budgetBytes = limits.burstBytes;
@@ -75,7 +75,7 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
     source.on('readable', () => {
       if (queue.has(entry) && budgetBytes > 0) take(entry);
     });
-    // What has arrived already is taken in any case: Node leaves alone only what is being read.
+    // The bytes that have already arrived are read in any case, because Node dumps a body that nobody reads.
     take(entry);
     if (timer !== null) return;
     refill();
@@ -89,7 +89,7 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
     budgetBytes = Math.max(-limits.burstBytes, budgetBytes - chunk.length);
     entry.bytes += chunk.length;
     if (entry.bytes > limits.bytesPerConnection) entry.socket.destroy();
-    // Others are read before it is its turn again.
+    // It goes to the end of the queue, so the others are read first.
     if (queue.delete(entry)) queue.add(entry);
   }
 

@@ -5,7 +5,7 @@ import { onceClosed } from './once-closed.ts';
 import { waitForSlot } from './wait-for-slot.ts';
 
 const BYTES_LIMIT = 256 * 1_048_576;
-/** Of one integration, or of one dealer in the dashboard. */
+/** The limit of one integration or, in the dashboard, of one dealer. */
 const BYTES_LIMIT_PER_KEY = 32 * 1_048_576;
 const WAITING_LIMIT = 2_000;
 const WAITING_LIMIT_PER_KEY = 100;
@@ -15,7 +15,7 @@ export type BodyLimitOptions = {
   keyOf(request: FastifyRequest): string | null;
   /** Smaller bodies are not counted. */
   countedFromBytes: number;
-  /** What is answered when the bytes don't come in time. */
+  /** The error that is answered if the units don't become free in time. */
   refusal(error: SemaphoreError): Error;
 };
 

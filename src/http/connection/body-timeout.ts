@@ -5,7 +5,7 @@ import type { ClientFaults } from './client-faults.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Takes a file, which a person's slow connection may need minutes for. */
+    /** The route takes a file, which may need minutes on a slow connection. */
     isUpload?: boolean;
   }
 }
@@ -36,7 +36,7 @@ export function limitBodyTime(app: FastifyInstance, timeouts: Timeouts, faults: 
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
-/** As Node names it. */
+/** The code that Node gives to such an error. */
 function lateRequest(): NodeJS.ErrnoException {
   return Object.assign(new Error('the request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
-/** Addresses or ranges of proxies whose X-Forwarded-For counts, such as 10.0.0.0/8. */
+/** The addresses or ranges of proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8. */
 export type TrustedProxies = readonly string[];
 
 /**
@@ -20,7 +20,7 @@ export function clientAddress(request: FastifyRequest, trusted: TrustedProxies):
   return address;
 }
 
-/** Null if it is an address or a range; for the check of the settings. */
+/** Says what is wrong with a setting that is neither an address nor a range; null if it is one. */
 export function proxyProblem(text: string): string | null {
   if (ipaddr.isValid(text) || ipaddr.isValidCIDR(text)) return null;
   return `${JSON.stringify(text)} is neither an address nor a range such as 10.0.0.0/8`;
@@ -36,7 +36,7 @@ function isTrusted(address: string, trusted: TrustedProxies): boolean {
   });
 }
 
-/** An IPv4 address that came over IPv6 is the same one. */
+/** An IPv4 address that is written as IPv6 counts as the same address. */
 function plain(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }

@@ -17,7 +17,7 @@ const LINGER_MS = 1_000;
 export type ClientFaults = {
   /** Says which request a connection is busy with. */
   follow(response: ServerResponse): void;
-  /** For Node's `clientError`. */
+  /** Handles Node's event `clientError`. */
   handle(fault: NodeJS.ErrnoException, socket: Socket): void;
   /** Answers a connection that has no request to answer, and closes it. */
   hangUp(socket: Socket, error: ApiError): void;
@@ -28,8 +28,8 @@ const LATEST = Symbol('latest response');
 type FollowedSocket = Socket & { [LATEST]?: ServerResponse };
 
 /**
- * What Node reports by the connection and not by a request: HTTP that can't be parsed, or that did not arrive in time.
- * The client gets the envelope all the same, exactly once, and never instead of an answer to something else.
+ * Handles faults that Node reports for a connection and not for a request: HTTP that can't be parsed or did not arrive
+ * in time. The client gets the envelope all the same, exactly once, and never instead of an answer to something else.
  */
 export function clientFaults(options: {
   publicUrl: string;
@@ -52,7 +52,7 @@ export function clientFaults(options: {
   }
 
   function handle(fault: NodeJS.ErrnoException, socket: Socket): void {
-    // Each further packet of a broken request is reported anew.
+    // Node reports each further packet of a broken request again.
     if (leaving.has(socket)) return;
     const error = clientError(fault.code);
     const response = (socket as FollowedSocket)[LATEST];

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { onceClosed } from './once-closed.ts';
 
-/** What parses a body is not handed the reply, so it is remembered by its request. */
+/** A body parser does not get the reply, so the signal is stored under the request. */
 const responses = new WeakMap<FastifyRequest, ServerResponse>();
 
 /** Called for each request before anything else. */
@@ -10,7 +10,7 @@ export function followClient(request: FastifyRequest, reply: FastifyReply): void
   responses.set(request, reply.raw);
 }
 
-/** Aborted when the client goes before its answer is complete: nobody needs the rest of the work. */
+/** Aborted if the client disconnects before its answer is complete, because nobody needs the rest of the work. */
 export function clientSignal(request: FastifyRequest): AbortSignal {
   const gone = new AbortController();
   const response = responses.get(request);

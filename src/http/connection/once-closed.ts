@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Calls `release` when the answer has gone out or its client has gone, and at once if that is past: after something was
- * awaited the client may be gone, "close" does not come again, and what was held would be held for ever.
+ * Calls `release` when the answer has been sent or the client has disconnected, and at once if that has already
+ * happened. After an `await` the client may be gone: "close" is not emitted again, and what the request holds would
+ * never be released.
  */
 export function onceClosed(response: ServerResponse, release: () => void): void {
   if (response.closed) release();

@@ -34,9 +34,9 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.setNotFoundHandler(() => {
     throw new DashboardError('route_not_found', 'There is no such address.');
   });
-  /** Who asks, known before the body is read. */
+  /** The person who asks; known before the body is read. */
   const callers = new WeakMap<FastifyRequest, Caller>();
-  // A person may ask often, so small bodies count, too. Uploads count theirs themselves.
+  // A person may send many requests, so small bodies count, too. Uploads count their bytes themselves.
   limitBodies(app, {
     keyOf(request) {
       const caller = callers.get(request);
@@ -51,7 +51,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
     const key = caller === undefined ? request.ip : dealerKey(caller);
     return await readJsonBody(body, 'application/json', { key, shape, signal: clientSignal(request) });
   });
-  // A file is handed on as it comes; whoever wants JSON refuses it in the validation.
+  // A file is passed on as a stream. An operation that takes JSON refuses it in the validation.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined) request.body = {};
@@ -75,7 +75,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         querystring: operation.query,
         ...(operation.body === null || operation.isUpload ? {} : { body: operation.body }),
       },
-      // Before a body is read: nobody without a session makes the service read one.
+      // This runs before the body is read: the service reads no body of somebody without a session.
       onRequest: async (request, reply) => {
         const address = clientAddress(request, dashboard.trustedProxies);
         rate.countSession(sessions.cookieOf(request));
@@ -100,7 +100,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   }
 }
 
-/** A file takes long to come or go, so it has slots of its own. Live streams and uploads count theirs themselves. */
+/** Sending a file takes long, so files have slots of their own. Live streams and uploads count theirs themselves. */
 function limitsByOperation(poolSize: number): (operation: DashboardOperation) => OperationLimits {
   const runLimited = createOperationLimits(poolSize, 'signed in');
   const runPublic = createOperationLimits(poolSize, 'public');

@@ -7,7 +7,7 @@ import type { LiveStreams } from './live-streams.ts';
 import type { Sessions } from './sessions.ts';
 import type { WebhookTools } from './webhook-tools.ts';
 
-/** What lives as long as the dashboard's API. */
+/** What all operations of the dashboard's API share. */
 export type DashboardContext = Omit<AppOptions, 'dashboard'> & {
   dashboard: DashboardOptions;
   sessions: Sessions;
@@ -15,7 +15,10 @@ export type DashboardContext = Omit<AppOptions, 'dashboard'> & {
   webhooks: WebhookTools;
 };
 
-/** Who asks. Every query of a handler is limited to `organizationId`; ids in a request are checked against it. */
+/**
+ * The person who asks. Every query of a handler is limited to `organizationId`, and ids in a request are checked
+ * against it.
+ */
 export type SignedIn = {
   organizationId: string;
   userId: string;
@@ -26,14 +29,14 @@ export type SignedIn = {
   showsTestData: boolean;
 };
 
-/** What a handler is given, all of it checked: who may ask at all, params, query and body. */
+/** What a handler gets. All of it is checked: who may call the operation, params, query and body. */
 export type Call<Op extends DashboardOperation = DashboardOperation> = {
   context: DashboardContext;
   /** Null in operations that are public. */
   user: Op['who'] extends 'public' ? null : SignedIn;
   /** The same person for the audit log; every domain function that changes something takes it. */
   actor: Op['who'] extends 'public' ? null : Extract<Actor, { kind: 'person' }>;
-  /** Where the request came from, trusted proxies looked through. */
+  /** The address of the client, behind any trusted proxies. */
   address: string;
   params: ParamsOf<Op>;
   query: QueryOf<Op>;

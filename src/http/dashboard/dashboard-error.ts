@@ -7,7 +7,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { OVERLOADED_RETRY_SECONDS } from '../../contract/limits.ts';
 import { stopReading } from '../connection/body-discard.ts';
 
-/** What the edge of the dashboard's API refuses. An operation itself throws a DomainError. */
+/** What the dashboard's API refuses before an operation runs. The operation itself throws a DomainError. */
 export class DashboardError extends Error {
   override readonly name = 'DashboardError';
   readonly code: EdgeErrorCode;
@@ -28,7 +28,7 @@ export class DashboardError extends Error {
 
 const OVERLOADED = 'Too much is going on at once. Try again in a moment.';
 
-/** No slot came free in time, or too many wait for one already. */
+/** No slot became free in time, or too many requests already wait for one. */
 export function overloaded(message = OVERLOADED): DashboardError {
   return new DashboardError('unavailable', message, { headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) } });
 }
@@ -56,7 +56,7 @@ function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof DashboardError) return { ...own(thrown), status: EDGE_ERROR_STATUS[thrown.code] };
   if (thrown instanceof DomainError) return { ...own(thrown), status: DOMAIN_ERROR_STATUS[thrown.code] };
   if (thrown instanceof SemaphoreError) return { ...own(overloaded()), status: EDGE_ERROR_STATUS.unavailable };
-  // The checks that both APIs share: of a body's bytes, and of its schema.
+  // Errors of the checks that both APIs share: the bytes of a body, and its schema.
   if (thrown instanceof ApiError && thrown.status < 500) {
     return { status: 400, code: 'invalid_request', message: thrown.message, field: thrown.param };
   }

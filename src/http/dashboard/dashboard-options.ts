@@ -3,7 +3,7 @@ import type { ChangeFeed } from '../../live/change-feed.ts';
 import type { TrustedProxies } from '../connection/client-address.ts';
 import type { PageFiles } from './static/page-files.ts';
 
-/** What the dashboard needs beside the options of the whole app. */
+/** What the dashboard needs besides the options of the whole app. */
 export type DashboardOptions = {
   /** Null while the pages are being built. */
   pages: () => PageFiles | null;

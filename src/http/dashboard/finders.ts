@@ -8,13 +8,13 @@ import { findDelivery } from '../../webhooks/delivery-queue/delivery-log.ts';
 import { findEvent } from '../../webhooks/event-log.ts';
 import { findApiRequest } from '../logging/api-requests.ts';
 
-/** What a search over everything found, for a line of the palette. */
+/** One result of the command palette. */
 export type Found = { kind: FoundKind; id: string; title: string; detail: string; photoId?: string | null };
 
 type Search = { organizationId: string; text: string; channels: readonly ChannelName[] };
 type Finder = (db: Queryable, search: Search) => Promise<Found[]>;
 
-/** Of each kind; who needs more opens the list. */
+/** How many results of each kind are shown. Whoever needs more opens the list. */
 const FOUND_LIMIT = 6;
 
 /**
@@ -97,12 +97,12 @@ const FINDERS: readonly Finder[] = [
   },
 ];
 
-/** All that a text may mean, each kind by its own finder. */
+/** Runs every finder on a text. */
 export async function findAnything(db: Queryable, organizationId: string, text: string): Promise<Found[]> {
   const channels = await listChannels(db, organizationId);
   const search = { organizationId, text: text.trim(), channels };
   const found: Found[] = [];
-  // One after the other: a person who types must not take several connections at each letter.
+  // The finders run one after the other, so that typing does not take several connections for each letter.
   for (const find of FINDERS) found.push(...(await find(db, search)));
   return found;
 }

@@ -12,7 +12,10 @@ export type LiveStreams = {
   add(user: SignedIn, end: () => void): () => void;
   /** Looks at the sessions now. */
   checkSessions(): Promise<void>;
-  /** Also those that are added afterwards, whose requests were under way: one open stream would keep a server from closing. */
+  /**
+   * Also ends streams that are added afterwards, whose requests were under way: an open stream would keep the server
+   * from closing.
+   */
   endAll(): void;
 };
 
@@ -39,7 +42,7 @@ export function createLiveStreams(findSessions: FindLiveSessions): LiveStreams {
   }
 
   async function endStale(): Promise<void> {
-    // Later streams have looked at their session later.
+    // Streams that were opened later have read their session later.
     const looked = [...streams];
     const ids = [...new Set(looked.map(({ user }) => user.sessionId))];
     const live = new Map((await findSessions(ids)).map((session) => [session.sessionId, session]));
@@ -49,7 +52,10 @@ export function createLiveStreams(findSessions: FindLiveSessions): LiveStreams {
     }
   }
 
-  /** If somebody asks while it runs, it runs once more: what they know of may have been committed after it has read. */
+  /**
+   * If it is called while it runs, it runs once more: the change behind the call may have been committed after it has
+   * read.
+   */
   async function checkSessions(): Promise<void> {
     isAskedAgain = true;
     running ??= (async () => {
@@ -75,7 +81,7 @@ export function createLiveStreams(findSessions: FindLiveSessions): LiveStreams {
       }
       const stream = { user, end };
       streams.add(stream);
-      // After its head is written, so that a browser takes it for a stream that ended, and comes again.
+      // The head is written first, so that the browser sees a stream that ended, and reconnects.
       if (hasEnded) setImmediate(end);
       timer ??= setInterval(checkSessions, CHECK_EVERY_MS).unref();
       return () => {

@@ -17,9 +17,11 @@ import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
 import type { FindLiveSessions } from './live-streams.ts';
 
-/** Sessions of the dealer's people: the sign-in library's, in a cookie that no script can read. */
+/**
+ * The sessions of a dealer's people. The sign-in library keeps them; a cookie that scripts can't read holds the token.
+ */
 export type Sessions = {
-  /** The cookie that names the session, whether there is one or not; null without it. */
+  /** The session cookie of a request, whether its session exists or not; null if there is none. */
   cookieOf(request: FastifyRequest): string | null;
   /** Null without a cookie, or with one whose session has ended. Prolongs a session that is used. */
   find(request: FastifyRequest, reply: FastifyReply, address: string): Promise<SignedIn | null>;
@@ -49,7 +51,7 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       const cookie = sessionCookieOf(request, cookieName);
       if (cookie === null) return null;
       const headers = headersOf(request, address);
-      // Only this one, so that a client can't name its session in a hundred ways.
+      // Only this cookie is used, so that a client can't write the same session in a hundred ways.
       headers.set('cookie', cookie);
       return await lookups(cookie, async () => {
         const { response, headers: answered } = await (await auth()).api.getSession({ headers, returnHeaders: true });
@@ -111,7 +113,7 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
   };
 }
 
-/** Of the connections that clients' reads and writes share as well. */
+/** Taken from the connections that the reads and writes of clients use, too. */
 const LOOKUPS_SHARE_OF_POOL = 1 / 5;
 const LOOKUPS_SHARE_OF_ONE = 1 / 2;
 const WAITING_LIMIT = 2_000;
@@ -119,8 +121,8 @@ const WAITING_LIMIT_PER_SESSION = 200;
 const WAIT_LIMIT_MS = 10_000;
 
 /**
- * Runs the lookup of a session. It comes before all other limits, which need to know the dealer, so it has one of its own:
- * else a thousand requests of one session would hold every connection. Throws a SemaphoreError if too many wait.
+ * Runs the lookup of a session. It comes before all limits of a dealer, so it has its own; without it, a thousand
+ * requests of one session would hold every connection. Throws a SemaphoreError if too many wait.
  */
 function createSessionLookups(poolSize: number) {
   const total = Math.max(2, Math.floor(poolSize * LOOKUPS_SHARE_OF_POOL));
@@ -160,7 +162,7 @@ async function signedIn(db: Database, token: string): Promise<SignedIn | null> {
   return row ?? null;
 }
 
-/** Only what the library needs; the address is ours, so that no client can write one. */
+/** The headers that the library needs. We set the address ourselves, so that no client can forge it. */
 function headersOf(request: FastifyRequest, address: string): Headers {
   const headers = new Headers({ [ADDRESS_HEADER]: address });
   for (const name of ['cookie', 'user-agent'] as const) {

@@ -5,7 +5,7 @@ import { createSsrfGuard, type SsrfGuard } from '../../webhooks/sending/ssrf-gua
 /** What saving and checking a webhook URL needs; the same guard and sender as those of the delivery worker. */
 export type WebhookTools = { guard: SsrfGuard; encryption: SecretEncryption; sender: Sender };
 
-/** A person waits for the answer: the same deadline as a delivery's. */
+/** A person waits for the answer, so the deadline is that of a delivery. */
 const CHECK_TIMEOUT_MS = 10_000;
 
 export function createWebhookTools(secretKeys: readonly string[], isPrivateAllowed: boolean): WebhookTools {

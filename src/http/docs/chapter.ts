@@ -2,7 +2,7 @@ import type { Operation } from '../../contract/operations.ts';
 import { type Html, html } from './markup/html.ts';
 import type { ContentsEntry, Site } from './page.ts';
 
-/** A part of a page that its menu leads to. */
+/** A part of a page, with its entry in the menu. */
 export type Chapter = { id: string; eyebrow?: string; title: string; body: Html; entries?: readonly ContentsEntry[] };
 
 export function contentsEntry({ id, title, entries }: Chapter): ContentsEntry {

@@ -64,7 +64,7 @@ function pageLink(target: DocsPage, current: DocsPage, site: Site): Html {
 `;
 }
 
-/** Guides, once there are any, stand above the headings of the page that is open. */
+/** The menu beside a page: the guides, if there are any, then the headings of the page. */
 function menuOf(page: DocsPage, pages: readonly DocsPage[], site: Site): Html | null {
   const guides = pages.filter((other) => other.group === 'Guides');
   if (guides.length === 0 && page.contents.length === 0) return null;

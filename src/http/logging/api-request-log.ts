@@ -8,21 +8,23 @@ import type { RequestRecord } from './log-answer.ts';
 /** The log of API requests that dealers search. It takes a request at once and writes it later, with others. */
 export type ApiRequestLog = {
   note(integrationId: string, request: IncomingMessage, response: ServerResponse, record: RequestRecord): void;
-  /** Writes what waits, and takes no more. */
+  /** Writes the rows that wait, and takes no more. */
   stop(): Promise<void>;
 };
 
 export type RequestLogLimits = {
-  /** How long requests wait, so that many share a statement; a crash loses as much. */
+  /** How long requests wait, so that many share a statement. A crash loses the requests of that time. */
   batchMs: number;
   /** Rows of one statement. */
   batchRows: number;
   /** Rows that wait at most; beyond it they are dropped and counted. */
   pendingRows: number;
-  /** Of one integration; beyond it they are only counted. Writes that succeed have no limit. */
+  /**
+   * How many requests of one integration are logged; the others are only counted. Writes that succeed have no limit.
+   */
   readsPerMinute: number;
   errorsPerMinute: number;
-  /** Answers of 429, which would else push out what else went wrong. */
+  /** Answers of 429 have a limit of their own, because many of them would push out other errors. */
   throttledPerMinute: number;
 };
 
@@ -80,12 +82,12 @@ export function createApiRequestLog(
     });
   }
 
-  /** Writes one batch; answers whether the database took it. */
+  /** Writes one batch; returns whether the database took it. */
   async function write(): Promise<boolean> {
     const batch = pending.slice(0, limits.batchRows);
     pending = pending.slice(limits.batchRows);
     try {
-      // What is monotonic becomes the time of day here, off the path of the requests.
+      // Monotonic times become times of day here, and not while a request is answered.
       const offsetMs = Date.now() - performance.now();
       const rows = batch.map((request) => rowOf(request, offsetMs));
       if (rows.length > 0) await storeApiRequests(db, rows, { timeoutMs: WRITE_TIMEOUT_MS });
@@ -139,7 +141,7 @@ export function createApiRequestLog(
       timer = null;
       isStopped = true;
       await writing;
-      // A stop does not wait for a database that takes no more.
+      // A stop does not wait for a database that does not answer.
       while (pending.length > 0 || counts.size > 0) if (!(await write())) return;
     },
   };
@@ -154,7 +156,7 @@ function limitedKindOf(method: string | undefined, status: number | null): Limit
   if (status === THROTTLED_STATUS) return 'throttled';
   if (status !== null && status >= ERROR_STATUS) return 'error';
   if (method === 'GET' || method === 'HEAD') return 'read';
-  // The client of a write went away before its answer: nothing says that it succeeded.
+  // The client of a write disconnected before its answer, so it is not known that the write succeeded.
   return status === null ? 'error' : null;
 }
 

@@ -68,7 +68,7 @@ function knownQuery(url: string, { query }: Operation): { name: string; value: s
   return known;
 }
 
-/** One text that the database refuses would take its whole batch along. */
+/** If the database refused one text, the whole batch would fail. */
 function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }

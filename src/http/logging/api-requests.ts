@@ -91,7 +91,7 @@ export async function storeCounts(db: Queryable, counts: RequestCounts[], option
 }
 
 export type RequestFilter = {
-  /** Of the dealer, all of them or the one that is asked for. */
+  /** The integrations of the dealer: all of them, or the one that is asked for. */
   integrationIds: readonly string[];
   /** The first digit of the status. */
   statusClass: number | null;
@@ -201,7 +201,7 @@ export async function sumUnlogged(db: Queryable, integrationIds: readonly string
   return row ?? { reads: 0, errors: 0, dropped: 0 };
 }
 
-/** Deletes a batch of what is older than it is kept for; answers how many. */
+/** Deletes a batch of rows whose retention is over; returns how many. */
 export async function pruneApiRequests(db: Queryable, now: Date | null): Promise<number> {
   const tables = [
     { table: 'api_requests', time: 'at' },

@@ -7,12 +7,12 @@ import { loggedPath } from '../request-url.ts';
 import type { ApiRequestLog } from './api-request-log.ts';
 import type { RefusalLines } from './refusal-lines.ts';
 
-/** What the log says of a request besides what its answer says itself. */
+/** What the log says about a request, besides what is in its answer. */
 export type RequestRecord = {
   requestId: string;
   integrationId: string | null;
   route: string | undefined;
-  /** Of the public API; null if the request is for none of them. */
+  /** The operation of the public API; null if the request is for none of them. */
   operation: Operation | null;
   startedAtMs: number;
   fault?: ApiError | null;
@@ -26,7 +26,7 @@ export type Written = { answer: string; originalRequestId: string | null };
 /** Where requests are logged: the lines of the operator, and the rows that dealers search. */
 export type Logs = { log: FastifyBaseLogger; requestLog: ApiRequestLog; refusals: RefusalLines };
 
-/** Where every request ends: when its answer has gone out, or its client has gone away. */
+/** Runs at the end of every request: when its answer has been sent, or its client has disconnected. */
 export function logAnswer(
   { log, requestLog, refusals }: Logs,
   request: IncomingMessage,
@@ -48,7 +48,7 @@ function writeLine(
   const isOurs =
     fault !== null && ((fault.status >= 500 && fault.code !== 'overloaded') || fault.code === 'auth_lookup_failed');
   if (!isOurs && !isInfoLogged(log)) return;
-  // A client that goes away before its answer has begun has seen no status.
+  // A client that disconnects before its answer has begun has seen no status.
   const status = response.headersSent ? response.statusCode : undefined;
   if (!isOurs && status !== undefined && status >= 400 && !refusals.mayWrite(status)) return;
   const fields = {

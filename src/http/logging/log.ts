@@ -3,9 +3,9 @@ import pretty from 'pino-pretty';
 
 export type LogOptions = {
   level: string;
-  /** Lines for people instead of JSON; for a terminal. */
+  /** Whether to write lines for people instead of JSON, for a terminal. */
   isPretty: boolean;
-  /** Where the lines go; standard error unless a test collects them. */
+  /** Where the lines are written: standard error, unless a test collects them. */
   destination?: DestinationStream;
 };
 

@@ -7,7 +7,7 @@ import { reading } from '../public/database-faults.ts';
 
 /** The bytes at a photo's address never change; another picture gets another id. */
 const FOREVER = 'public, max-age=31536000, immutable';
-/** Raise it if photos are to be encoded in another way, so that no cache takes the one for the other. */
+/** Raise it whenever photos are encoded in another way, so that caches don't keep the old bytes. */
 const ENCODING_REVISION = 1;
 const BUSY_RETRY_SECONDS = 2;
 
@@ -29,7 +29,7 @@ export async function photoRoutes(app: FastifyInstance, { photoReader }: { photo
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
     const found = await photoReader.stat(photo);
     if (found === null) return missing(reply);
-    // Of a variant that is not made yet the length is not known, and HTTP lets it be absent.
+    // The length of a variant that does not exist yet is not known; HTTP allows the header to be absent.
     if (found.size !== null) reply.header('Content-Length', found.size);
     return reply.type(`image/${photo.format}`).send();
   });
@@ -71,12 +71,12 @@ function nameOf(request: FastifyRequest): string {
   return (request.params as { name: string }).name;
 }
 
-/** What a task gives, or that it could not begin in time. */
+/** The result of a task, or `busy` if it could not begin in time. */
 async function unlessBusy<Result>(signal: AbortSignal, task: () => Promise<Result>): Promise<Result | 'busy'> {
   try {
     return await task();
   } catch (error) {
-    // Nobody reads the answer to a client that has gone.
+    // The client has disconnected, so nobody reads the answer.
     if (error instanceof SemaphoreError || signal.aborted) return 'busy';
     throw error;
   }

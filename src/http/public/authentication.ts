@@ -34,8 +34,8 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
  * the state of the integration, the Idempotency-Key header. The first that fails answers.
  */
 export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null, keyUse: KeyUse): Admit {
-  // One statement in flight at a time looks up all keys that arrived meanwhile: fresh for each request, and under load
-  // a fraction of a query for each.
+  // One statement at a time looks up all keys that have arrived since the last one. Each request gets a fresh answer,
+  // and under load it costs a fraction of a query.
   const findAdmission = createBatcher((keys: string[]) => findAdmissions(db, keys, now()));
 
   return async function admit(headers, operation, assertRoute) {

@@ -13,7 +13,7 @@ export async function failingAs<Result>(code: ErrorCode, step: () => Promise<Res
   }
 }
 
-/** A read that fails is `query_failed`, whatever the reason. */
+/** Runs a read; any fault in it becomes `query_failed`. */
 export async function reading<Result>(step: () => Promise<Result>): Promise<Result> {
   return await failingAs('query_failed', step);
 }

@@ -8,7 +8,7 @@ import type { ReadCache } from './reads/read-cache.ts';
 import type { ReadLimits } from './reads/read-limits.ts';
 import type { WriteExecutor } from './writes/execute-writes.ts';
 
-/** What lives as long as the public API: its options, and the caches and codecs made from them. */
+/** What all operations of the public API share: the options, and the caches and codecs made from them. */
 export type PublicContext = AppOptions & {
   reader: DocumentReader;
   cursors: Cursors;
@@ -19,7 +19,7 @@ export type PublicContext = AppOptions & {
   rawBodies: WeakMap<FastifyRequest, Buffer>;
 };
 
-/** What a handler is given, all of it checked: read downward, answer with the body to send. */
+/** What a handler gets, all of it checked. It returns the body to send. */
 export type Call<Op extends Operation = Operation> = {
   context: PublicContext;
   integration: AdmittedIntegration;

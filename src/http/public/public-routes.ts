@@ -42,7 +42,7 @@ import { createWriteExecutor } from './writes/execute-writes.ts';
 /** Smaller bodies are not counted: 600 requests a minute of them are bounded by the rate limit. */
 const COUNTED_BODY_BYTES = 128 * 1024;
 
-/** Every operation has its handler here; the compiler sees to it that none is missing. */
+/** The handler of every operation. If one is missing, the compiler says so. */
 const handlers: {
   [Id in OperationId]: (typeof OPERATIONS)[Id]['isOpen'] extends true ? OpenHandler : Handler<(typeof OPERATIONS)[Id]>;
 } = {
@@ -74,7 +74,7 @@ declare module 'fastify' {
     operation?: Operation;
   }
   interface FastifyRequest {
-    /** Whose request it is, once it is admitted; null on open operations. */
+    /** The integration of an admitted request; null on open operations. */
     integration: AdmittedIntegration | null;
   }
 }
@@ -122,7 +122,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
       request.unknownNames = unknown;
       return value;
     } catch (error) {
-      // What is JSON, but can't be stored, was parsed all the same.
+      // A body that is valid JSON but can't be stored has been parsed nevertheless.
       if (error instanceof ApiError && error.code === 'invalid_request') request.unknownNames = unknown;
       throw error;
     }
@@ -154,8 +154,8 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
     reply.headers(admitted);
     if (integration === null) throw fault;
     request.integration = integration;
-    // Any other type is like none: with a body it is refused, and without one it does not matter. Fastify would refuse
-    // one that it can't read in both cases.
+    // Any other content type counts as none: it is refused with a body and ignored without one. Fastify would refuse an
+    // unreadable content type in both cases.
     const { headers } = request.raw;
     if (headers['content-type'] !== undefined && !isJsonType(headers['content-type'])) delete headers['content-type'];
   });

@@ -3,9 +3,9 @@ import { EXPECTED_ANNOTATION } from '../../contract/openapi/openapi-schemas.ts';
 import { kindOf, shownText } from '../../contract/shown-value.ts';
 
 /**
- * A fault of validation in words: what was expected and what came. A pattern is never shown; its schema says in
- * words what is expected. The value itself is shown only where a number, a boolean or one of some values was expected: a
- * free text may be about a person or be a password, so of it only its kind or length is told.
+ * A fault of validation in words: what was expected and what came. A pattern is never shown; its schema says in words
+ * what is expected. The value itself is shown only where a number, a boolean or one of some values was expected: a free
+ * text may be about a person or be a password, so only its kind or length is named.
  */
 export function validationMessage(fault: ErrorObject): string {
   const { limit } = fault.params;
@@ -37,7 +37,7 @@ export function validationMessage(fault: ErrorObject): string {
     case 'minItems':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} items, not ${sizeOf(data)}`;
     case 'maxItems':
-      // Of a list in a large body only one item more than it may have is read, so how many came is not known.
+      // A large body is parsed only up to one item more than a list may have, so the number of items is not known.
       return `must have at most ${limit} items`;
     case 'minProperties':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} fields, not ${sizeOf(data)}`;

@@ -26,7 +26,7 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
   return (input: unknown) => {
     const key = keyOfLargeBody(input);
     const validateInSteps = key === undefined ? null : compiledInSteps();
-    // Fastify waits for it, and takes what it throws for the fault.
+    // Fastify awaits it and treats what it throws as the validation error.
     if (key !== undefined && validateInSteps !== null) {
       return eventLoopSlices.run(key, validateInSteps(input)) as unknown as SafePromiseLike<boolean>;
     }
@@ -78,7 +78,7 @@ function withNumbers(schema: object, input: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Names are for OpenAPI; a validator that knew them would refuse a schema that occurs twice. */
+/** `$id` is for OpenAPI. A validator that saw it would refuse a schema that occurs twice. */
 function withoutIds(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutIds);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -86,7 +86,10 @@ function withoutIds(schema: unknown): unknown {
   return Object.fromEntries(named.map(([key, value]) => [key, withoutIds(value)]));
 }
 
-/** Of a union's errors the deepest is reported: its branch fits best. Where none fits at all, every type is named. */
+/**
+ * Of the errors of a union, the deepest is reported, because its branch fits best. If no branch fits at all, the
+ * message names every type.
+ */
 function mainFault(faults: ErrorObject[]): ErrorObject | undefined {
   const own = faults.filter((fault) => fault.keyword !== 'anyOf');
   const depthOf = (fault: ErrorObject) => fault.instancePath.split('/').length;

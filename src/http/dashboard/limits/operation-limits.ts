@@ -19,9 +19,12 @@ export type OperationLimits = <Result>(
   task: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** Of the connections that clients' reads and writes share as well. */
+/** Taken from the connections that the reads and writes of clients use, too. */
 const SHARE_OF_POOL = 1 / 3;
-/** Of the same connections, for what needs no session, keyed by address: who signs in often waits among others of their kind. */
+/**
+ * The same for operations without a session, by client address, so that somebody who signs in often waits only for
+ * themselves.
+ */
 const PUBLIC_SHARE_OF_POOL = 1 / 5;
 const SHARE_OF_ONE = 1 / 2;
 const WAITING_LIMIT = 1_000;
@@ -33,7 +36,7 @@ const OVERLOADED_BY_TEAM = 'Too much is going on for your team at once. Try agai
 
 /** Each reads one batch after the other, so it takes at most one connection. */
 const FILES_AT_ONCE_PER_KEY = 3;
-/** Much more than one dealer has: whoever reads slowly keeps a slot for long. */
+/** Many more than one dealer may have, because a client that reads slowly keeps its slot for long. */
 const FILES_AT_ONCE = 60;
 
 export function createOperationLimits(poolSize: number, who: 'signed in' | 'public'): OperationLimits {

@@ -3,15 +3,15 @@ import { REQUESTS_AT_ONCE, REQUESTS_PER_SECOND } from '../../../contract/dashboa
 import { DashboardError } from '../dashboard-error.ts';
 
 /**
- * How often somebody may ask the dashboard, counted in this process. A page makes a dozen requests when it opens, so nobody at a
- * browser meets these limits; a program that asks in a loop does. Each call throws `too_many_requests`.
+ * The rate limit of the dashboard, counted in this process. A page makes a dozen requests when it opens, so nobody at a
+ * browser reaches these limits; a program that sends requests in a loop does. Each function throws `too_many_requests`.
  */
 export type RequestRate = {
-  /** Before the session is looked up, since the lookup costs more than most operations. */
+  /** Checked before the session is looked up, since the lookup costs more than most operations. */
   countSession(cookie: string | null): void;
-  /** A person may have many sessions. */
+  /** Counts the sessions of one person together. */
   countPerson(userId: string): void;
-  /** Whoever has no session, or one that has ended. */
+  /** Counts requests without a valid session by address. */
   countAddress(address: string): void;
 };
 

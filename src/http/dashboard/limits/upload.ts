@@ -5,11 +5,11 @@ import { clientSignal } from '../../connection/client-signal.ts';
 import type { SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
 
-/** Each is in memory while it is read and worked on, at most 25 MB. */
+/** A file of up to 25 MB is in memory while it is read and processed. */
 const UPLOADS_AT_ONCE = 16;
-/** A file may take minutes to arrive: otherwise four dealers who send slowly would keep all others from uploading. */
+/** A file may take minutes to arrive, so it takes four slow dealers to use all slots. */
 const UPLOADS_AT_ONCE_PER_DEALER = 4;
-/** Nothing of a file that waits has been read. */
+/** A file that waits costs no memory: none of it has been read. */
 const WAITING_LIMIT = 200;
 const WAITING_LIMIT_PER_DEALER = 50;
 const WAIT_LIMIT_MS = 30_000;
@@ -22,7 +22,7 @@ const uploads = createKeyedSemaphore({
   waitingPerKey: WAITING_LIMIT_PER_DEALER,
 });
 
-/** How large a file may be, and what to say of one that is larger. */
+/** How large a file may be, and the message for one that is larger. */
 export type UploadLimit = { limitBytes: number; tooLarge: string };
 
 const PHOTO_UPLOAD: UploadLimit = {
@@ -30,7 +30,7 @@ const PHOTO_UPLOAD: UploadLimit = {
   tooLarge: 'A photo may have at most 25 MB. Make it smaller and try again.',
 };
 
-/** Reads a file that is being uploaded and hands it on. */
+/** Reads a file that is being uploaded and passes it on. */
 export async function withUpload<Result>(
   { request, user }: { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> },
   work: (bytes: Buffer) => Promise<Result>,
@@ -39,7 +39,10 @@ export async function withUpload<Result>(
   return await asUpload({ request, user }, async () => await work(await readUpload(request, limit)), limit);
 }
 
-/** Some uploads at once; one that says that it is too large is refused before a byte of it is read. */
+/**
+ * Runs a limited number of uploads at a time. One whose Content-Length is too large is refused before a byte of it is
+ * read.
+ */
 export async function asUpload<Result>(
   { request, user }: { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> },
   work: () => Promise<Result>,
@@ -66,7 +69,10 @@ async function readUpload(request: FastifyRequest, { limitBytes, tooLarge }: Upl
   return Buffer.concat(pieces);
 }
 
-/** The bytes of a file as they come. Whoever stops reading leaves the request whole, so that its answer can be sent. */
+/**
+ * The bytes of a file as they arrive. If the reader stops early, the request stays open, so that its answer can be
+ * sent.
+ */
 export function chunksOf({ raw }: FastifyRequest): AsyncIterable<Buffer> {
   return raw.iterator({ destroyOnReturn: false });
 }

@@ -8,7 +8,7 @@ const ROWS_LIMIT = 100_000;
 /** Where a batch begins: behind the last row of the one before. */
 export type ExportStart = { position: { value: string | null; id: string }; isBackwards: false } | null;
 
-/** A list that is ordered by ids alone has no other position. */
+/** Null in a list that is ordered by ids alone. */
 type ExportedRow = { id: string; position?: string };
 
 type ListExport<Row> = {

@@ -44,7 +44,9 @@ export async function readPage<Row>(
   return { rows, page: { ...cursors, count: presentCount(count) } };
 }
 
-/** Runs the query of a page. A cursor that somebody made by hand may hold what is no value of the column at all. */
+/**
+ * Runs the query of a page. A cursor that somebody made by hand may hold a text that is no valid value of the column.
+ */
 async function readingPage<Rows>({ from }: PageRequest, read: () => Promise<Rows>): Promise<Rows> {
   try {
     return await read();
@@ -54,11 +56,11 @@ async function readingPage<Rows>({ from }: PageRequest, read: () => Promise<Rows
   }
 }
 
-/** The class of all that is wrong with a value. */
+/** The class of SQLSTATE codes for an invalid value. */
 const DATA_EXCEPTION = '22';
 
 /**
- * Cuts the one row too many that was read to see whether there are more, and makes the cursors of the pages around.
+ * Drops the extra row that was read to see whether there are more, and makes the cursors of the pages before and after.
  * `rows` are in the order of the list, also when they were read backwards.
  */
 function pageOf<Row>(

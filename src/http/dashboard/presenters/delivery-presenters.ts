@@ -14,7 +14,7 @@ export function presentDelivery(row: ListedDelivery, object: DeliveryRow['object
     attempts: row.attempts,
     response_code: row.lastResponseCode,
     error: row.lastError,
-    // A stamp can be ahead of the time by some milliseconds.
+    // A stamp can be some milliseconds ahead of the time.
     delay_ms: finishedAt === null ? null : Math.max(0, finishedAt.getTime() - createdAt.getTime()),
     next_attempt_at: row.dueAt?.toISOString() ?? null,
     created_at: createdAt.toISOString(),

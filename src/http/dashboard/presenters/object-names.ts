@@ -6,7 +6,9 @@ import { namesOfPeople } from '../../../dealers/people-names.ts';
 import { namesOfStock } from '../../../inventory/lists/stock-names.ts';
 import { presentCustomer } from './order-presenters.ts';
 
-/** How people call things, by ids of any kind. What has no name of its own, such as an order, is not in it. */
+/**
+ * The names of objects of any kind, by id. An object without a name of its own, such as an order, is not in the map.
+ */
 export async function namesOfObjects(
   db: Queryable,
   organizationId: string,
@@ -29,7 +31,7 @@ export async function namesOfObjects(
   ]);
 }
 
-/** One that was erased or merged has no name any more. */
+/** A customer that was erased or merged has no name any more. */
 async function customerNames(db: Queryable, organizationId: string, ids: string[]): Promise<Map<string, string>> {
   const found = await namesOfCustomers(db, organizationId, ids);
   return new Map(

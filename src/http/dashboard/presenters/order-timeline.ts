@@ -28,7 +28,7 @@ export async function readOrderTimeline(
     ...changes.map((row) => ({ entry: presentChange(row, names, details), after: row.at.toISOString() })),
     ...events.map((event) => ({ entry: presentEvent(event), after: timeInLine(event, events, changes) })),
   ];
-  // Those of one moment stay in this order: the event follows the change, and all follow the report.
+  // Entries of the same moment stay in this order: the event follows the change, and both follow the report.
   return entries
     .map((one, index) => ({ ...one, index }))
     .sort((one, other) => other.after.localeCompare(one.after) || other.index - one.index)
@@ -83,7 +83,7 @@ function actorName({ actorKind, actorId }: AuditRow, names: Map<string, string>)
   return names.get(actorId ?? '') ?? 'Somebody who left';
 }
 
-/** The items that a change matched to a line, or took off one. */
+/** The items that a change matched to a line, or removed from one. */
 function movedItems({ action, oldValues, newValues }: AuditRow): string[] {
   if (action !== 'order.line_matched' && action !== 'order.line_unmatched') return [];
   const [before, after] = [matchesOf(oldValues), matchesOf(newValues)];

@@ -56,10 +56,10 @@ async function settingsOf({ db }: DashboardContext, organizationId: string) {
   return settings;
 }
 
-/** A page reads the sum again with each change of stock, and it grows with the number of items. */
+/** Open pages read the sum again with each change of stock, and its cost grows with the number of items. */
 const KEPT_MS = 60_000;
 const KEPT_ORGANIZATIONS = 1_000;
-/** Fewer items are summed up each time, so that the first ones show at once. */
+/** Fewer items than these are summed up each time, so that a new dealer sees the first ones at once. */
 const KEPT_FROM_ITEMS = 5_000;
 const kept = new WeakMap<Database, LRUCache<string, StockOfAge[]>>();
 

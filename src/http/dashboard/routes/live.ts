@@ -8,10 +8,10 @@ import type { Call, Handlers } from '../call.ts';
 const HEARTBEAT_MS = 20_000;
 /** How long a browser waits before it connects again, after we stopped or the line broke. */
 const RETRY_MS = 2_000;
-/** Beyond what the operating system has taken. */
+/** How much may wait in memory, besides what the operating system has taken. */
 const UNREAD_LIMIT_BYTES = 64 * 1024;
 
-/** What a person may do may be another after these. */
+/** After a change of these kinds, the person may have another role. */
 const CHECKED_KINDS: readonly ChangeKind[] = ['team', 'account'];
 
 export const liveHandlers: Handlers<typeof liveOperations> = {
@@ -32,7 +32,8 @@ export const liveHandlers: Handlers<typeof liveOperations> = {
 function openStream({ context, user, request, reply }: Call<(typeof liveOperations)['stream']>): FastifyReply {
   const { streams, dashboard } = context;
   const { raw } = reply;
-  // Whoever left while the session was looked up is told of by no event any more, so nothing would ever end the stream.
+  // If the client disconnected while the session was looked up, no event tells us any more, and nothing would ever end
+  // the stream.
   if (raw.destroyed) return reply.hijack();
   const remove = streams.add(user, () => raw.end());
   reply.hijack();
@@ -40,13 +41,13 @@ function openStream({ context, user, request, reply }: Call<(typeof liveOperatio
     ...(reply.getHeaders() as Record<string, string>),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    // When the stream ends, nothing else comes on its connection, which a server that stops would wait for.
+    // The connection is not used again after the stream. A server that stops would wait for it.
     connection: 'close',
-    // For proxies that would gather an answer before they pass it on.
+    // For proxies that would buffer an answer before they pass it on.
     'x-accel-buffering': 'no',
   });
   raw.write(`retry: ${RETRY_MS}\n\n`);
-  // A client that does not read would let its events pile up in memory. A browser comes back and resumes.
+  // The events of a client that does not read would pile up in memory. A browser reconnects and goes on.
   const send = (text: string) => (raw.writableLength > UNREAD_LIMIT_BYTES ? raw.destroy() : raw.write(text));
   const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
   const last = request.headers['last-event-id'];

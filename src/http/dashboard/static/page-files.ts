@@ -6,7 +6,7 @@ import { strongEtagOf } from '../../etag.ts';
 /** One file of the built dashboard, in every encoding that it is sent in. */
 export type PageFile = {
   type: string;
-  /** Files that don't shrink, and the page itself, have no compressed form. */
+  /** Null for the page itself and for files that compression does not make smaller. */
   encoded: { identity: EncodedFile } & Partial<Record<Encoding, EncodedFile>>;
   /** Its name carries a hash of its content, so browsers may keep it for good. */
   isHashed: boolean;

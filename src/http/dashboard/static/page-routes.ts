@@ -11,7 +11,7 @@ const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const FOREVER = 'public, max-age=31536000, immutable';
 const REVALIDATED = 'no-cache';
-/** Addresses that are never a page of the dashboard, whatever asks for them. */
+/** Paths that are never a page of the dashboard. */
 const OTHER_PATHS = /^\/(api|docs|photos)(\/|$)/;
 
 /**
@@ -25,7 +25,7 @@ export function servePages(app: FastifyInstance, { pages }: Pick<DashboardOption
     if (file === undefined) throw new ApiError('route_not_found');
     return send(file, request, reply);
   });
-  // Not a wildcard route: that would answer instead of the docs' and the API's own 404.
+  // It is not a wildcard route, which would replace the 404 of the docs and the API.
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathOf(request.url);
     if (request.method !== 'GET' || OTHER_PATHS.test(path)) throw new ApiError('route_not_found');

@@ -1,6 +1,6 @@
-/** A longer name is no typo of a field. */
+/** A name that is longer than this is not compared: it can't be a typo. */
 const NAME_LENGTH_LIMIT = 64;
-/** Of the words of both names together, so many must be the same. */
+/** The share of the words of both names that must be the same. */
 const SHARED_WORDS_MIN = 0.5;
 
 /**
@@ -22,7 +22,7 @@ export function didYouMean(name: string, known: readonly string[]): string | nul
   );
 }
 
-/** The one with the highest score; null if there is none, or if two are as good. */
+/** The name with the highest score; null if there is none, or if two have it. */
 function nearest(names: readonly string[], scoreOf: (name: string) => number | null): string | null {
   const scored = names.flatMap((name) => {
     const score = scoreOf(name);
@@ -54,7 +54,9 @@ function sharedWords(one: Set<string>, other: Set<string>): number {
   return all === 0 ? 0 : one.intersection(other).size / all;
 }
 
-/** How many letters are to be added, removed, replaced or swapped with their neighbour to make one of the other. */
+/**
+ * How many letters must be added, removed, replaced or swapped with their neighbour to turn one name into the other.
+ */
 function editDistance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -4,7 +4,7 @@ import { didYouMean } from './did-you-mean.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The names in the request that nobody knows; null until the body was parsed, or if there is nothing to know. */
+    /** The unknown names in the request; null until the body has been parsed, or if the operation takes no fields. */
     unknownNames: UnknownNames | null;
   }
 }
@@ -18,7 +18,7 @@ export type IgnoredField = { path: string; meant: string | null };
  */
 export function nameIgnoredFields(app: FastifyInstance): void {
   app.decorateRequest('unknownNames', null);
-  // After the body was parsed, before it is judged.
+  // Runs after the body has been parsed and before it is validated.
   app.addHook('preValidation', (request, reply, done) => {
     setHeader(request, reply);
     done();
@@ -30,7 +30,7 @@ export function nameIgnoredFields(app: FastifyInstance): void {
   });
 }
 
-/** What was ignored of a request, for its log. */
+/** The ignored fields of a request, for its log. */
 export function ignoredFieldsOf(request: Pick<FastifyRequest, 'unknownNames'>): IgnoredField[] {
   return (request.unknownNames?.names ?? []).map(({ path, parent, name, known }) => {
     const meant = didYouMean(name, Object.keys(known));

@@ -1,7 +1,7 @@
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
 import type { RateLimitStore, Spending } from './store.ts';
 
-/** For a single node: an exact log in memory, from the start of the process on. */
+/** The store for a single node: an exact log in memory, which begins with the process. */
 export function memoryStore(now: () => number = monotonicNow): RateLimitStore {
   const windows = new Map<string, RollingWindow>();
   let sweepAtMs = 0;

@@ -7,13 +7,13 @@ import type { RateLimitStore, Spending } from './store.ts';
 type SpendingRow = { is_allowed: boolean; remaining: number; reset_in_ms: number; wait_ms: number };
 type Wish = { integrationId: string; cap: number; cost: number };
 
-/** Longer than a healthy database takes; a request must not wait for one that does not answer. */
+/** Longer than a healthy database takes. A request must not wait for a database that does not answer. */
 const SPEND_TIMEOUT_MS = 3_000;
 
 /**
- * For several nodes: one row per integration in PostgreSQL, spent from by a function under that row's lock, in the
- * database's time. Requests of one integration that arrive together share one statement, so a busy integration waits
- * for one round trip and not for a queue of them.
+ * The store for several nodes: one row for each integration in PostgreSQL. A function spends tokens from it under the
+ * row's lock, in the database's time. Requests of one integration that arrive together share one statement, so a busy
+ * integration waits for one round trip and not for a queue of them.
  */
 export function postgresStore(db: Database, now: () => number | null = () => null): RateLimitStore {
   const spend = createKeyedBatcher(spendTogether);

@@ -1,7 +1,9 @@
 import { openapiDocument } from '../../../contract/openapi/openapi.ts';
 import type { OpenHandler } from '../handler.ts';
 
-/** Built once for each base URL: the endpoint is open to everyone, and building it takes milliseconds. */
+/**
+ * Built once for each base URL, because the endpoint is open to everyone and building the document takes milliseconds.
+ */
 const texts = new Map<string, string>();
 
 export const getOpenapi: OpenHandler = async ({ context, reply }) => {

@@ -6,7 +6,7 @@ import type { OpenHandler } from '../handler.ts';
 
 export const getReady: OpenHandler = ({ context }) => answer(context.readiness);
 
-/** The same for a process without the API: a load balancer or supervisor asks every role. */
+/** The same for a process without the API, because a load balancer or supervisor asks every role. */
 export async function readyRoute(app: FastifyInstance, { readiness }: { readiness: Readiness }): Promise<void> {
   app.get(OPERATIONS.getReady.path, async (_request, reply) => {
     reply.header('x-api-version', CURRENT_VERSION);

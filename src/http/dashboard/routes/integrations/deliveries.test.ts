@@ -152,7 +152,7 @@ describe('deliveries and events in the dashboard', () => {
     assert.equal(order.status, 201, order.text);
     const [echo] = (await get(`/events?object_id=${itemId}&outcome=echo`)).data;
     assert.deepEqual([echo.type, echo.unsent_reason], ['listing.updated', 'echo']);
-    // The log of requests is written behind the answers.
+    // The log of requests is written after the answers are sent.
     const requestIds = async () => (await get(`/events/${echo.id}`)).cause.request_ids;
     await until(async () => (await requestIds()).length > 0);
     assert.deepEqual(await requestIds(), [order.headers['x-request-id']]);

@@ -187,7 +187,7 @@ function deliveryCells(row: ReturnType<typeof presentDelivery>, channels: Channe
 /** Events that a search for deliveries can't find, since they were never to be sent. */
 async function countUnsent({ db }: DashboardContext, filter: DeliveryFilter) {
   const { integrationIds, types, objectIds, eventIds, deliveryIds, from, to } = filter;
-  // Whoever names a delivery looks for that one.
+  // A search for a delivery id looks for that delivery alone.
   if (deliveryIds !== null) return {};
   const counts = UNSENT_REASONS.map(async (outcome) => {
     const wanted = { integrationIds, types, outcome, objectIds, eventIds, from, to };
@@ -221,7 +221,10 @@ async function replayFound(call: ReplayCall, found: readonly ListedDelivery[]): 
   return queued;
 }
 
-/** More than are queued at once: a job for each integration, which sends them beside live events. */
+/**
+ * Starts a job for each integration, which replays more deliveries than are queued at once and leaves live events their
+ * share.
+ */
 async function startJobs(call: ReplayCall, filter: DeliveryFilter): Promise<number> {
   const { context, actor } = call;
   const { objectIds, eventIds, deliveryIds, response, from, to, types } = filter;

@@ -120,7 +120,7 @@ async function filterOf(
     outcome: query.outcome ?? null,
     objectIds: query.object_id === undefined ? null : [query.object_id],
     ...timesOf(context, query),
-    // A delivery is no event.
+    // The id of a delivery matches no event.
     ...('deliveryIds' in found ? { eventIds: [] } : found),
     ...bothObjects(query.object_id, found),
   };

@@ -236,7 +236,9 @@ function announce(context: DashboardContext, user: SignedIn, integrationId: stri
   context.dashboard.feed.announce(user.organizationId, 'integration', [integrationId]);
 }
 
-/** Null only if the integration went between two statements of one transaction, which holds it. */
+/**
+ * It is null only if the integration was deleted between two statements of the transaction, which the lock prevents.
+ */
 function expected<Value>(value: Value | null): Value {
   if (value === null) throw noIntegration();
   return value;

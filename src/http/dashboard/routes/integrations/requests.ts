@@ -19,7 +19,7 @@ import { timesOf } from '../../presenters/order-presenters.ts';
 
 /** The log has one order. */
 const SORTS = ['-at'] as const;
-/** Open operations have no key, so nobody's log has them. */
+/** Open operations need no key, so they are in nobody's log. */
 const ROUTES = [
   ...new Set((Object.values(OPERATIONS) as Operation[]).filter(({ isOpen }) => !isOpen).map(({ path }) => path)),
 ];

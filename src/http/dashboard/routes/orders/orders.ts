@@ -196,14 +196,14 @@ function filterOf(context: DashboardContext, user: SignedIn, query: FilterQuery)
   };
 }
 
-/** Whom the reported buyer may be, by the email, the phone and the client's own id. */
+/** The customers that the reported buyer may be, by email, phone and the client's own id. */
 async function candidatesOf(
   db: Database,
   organizationId: string,
   integrationId: string,
   order: Order,
 ): Promise<StoredCustomer[]> {
-  // The phone stands in the order with its country.
+  // An order holds the phone with its country code.
   const draft = draftBuyer(order.customer, null);
   if (draft === null) return [];
   const scope = { organizationId, integrationId, isTest: order.is_test };

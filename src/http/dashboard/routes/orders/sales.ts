@@ -175,7 +175,7 @@ function presentSale(row: ListedSale, { items, customers, channels, publicUrl }:
   };
 }
 
-/** The customer as the dealer knows it; else the buyer as the order's client reported it. */
+/** The customer as the dealer knows it or, without one, the buyer as the client reported it. */
 function buyerOf({ reportedBuyer }: ListedSale, customer: CustomerName | undefined): SaleRow['buyer'] {
   if (customer !== undefined) {
     const { id, name, email, phone } = presentCustomer(customer);

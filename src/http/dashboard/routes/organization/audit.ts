@@ -129,7 +129,7 @@ async function presentRows(db: Queryable, user: SignedIn, rows: AuditRow[]): Pro
     changes: presentChanges(row.oldValues, row.newValues, mayCost),
     personal_fields: row.personalFields,
     names: Object.fromEntries(idsIn([row.oldValues, row.newValues]).flatMap((id) => nameOf(names, id))),
-    // A change of many is undone where it was made: by its job.
+    // A change of many items is undone by its job.
     is_undoable: row.isUndoable && !row.isTooOld && row.undoneBy === null && row.objectId !== null,
     undoes: row.undoes,
     undone_by: row.undoneBy,
@@ -149,7 +149,7 @@ function nameOf(names: Map<string, string>, id: string): [string, string][] {
   return name === undefined ? [] : [[id, name]];
 }
 
-/** What an item cost: the one value in the log that not everybody may see. */
+/** The cost price of an item is the one value in the log that not everybody may see. */
 const COST_FIELD = 'costAmount';
 
 function presentChanges(oldValues: Values, newValues: Values, mayCost: boolean): Entry['changes'] {

@@ -125,7 +125,7 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
   },
 };
 
-/** Open pages read anew, and streams of sessions that have ended are closed. */
+/** Open pages read again, and streams of sessions that have ended are closed. */
 function announceAccount({ dashboard }: DashboardContext, { organizationId, userId }: SignedIn): void {
   dashboard.feed.announce(organizationId, 'account', [userId]);
 }

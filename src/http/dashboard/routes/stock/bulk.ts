@@ -55,7 +55,7 @@ function started(call: Pick<Call, 'context'> & { user: SignedIn }, jobId: string
   return { job_id: jobId };
 }
 
-/** Picked items or a filter, never both: a client that sent both would not know which counts. */
+/** A request names items or a filter, never both: with both, it would be unclear which counts. */
 function selectionOf(user: SignedIn, { item_ids: itemIds, filter }: BulkSelection): StockSelection {
   if ((itemIds === undefined) === (filter === undefined)) {
     throw new DomainError('invalid_input', 'Select items one by one, or all that match.', 'item_ids');
@@ -73,7 +73,7 @@ async function assertOwned(context: DashboardContext, user: SignedIn, selection:
   }
 }
 
-/** The change with what it names checked, and the words in which people read it. */
+/** The change, after the objects that it names were checked, and its title for people. */
 async function changeOf(
   context: DashboardContext,
   user: SignedIn,

@@ -22,7 +22,7 @@ import { seesCost } from '../../presenters/cost-access.ts';
 import { announceJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
-/** Looked through for cells to show beside a heading. */
+/** How many lines are searched for sample cells to show beside a heading. */
 const SAMPLE_LINES = 20;
 const SAMPLES_SHOWN = 3;
 const SAMPLE_LENGTH_LIMIT = 60;

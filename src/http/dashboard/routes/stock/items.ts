@@ -122,7 +122,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async addItemPhoto({ context, user, actor, params, request }) {
-    // Before the file is read: nobody uploads 25 MB to be told that there is no such item.
+    // The item is checked before the file is read, so that nobody uploads 25 MB for an item that does not exist.
     await assertItem(context.db, user.organizationId, params.item_id);
     const id = await withUpload({ request, user }, (bytes) =>
       addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes),
@@ -186,7 +186,7 @@ const OTHER_FIELDS: Record<string, string> = { startsAt: 'starts_at', endsAt: 'e
 
 type WireFields = { [Name in (typeof FIELDS)[keyof typeof FIELDS]]?: unknown };
 
-/** Whoever may not see the cost price may not set it: it would overwrite what stands there. */
+/** People who may not see the cost price may not set it, because they would overwrite it unseen. */
 async function assertCostAllowed({ db }: DashboardContext, user: SignedIn, body: WireFields): Promise<void> {
   if (body.cost_amount === undefined || (await seesCost(db, user))) return;
   throw new DomainError('not_allowed', 'Only owners may set the cost price.', 'cost_amount');
@@ -197,7 +197,7 @@ function changesOf(body: WireFields): ItemChanges {
   return Object.fromEntries(given.map(([name, wire]) => [name, body[wire]])) as ItemChanges;
 }
 
-/** A refusal names the field as the form knows it. */
+/** A refusal uses the form's name of the field. */
 async function withWireFields<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
