@@ -14,12 +14,12 @@ import { newId } from '../ids/new-id.ts';
 export type DeletionJob = {
   id: string;
   organizationId: string | null;
-  /** Null for a whole organization. */
+  /** Null if a whole organization is deleted. */
   integrationId: string | null;
   status: 'pending' | 'running' | 'done';
-  /** Of the integration, while its row is there. */
+  /** The name of the integration, as long as its row exists. */
   name: string | null;
-  /** What is being removed now. */
+  /** The step that is running. */
   stage: string;
   /** Rows; the total is counted when the job begins to run, and is null before. */
   done: number;
@@ -38,7 +38,7 @@ export async function deleteIntegration(
   integrationId: string,
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
-    // The clock first, as every change of the channel takes it: the two would wait for each other otherwise.
+    // The clock is locked first, as in every change of the channel; in another order the two could deadlock.
     await lockClocks(tx, [integrationId]);
     const [old] = await tx.query<{ owner: string | null; name: string; keyHint: string; isTestMode: boolean }>(sql`
       select data_organization_id as owner, name, key_hint as "keyHint", is_test_mode as "isTestMode"
@@ -60,7 +60,7 @@ export async function deleteIntegration(
   });
 }
 
-/** The same for one of the dealer's own, whose name was typed to confirm it. */
+/** The same for an integration of the dealer, who typed its name to confirm the deletion. */
 export async function deleteIntegrationOf(
   db: Database,
   actor: Actor,
@@ -87,8 +87,8 @@ export async function deleteOrganization(
   organizationId: string,
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
-    // The organization first: a transaction that attaches or creates an integration or a user for it ends before, or is
-    // refused.
+    // The organization is locked first: a transaction that attaches or creates an integration or a user for it has
+    // ended before, or is refused.
     const [old] = await tx.query<{ name: string }>(sql`
       update organizations set deleted_at = now(), archived_at = coalesce(archived_at, now())
       where id = ${organizationId} and deleted_at is null returning name`);
@@ -130,7 +130,7 @@ async function stopWebhooks(tx: Transaction, which: Sql): Promise<void> {
   await tx.query(sql`delete from webhook_endpoints where ${which}`);
 }
 
-/** The accounts hold the passwords, and links set new ones: without them nobody signs in again. */
+/** Accounts hold the passwords, and links can set new ones. Without either, nobody can sign in again. */
 async function signOut(tx: Transaction, organizationId: string): Promise<void> {
   const users = sql`select id from users where organization_id = ${organizationId}`;
   await tx.query(sql`delete from sessions where user_id in (${users})`);

@@ -4,13 +4,16 @@ import { type IdKind, isId } from '../contract/ids.ts';
 import { RATE_LIMIT_OVERRIDE_MAX, STORAGE_QUOTA_MAX_MB_PER_DAY, STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import { isCurrency } from './rates/currencies.ts';
 
-/** What people may type for a dealer, a user or an integration: each function gives the value to store, or refuses. */
-/** The cost of the most expensive operation: below it, that operation could never pass. */
+/**
+ * Rules for what people type about a dealer, a user or an integration. Each function returns the value to store, or
+ * throws.
+ */
+/** The cost of the most expensive operation. With a lower limit, that operation could never pass. */
 export const RATE_LIMIT_OVERRIDE_MIN = 10;
 
 const TIME_ZONE_LENGTH_LIMIT = 64;
 
-/** What the sign-in library accepts too: an address that it refuses could never sign in. */
+/** The sign-in library accepts these addresses, too. With one that it refuses, nobody could sign in. */
 const EMAIL = /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 
 export function checkedName(text: string): string {
@@ -53,7 +56,7 @@ export function checkedTimeZone(text: string): string {
   try {
     if (isName) return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone;
   } catch {
-    // Unknown to Intl.
+    // Intl does not know it.
   }
   throw refused(`${JSON.stringify(text.slice(0, 50))} is not a time zone, such as Europe/Zurich.`, 'time_zone');
 }

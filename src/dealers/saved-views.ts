@@ -29,13 +29,13 @@ export type SavedView = {
   userName: string | null;
 };
 
-/** Who asks for views: a person of an organization. Owners may also change what others shared. */
+/** The person who asks for views. Owners may also change views that others shared. */
 export type Viewer = { organizationId: string; userId: string; isOwner: boolean };
 
-/** Those of a large team that shares many. */
+/** Enough for a large team that shares many views. */
 const LISTED_VIEWS_LIMIT = 500;
 
-/** What the viewer sees of one list: their own views and the shared ones, by name. */
+/** The views of one list that the viewer sees: their own and the shared ones, by name. */
 export async function listViews(db: Queryable, viewer: Viewer, list: string): Promise<SavedView[]> {
   return await db.query<SavedView>(sql`
     select v.id, v.list, v.name, v.query, v.is_shared as "isShared", v.user_id as "userId", u.name as "userName"
@@ -131,7 +131,7 @@ export async function removePrivateViews(tx: Transaction, userId: string): Promi
 
 type Locked = { list: string; name: string; query: string; isShared: boolean; userId: string | null };
 
-/** A private view of a colleague is answered like one that never was. */
+/** A private view of a colleague gets the same answer as one that does not exist. */
 async function lockView(tx: Transaction, viewer: Viewer, id: string): Promise<Locked> {
   const [view] = await tx.query<Locked>(sql`
     select list, name, query, is_shared as "isShared", user_id as "userId" from saved_views

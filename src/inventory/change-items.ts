@@ -25,7 +25,7 @@ export type ChangeRequest = {
   itemIds: string[];
 } & Partial<Pick<ProjectionRequest, 'isQuantityEdit' | 'isSuppressed' | 'integrationIds'>>;
 
-/** Each batch holds the clocks of its channels, which the orders of those integrations wait for. */
+/** Each batch holds the clocks of its channels, and orders of those integrations wait for them. */
 const BATCH_LIMIT = 100;
 /** How many missing items a refusal names. */
 const NAMED_LIMIT = 10;
@@ -47,10 +47,10 @@ export async function changeItem<Result>(
 export type BulkAudit = { actor: Actor } & Pick<AuditChange, 'action' | 'new' | 'about' | 'undo' | 'undoes'>;
 
 /**
- * Changes any number of items, in batches of a transaction each. `work` answers which of them it really changed, and how.
- * What is missing, as when a colleague has just deleted it, does not keep the others from being changed: it is refused by
- * name when they are done. A fault leaves the batches before it in place, and repeating the call completes them. Returns the
- * audit row, or null if nothing changed.
+ * Changes any number of items, in batches of a transaction each. `work` returns which of them it really changed, and
+ * how. If an item is missing because a colleague has just deleted it, the others are still changed, and then the call
+ * is refused with the names of the missing ones. A fault leaves the batches before it in place, and repeating the call
+ * completes them. Returns the audit row, or null if nothing changed.
  */
 export async function changeItems(
   context: ChannelContext,
@@ -111,8 +111,8 @@ export async function lockItems(tx: Transaction, organizationId: string, itemIds
 }
 
 /**
- * Ends the reservations of locked items whose time is over: their units count as free for whoever holds the lock. Answers
- * with the locked clocks of all channels, which then have to be projected onto; null if nothing was over.
+ * Ends the reservations of locked items whose time is over: their units count as free for whoever holds the lock.
+ * Returns the locked clocks of all channels, onto which the caller then projects; null if no reservation was over.
  */
 export async function expireReservations(
   tx: Transaction,
@@ -124,7 +124,7 @@ export async function expireReservations(
   const ids = items.map((item) => item.id);
   const overdue = await overdueReservations(tx, context, ids);
   if (overdue.length === 0) return null;
-  // Of all items: those that nothing is over of are projected onto the same channels.
+  // The channels of all items: those without such a reservation are projected onto the same channels.
   const clocks = await lockReservationClocks(tx, overdue, [...(await alsoLock()), ...(await integrationsOf(tx, ids))]);
   await endReservations(tx, context, 'expired', overdue, clocks);
   const freed = unitsFreed(overdue);
@@ -132,7 +132,7 @@ export async function expireReservations(
   return clocks;
 }
 
-/** An item of another dealer is the same as a missing one. */
+/** An item of another dealer counts as missing. */
 export function missingItems(itemIds: string[]): DomainError {
   const more = itemIds.length - NAMED_LIMIT;
   const names = itemIds.slice(0, NAMED_LIMIT).join(', ') + (more > 0 ? ` and ${more} more` : '');

@@ -19,7 +19,7 @@ export type PromotionInput = {
   endsAt: Date | null;
 };
 
-/** Plans or starts a promotion. It begins and ends on time by itself. */
+/** Plans or starts a promotion, which then begins and ends on time. */
 export async function startPromotion(
   context: ChannelContext,
   actor: Actor,

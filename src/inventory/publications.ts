@@ -7,7 +7,9 @@ import { sql } from '../db/sql.ts';
 import { type BulkAudit, changeItems } from './change-items.ts';
 import { summarizeItems } from './lists/stock-summary.ts';
 
-/** Switches items on or off for one integration. Returns the audit row, or null if all were so already. */
+/**
+ * Publishes items on one integration's channel, or takes them off. Returns the audit row, or null if nothing changed.
+ */
 export async function setPublished(
   context: ChannelContext,
   actor: Actor,

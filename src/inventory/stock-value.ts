@@ -5,7 +5,10 @@ import { clockTime } from '../db/sql-time.ts';
 /** Stock of one range of ages: how many items, and what all their units cost at the dealer's own prices. */
 export type StockOfAge = { fromDays: number; items: number; amount: number; unpriced: number };
 
-/** The ages begin at these days, the first at 0. Reads every item in stock: keep the answer for a while. */
+/**
+ * `ageDays` are the days at which the ranges of age begin, the first at 0. Reads every item in stock, so cache the
+ * result.
+ */
 export async function readStockValue(
   db: Queryable,
   organizationId: string,

@@ -2,7 +2,7 @@ import type { Queryable } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { hashApiKey } from './api-keys.ts';
 
-/** What has to be known about an integration before any of its requests is served. */
+/** What the service must know about an integration before it serves a request. */
 export type Admission = {
   integrationId: string;
   organizationId: string | null;
@@ -18,7 +18,10 @@ export type Admission = {
   rateLimitOverride: number | null;
   /** How much it may store in a day; null is the operator's setting. */
   storageQuotaMb: number | null;
-  /** The newest stamp of what this integration's client can read: while it stands, what was read stays right. */
+  /**
+   * The newest stamp of what the client of this integration can read. As long as it is the same, earlier answers are
+   * still right.
+   */
   clockMs: number;
   /** The database's time at the lookup, unless a test owns the clock. */
   nowMs: number;
@@ -41,10 +44,10 @@ type AdmissionRow = {
   now_ms: number;
 };
 
-/** A lookup by key takes a millisecond. If the database has not answered by now, no request may wait for it any longer. */
+/** A lookup by key takes a millisecond. A request waits this long for a database that does not answer. */
 const LOOKUP_TIMEOUT_MS = 3_000;
 
-/** Looks up several keys at once; the answers stand in the order of the keys, null where a key is unknown. */
+/** Looks up several keys at once. The results are in the order of the keys; an unknown key is null. */
 export async function findAdmissions(
   db: Queryable,
   keys: string[],
@@ -73,7 +76,7 @@ export async function findAdmissions(
   return keys.map((key) => byHash.get(hashOf.get(key) ?? '') ?? null);
 }
 
-/** One key, the usual case, is asked for by itself: for a list the server would make a new plan each time. */
+/** One key, the usual case, has a statement of its own: for a list, the server would plan each time. */
 function isOneOf(hashes: Buffer[]): Sql {
   return hashes.length === 1 ? sql`i.key_hash = ${hashes[0]}` : sql`i.key_hash = any(${hashes}::bytea[])`;
 }

@@ -15,7 +15,7 @@ export function isApiKey(text: string): boolean {
   return KEY_PATTERN.test(text);
 }
 
-/** A fast hash is right here: a key is not a password, it can't be guessed from a list. */
+/** A fast hash is enough here: unlike a password, a random key can't be guessed from a list. */
 export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
@@ -24,7 +24,9 @@ export function hintOf(key: string): string {
   return `${key.slice(0, HINT_LENGTH)}…`;
 }
 
-/** For the error of a statement that stores a key's hash. */
+/**
+ * Turns the error of a statement that stores a key's hash into a refusal, if another integration already has the key.
+ */
 export function refuseTakenKey(error: unknown): never {
   if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
   throw new DomainError('key_taken', 'That API key belongs to another integration.', 'api_key');

@@ -38,7 +38,7 @@ export async function changeSetting(
       organizationId: { ofIntegration: integrationId },
       action,
       object: { kind: 'integration', id: integrationId },
-      // A new key may begin like the old one; the change is recorded all the same.
+      // The hint of a new key may equal that of the old one; the change is recorded anyway.
       ...(action === 'integration.key_regenerated' ? { new: values } : { old, new: values }),
     });
     return true;

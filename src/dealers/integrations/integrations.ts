@@ -29,11 +29,11 @@ export type NewIntegration = {
   name: string;
   currency: string;
   isTestMode: boolean;
-  /** Given only by scripts that must know the key beforehand; otherwise one is made. */
+  /** Set only by scripts that must know the key in advance; otherwise a new key is made. */
   apiKey?: string;
 } & RateOptions;
 
-/** Makes an integration, pinned to the current version, and returns its key: the only time the key is seen. */
+/** Makes an integration, pinned to the current version, and returns its key. The key is never shown again. */
 export async function createIntegration(
   db: Database | Transaction,
   actor: Actor,
@@ -132,7 +132,7 @@ export async function setTestMode(
   });
 }
 
-/** Null takes the override away. */
+/** Null removes the override. */
 export async function setRateLimit(
   db: Database | Transaction,
   actor: Actor,
@@ -149,7 +149,7 @@ export async function setRateLimit(
   });
 }
 
-/** Null takes the override away. */
+/** Null removes the override. */
 export async function setStorageQuota(
   db: Database | Transaction,
   actor: Actor,
@@ -168,7 +168,7 @@ export async function setStorageQuota(
  * Null detaches: the key stays known, and its requests answer integration_org_missing. A user who does not belong to
  * the new organization is let go, because clients can read the user's id.
  *
- * Nothing is projected onto a detached channel and its jobs wait; what it missed is made up for when it is attached.
+ * Nothing is projected onto a detached channel, and its jobs wait. When the integration is attached again, the projection catches up.
  */
 export async function setOrganization(
   db: Database | Transaction,
@@ -184,7 +184,8 @@ export async function setOrganization(
     await lockClocks(tx, [integrationId]);
     if (organizationId !== null) {
       await assertOrganization(tx, organizationId);
-      // A write without the clock, such as an upsert of customers, holds this row. It ends before the look for its data.
+      // A write without the clock, such as an upsert of customers, locks this row. It has ended before we look for its
+      // data.
       await tx.query(sql`select id from integrations where id = ${integrationId} for update`);
       await assertNoForeignData(tx, integrationId, organizationId);
     }
@@ -268,10 +269,10 @@ async function assertNoForeignData(db: Queryable, integrationId: string, organiz
 
 export type ChannelName = { id: string; name: string; currency: string; isTestMode: boolean };
 
-/** More channels than these are not shown side by side. */
+/** The dashboard shows at most this many channels side by side. */
 const CHANNELS_LIMIT = 100;
 
-/** All integrations that hold data of a dealer: also those that are detached, or being deleted. */
+/** All integrations that hold data of a dealer, including those that are detached or being deleted. */
 export async function integrationsOfDealer(db: Queryable, organizationId: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(sql`
     select id from integrations

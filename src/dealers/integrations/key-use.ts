@@ -1,12 +1,12 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
-/** Notes that an integration's key was used. It returns at once: the note is written later, with those of others. */
+/** Notes that an integration's key was used. It returns at once; the note is written later, together with others. */
 export type KeyUse = { note(integrationId: string): void };
 
 export type KeyUseOptions = {
   onFault: (error: unknown) => void;
-  /** One integration's use is written this often at most. */
+  /** The shortest time between two notes of one integration. */
   everyMs?: number;
   /** How long notes wait, so that many share a statement. */
   batchMs?: number;
@@ -14,7 +14,7 @@ export type KeyUseOptions = {
 
 const EVERY_MS = 60_000;
 const BATCH_MS = 1_000;
-/** Integrations that are remembered; beyond it the oldest is forgotten, and written once more than it must be. */
+/** How many integrations are remembered. Beyond it the oldest is forgotten, which costs one more write. */
 const REMEMBERED = 100_000;
 
 export function createKeyUse(

@@ -14,7 +14,7 @@ export async function rotateApiKey(
   return (await setApiKey(db, actor, integrationId, apiKey)) ? apiKey : null;
 }
 
-/** Gives an integration a key that the operator chose. */
+/** Sets the API key of an integration to one that the operator chose. */
 export async function setApiKey(
   db: Database | Transaction,
   actor: Actor,

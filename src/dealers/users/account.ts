@@ -66,7 +66,7 @@ export async function listSessions(db: Queryable, userId: string): Promise<Sessi
     order by updated_at desc, id limit ${SESSIONS_LIMIT}`);
 }
 
-/** After a sign-in: ends the sessions beyond the limit, those that were used least lately first. */
+/** After a sign-in, ends the sessions beyond the limit, the least recently used ones first. */
 export async function endOldestSessions(db: Queryable, userId: string): Promise<void> {
   await db.query(sql`
     delete from sessions where id in (

@@ -29,7 +29,7 @@ export type FoundLink = {
   expiresAt: Date;
 };
 
-/** Replaces an open invitation of the same address. */
+/** It replaces an open invitation to the same address. */
 export async function inviteMember(
   db: Database | Transaction,
   actor: Actor,
@@ -64,7 +64,7 @@ export async function inviteMember(
   });
 }
 
-/** Replaces an older reset link of the same user. */
+/** It replaces an older reset link of the same user. */
 export async function makeResetLink(
   db: Database | Transaction,
   actor: Actor,
@@ -163,7 +163,10 @@ export async function resetPassword(
   });
 }
 
-/** Nobody without a link makes the service hash a password. Whether the link is still there is decided when it is spent. */
+/**
+ * The service hashes no password for somebody without a link. Whether the link is still valid is decided when it is
+ * used.
+ */
 async function hashForLink(
   db: Database,
   { token, password, address }: { token: string; password: string; address: string },
@@ -224,7 +227,7 @@ function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** The token is a fragment: browsers keep it to themselves, so it is in no log of any server or proxy. */
+/** The token is in the fragment of the URL, which browsers never send, so it is in no log of a server or proxy. */
 export function linkUrl(publicUrl: string, kind: FoundLink['kind'], token: string): string {
   return `${publicUrl}/${kind}#${token}`;
 }

@@ -27,7 +27,7 @@ export async function withPasswordSlot<Result>(key: string, task: () => Promise<
   return await slots.run(networkOf(key), task, { deadlineMs: performance.now() + WAIT_LIMIT_MS });
 }
 
-/** A password as it is stored, in a slot of its own. */
+/** Hashes a password in a slot of its own. */
 export async function hashedPassword(key: string, password: string): Promise<string> {
   const checked = checkedPassword(password);
   return await withPasswordSlot(key, async () => {

@@ -15,7 +15,7 @@ const WINDOW_MINUTES = 15;
 const PRUNE_LIMIT_ROWS = 1_000;
 
 export type AttemptSubject = { email: string; address: string };
-/** Null lets the attempt pass; a number is how many seconds to wait. */
+/** Null if the attempt may go on; otherwise how many seconds to wait. */
 export type AttemptRefusal = number | null;
 
 export async function countAttempt(db: Queryable, subject: AttemptSubject): Promise<AttemptRefusal> {
@@ -25,7 +25,7 @@ export async function countAttempt(db: Queryable, subject: AttemptSubject): Prom
   ]);
 }
 
-/** Counts a new dealer that signs up. Nothing gives it back: each makes rows that stay. */
+/** Counts a sign-up. It is never given back, because each sign-up makes rows that stay. */
 export async function countSignUp(db: Queryable, address: string): Promise<AttemptRefusal> {
   return await count(db, [{ hash: digest(`sign-up ${networkOf(address)}`), limit: SIGN_UPS_PER_ADDRESS_LIMIT }]);
 }
@@ -47,7 +47,7 @@ async function count(db: Queryable, subjects: { hash: Buffer; limit: number }[])
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** After a success: the account starts anew, and the address gets this one attempt back. */
+/** After a success, the count of the account starts again, and the address gets this attempt back. */
 export async function forgiveAttempt(db: Queryable, subject: AttemptSubject): Promise<void> {
   await db.query(sql`delete from sign_in_attempts where subject_hash = ${accountHash(subject.email)}`);
   await db.query(sql`
@@ -55,7 +55,7 @@ export async function forgiveAttempt(db: Queryable, subject: AttemptSubject): Pr
     where subject_hash = ${addressHash(subject.address)}`);
 }
 
-/** For an operator whose colleague is locked out. True if there was anything to forget. */
+/** Lifts a lockout, for operators. Returns whether there was one. */
 export async function unlockAccount(db: Queryable, email: string): Promise<boolean> {
   const rows = await db.query(sql`
     delete from sign_in_attempts where subject_hash = ${accountHash(email)} returning attempts`);

@@ -7,7 +7,10 @@ export const ADDRESS_HEADER = 'x-crownwheel-address';
 /** How often a session that is used is prolonged. Its `updated_at` says when it was last seen. */
 const SESSION_RENEWED_AFTER_SECONDS = 600;
 
-/** Takes a quarter of a second of CPU time: the service does it before its first request, a command that signs nobody in never. */
+/**
+ * Loading takes a quarter of a second of CPU time. The service does it before its first request; a command that signs
+ * nobody in never does.
+ */
 export async function loadSignInLibrary() {
   return await import('better-auth');
 }
@@ -22,7 +25,7 @@ export async function createSignIn(db: Database, options: { secret: string; publ
     database: db.pool,
     secret: options.secret,
     baseURL: options.publicUrl,
-    // Its own routes are not served: the dashboard's operations call it.
+    // The library's own routes are not served; the dashboard's operations call it.
     basePath: '/api/dashboard/better-auth',
     telemetry: { enabled: false },
     // Attempts are counted in sign-in-attempts.ts; its own limiter counts in memory, for each node.

@@ -12,11 +12,11 @@ export type SignUpInput = {
   email: string;
   password: string;
   timeZone?: string | undefined;
-  /** Of the request. */
+  /** The address of the client. */
   address: string;
 };
 
-/** A new dealer with its first owner, both or neither. The owner is who made both. */
+/** Makes a new dealer and its first owner in one transaction. In the audit log, the owner is the actor of both. */
 export async function signUp(db: Database, input: SignUpInput): Promise<{ organizationId: string; userId: string }> {
   const { organizationName, name, email } = input;
   const timeZone = knownTimeZone(input.timeZone);

@@ -59,7 +59,7 @@ export async function removeMember(db: Database | Transaction, actor: Actor, key
   });
 }
 
-/** All of the team are locked, so that two owners who demote each other come one after the other. */
+/** All members of the team are locked, so that two owners who demote each other do so one after the other. */
 async function lockMember(tx: Transaction, key: MemberKey): Promise<{ isLastOwner: boolean; role: Role }> {
   await tx.query(sql`select id from users where organization_id = ${key.organizationId} order by id for update`);
   const members = await tx.query<{ id: string; role: Role }>(sql`

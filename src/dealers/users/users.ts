@@ -19,13 +19,13 @@ import { assertBelowLimit } from '../row-limit.ts';
 import { hashedPassword } from './password-hashing.ts';
 
 export type NewUser = {
-  /** Where the user is the actor of what makes them, as at a sign-up. */
+  /** Set if the user is also the actor and the id must be known before, such as at a sign-up. */
   id?: string;
   organizationId: string;
   name: string;
   email: string;
   password: string;
-  /** Owner unless said otherwise. */
+  /** The default is owner. */
   role?: Role;
 };
 
@@ -36,7 +36,7 @@ export async function createUser(db: Database, actor: Actor, input: NewUser): Pr
   return await insertUser(db, actor, input, await hashedPassword(actor.kind, input.password));
 }
 
-/** The same with a password that is hashed already, for those who make more in the same transaction. */
+/** The same with a hashed password, for callers that make more in the same transaction. */
 export async function insertUser(
   db: Database | Transaction,
   actor: Actor,
@@ -75,7 +75,7 @@ export async function insertUser(
   return { id, name, email };
 }
 
-/** Whom an operator means by an email: the user's key in the team of their dealer. */
+/** The user with an email, for operators, with the organization of the user. */
 export async function findUserByEmail(
   db: Queryable,
   email: string,

@@ -9,7 +9,7 @@ export class CellError extends Error {
 /** How a cell's text becomes a value and back. An empty cell is never read: it keeps what is there. */
 export type CellFormat = { read(text: string): unknown; write(value: unknown): string };
 
-/** Stands for "no value": an empty cell says nothing, so clearing a field has a word of its own. */
+/** The word that clears a field. An empty cell keeps what is there, so clearing needs a word. */
 export const CLEARED = 'none';
 
 const LIST_SEPARATOR = '|';
@@ -128,7 +128,7 @@ function parts(cell: string, separator: RegExp): string[] {
     .filter((part) => part !== '');
 }
 
-/** For comparing words: "Very good", "very_good" and "VERY-GOOD" are one. */
+/** Folds a word for comparison: "Very good", "very_good" and "VERY-GOOD" are equal. */
 export function folded(word: string): string {
   return word
     .normalize('NFKD')

@@ -10,7 +10,7 @@ const CSV_LINE_CHARACTERS_LIMIT = 200_000;
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
-/** A table as it was sent: texts, none of them understood yet. */
+/** A table as it was sent: texts that are not interpreted yet. */
 export type CsvFile = { header: string[]; rows: CsvRow[]; delimiter: string };
 /** `line` is where it begins in the file, from 1 on, so that a person finds it in any editor. */
 export type CsvRow = { line: number; cells: string[] };
@@ -21,7 +21,7 @@ export function readCsv(bytes: Buffer): CsvFile {
     throw invalid(`The file is larger than ${IMPORT_FILE_LIMIT_MB} MB. Split it into several.`);
   }
   const text = decode(bytes);
-  // Empty lines are no records, but the parser takes its time for each: they count before it begins.
+  // Empty lines are no records, but each takes the parser time, so they are counted before it begins.
   if (countLineBreaks(text) > 2 * IMPORT_LINES_LIMIT) throw tooManyLines();
   const delimiter = delimiterOf(text);
   const records = parseRecords(text, delimiter);
@@ -79,7 +79,7 @@ function decode(bytes: Buffer): string {
   return text;
 }
 
-/** By its mark, or by the zeros that Latin letters have in UTF-16. */
+/** Detected by its byte order mark, or by the zeros that Latin letters have in UTF-16. */
 function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
@@ -88,7 +88,7 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
   return 'utf-8';
 }
 
-/** The one that stands most often in the header, outside of quotes. */
+/** The delimiter that is most frequent in the header, outside of quotes. */
 function delimiterOf(text: string): string {
   const end = text.search(/[\r\n]/);
   const header = (end === -1 ? text : text.slice(0, end)).slice(0, CSV_LINE_CHARACTERS_LIMIT);
@@ -101,7 +101,9 @@ function invalid(message: string): DomainError {
   return new DomainError('invalid_input', message, 'file');
 }
 
-/** What a spreadsheet would run as a formula becomes text, by an apostrophe that it does not show. */
+/**
+ * A cell that a spreadsheet would run as a formula gets an apostrophe in front, which makes it text and is not shown.
+ */
 const FORMULA = /^[=+\-@\t\r]/;
 const PLAIN_NUMBER = /^[+-]?\d+([.,]\d+)?$/;
 const QUOTED = /[",;\r\n\t]/;

@@ -3,7 +3,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { readCsv } from './csv-file.ts';
 import type { CsvThreadMessage } from './read-in-thread.ts';
 
-/** Runs in a thread of its own: 18 MB take a second of the processor, which the event loop has not. */
+/** Runs in a thread of its own: parsing 18 MB takes a second of CPU time, which would block the event loop. */
 const BATCH_ROWS = 500;
 
 function send(message: CsvThreadMessage): void {
@@ -14,7 +14,7 @@ try {
   const { header, rows } = readCsv(Buffer.from(workerData as Uint8Array));
   send({ header, rowCount: rows.length });
   let sent = 0;
-  // Each batch is asked for: a database that is slow must not make them pile up.
+  // The main thread asks for each batch, so that they don't pile up if the database is slow.
   parentPort?.on('message', () => {
     send({ rows: rows.slice(sent, sent + BATCH_ROWS) });
     sent += BATCH_ROWS;

@@ -7,12 +7,12 @@ import type { CsvRow } from './csv-file.ts';
 export type CsvThreadMessage =
   | { header: string[]; rowCount: number }
   | { rows: CsvRow[] }
-  /** A sentence for the person whose file it is. */
+  /** A message for the person who uploaded the file. */
   | { refusal: string };
 
-/** Each holds its file and all its rows in memory. */
+/** Each thread holds its file and all its rows in memory. */
 const THREADS_AT_ONCE = 2;
-/** So that one dealer's large files never keep all threads from the others. */
+/** One dealer's large files must not take all threads from the others. */
 const THREADS_AT_ONCE_PER_DEALER = 1;
 const WAITING_LIMIT = 20;
 const THREAD_MEMORY_MB = 512;
@@ -37,7 +37,7 @@ export async function readCsvInThread(
       workerData: bytes,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });
-    // Whoever waits for a message hears of a fault; one that nobody waits for must not end the process.
+    // A fault reaches whoever waits for a message. If nobody waits, it must not end the process.
     worker.on('error', () => {});
     try {
       const first = await nextMessage(worker);
@@ -57,7 +57,7 @@ export async function readCsvInThread(
   });
 }
 
-/** Rejects when the thread fails, as by too little memory, or ends without an answer. */
+/** Rejects if the thread fails, such as for lack of memory, or ends without an answer. */
 async function nextMessage(worker: Worker): Promise<CsvThreadMessage> {
   const ended = new AbortController();
   const { signal } = ended;

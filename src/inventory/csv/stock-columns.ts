@@ -26,7 +26,7 @@ export type StockColumn = {
   target: 'field' | 'attribute' | 'instruction';
   format: CellFormat;
   isNullable: boolean;
-  /** Only owners see it, unless they opened it to staff. */
+  /** Only owners see it, unless they have opened it to staff. */
   isCost: boolean;
   otherNames: readonly string[];
 };

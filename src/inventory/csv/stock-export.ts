@@ -11,7 +11,7 @@ const BATCH_ITEMS = 500;
 export type ExportOptions = {
   /** Without it the file has no column of cost prices. */
   seesCost: boolean;
-  /** Where photos are read. */
+  /** The base URL of photos. */
   publicUrl: string;
   now: Date | null;
 };
@@ -44,7 +44,7 @@ export async function* exportStock(
       rows.map((row) => row.id),
     );
     const byId = new Map(items.map((item) => [item.id, item]));
-    // One that was deleted meanwhile is left out.
+    // An item that was deleted meanwhile is left out.
     const shown = rows.flatMap((row) => byId.get(row.id) ?? []);
     const context = { locationOf: (id: string) => names.get(id) ?? '', publicUrl };
     yield writeCsv(shown.map((item) => columns.map((column) => cellOf(column, item, context))));

@@ -8,7 +8,7 @@ const BATCH_LINES = 500;
 
 /** The dry run of an import: says of every line what would become of it, and changes nothing. */
 export const checkKind: StockJobKind<LinesWork> = {
-  // Never written: a check changes nothing.
+  // It is never recorded, because a check changes nothing.
   auditAction: 'stock.imported',
   count: countLines,
   nextBatch: (context, job) => nextLines(context, job, Number(job.position), BATCH_LINES),

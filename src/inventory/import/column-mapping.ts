@@ -8,7 +8,10 @@ export type ColumnMapping = string[];
 
 export const KEY_COLUMN = 'stock_number';
 
-/** What the dealer said the last time for the same headings; else a guess by the headings. Each column is taken once. */
+/**
+ * The mapping that the dealer chose last for the same headings or, without one, a guess from the headings. Each column
+ * is used once.
+ */
 export async function suggestMapping(
   db: Queryable,
   file: ImportFile,
@@ -54,7 +57,7 @@ export function withNamedColumns(
   return mapping;
 }
 
-/** As it is written; else whatever its case and the spaces around it are. */
+/** An exact match is preferred; otherwise case and surrounding spaces don't matter. */
 function headingIndex(header: string[], heading: string): number {
   const plain = (text: string) => text.trim().toLowerCase();
   const exact = header.indexOf(heading);

@@ -8,10 +8,13 @@ const REDIRECTS_LIMIT = 3;
 const HEADERS_LIMIT_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Downloads photos for one batch: connections are shared, and closed with it. */
+/** Downloads the photos of one batch, which shares its connections and closes them at its end. */
 export type PhotoDownloads = { download(url: string, timeoutMs: number): Promise<Buffer>; close(): Promise<void> };
 
-/** A dealer's address must not reach into the network that the service runs in: the same guard as for webhooks. */
+/**
+ * An address that a dealer types must not reach into the service's own network, so the SSRF guard of webhooks checks
+ * it.
+ */
 export function openPhotoDownloads(guard: SsrfGuard, connectTimeoutMs: number): PhotoDownloads {
   const agent = new Agent({
     maxHeaderSize: HEADERS_LIMIT_BYTES,
@@ -32,7 +35,7 @@ export function openPhotoDownloads(guard: SsrfGuard, connectTimeoutMs: number): 
   };
 }
 
-/** Every address on the way is checked, not only the first. */
+/** Every redirect is checked, not only the first address. */
 async function follow(agent: Agent, guard: SsrfGuard, first: string, signal: AbortSignal): Promise<Buffer> {
   let url = first;
   for (let redirects = 0; redirects <= REDIRECTS_LIMIT; redirects++) {
@@ -43,7 +46,7 @@ async function follow(agent: Agent, guard: SsrfGuard, first: string, signal: Abo
       signal,
       headers: { accept: 'image/*' },
     });
-    // What is not read to its end is an error of the body, which nobody waits for any more.
+    // A body that is not read to its end emits an error, which nobody waits for any more.
     body.on('error', () => {});
     const { location } = headers;
     if (REDIRECTS.has(statusCode) && typeof location === 'string' && URL.canParse(location, url)) {

@@ -8,9 +8,9 @@ import type { CsvRow } from '../csv/csv-file.ts';
 import { readCsvInThread } from '../csv/read-in-thread.ts';
 import type { StockKind } from '../csv/stock-columns.ts';
 
-/** An uploaded file is kept for so long, for its import and for the lines beside its errors. */
+/** How long an uploaded file is kept, for its import and for the lines beside its errors. */
 export const IMPORT_FILE_KEPT_DAYS = 7;
-/** Of one dealer; the oldest goes when another one comes. */
+/** How many files a dealer can have. Another upload removes the oldest one. */
 export const IMPORT_FILES_LIMIT = 10;
 const MAPPINGS_LIMIT = 100;
 const NAME_LENGTH_LIMIT = 200;
@@ -34,7 +34,7 @@ export type ImportFile = {
  */
 export type FileReader = { organizationId: string; userId?: string; seesCost: boolean };
 
-/** Reads a file into lines that jobs work on. What is no table is refused, and nothing of it stays. */
+/** Stores a file as lines that jobs work on. A file that is no table is refused, and nothing of it is kept. */
 export async function storeImportFile(
   db: Database,
   organizationId: string,
@@ -95,7 +95,7 @@ function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
-/** Those that an unfinished job works on stay. */
+/** Keeps the files of unfinished jobs. */
 async function removeOldest(db: Queryable, organizationId: string): Promise<void> {
   await db.query(sql`
     delete from stock_files where id in (
@@ -105,7 +105,7 @@ async function removeOldest(db: Queryable, organizationId: string): Promise<void
       order by f.created_at desc, f.id desc offset ${IMPORT_FILES_LIMIT})`);
 }
 
-/** The file if this person may read it. One that they may not read is like none at all. */
+/** The file if this person may read it. Otherwise it counts as missing. */
 export async function findReadableFile(db: Queryable, reader: FileReader, fileId: string): Promise<ImportFile> {
   return await findImportFile(db, reader.organizationId, fileId, reader);
 }
@@ -132,11 +132,11 @@ export type ImportLine = {
   number: number;
   line: number;
   cells: string[];
-  /** The line of the first one with the same stock number, if that is an earlier one. */
+  /** The first line with the same stock number, if it is an earlier one. */
   repeats: number | null;
 };
 
-/** Lines behind a number. */
+/** The lines after a number. */
 export async function readImportLines(
   db: Queryable,
   fileId: string,
@@ -171,7 +171,10 @@ export async function noteStockNumbers(db: Queryable, fileId: string, columnInde
       and stock_number is distinct from nullif(btrim(cells[${columnIndex + 1}::integer]), '')`);
 }
 
-/** What the dealer last said about a file with these headings: the column of each, '' for none. Null if never. */
+/**
+ * The mapping that the dealer chose last for a file with these headings: the column of each heading, '' for none. Null
+ * if there is none.
+ */
 export async function recallMapping(
   db: Queryable,
   { organizationId, kind, header }: Pick<ImportFile, 'organizationId' | 'kind' | 'header'>,

@@ -11,7 +11,7 @@ import { type ColumnMapping, KEY_COLUMN } from './column-mapping.ts';
 import { findImportFile, noteStockNumbers, readImportLines } from './import-files.ts';
 import { type LineError, type LineReading, type PlannedLine, planLine } from './plan-line.ts';
 
-/** What an import and its check are asked with. */
+/** The parameters of an import and of its check. */
 export type ImportParameters = {
   fileId: string;
   kind: 'listing' | 'part';
@@ -23,7 +23,7 @@ export type ImportParameters = {
 export type LinesWork = {
   reading: LineReading;
   lines: PlannedLine[];
-  /** Their numbers in the file, in the same order. */
+  /** The numbers of the lines in the file, in the same order. */
   numbers: number[];
 };
 
@@ -31,7 +31,7 @@ export function parametersOf(job: Pick<RunningJob, 'parameters'>): ImportParamet
   return job.parameters as unknown as ImportParameters;
 }
 
-/** The beginning that an import and its check share: how many lines there are, and which of them name the same item. */
+/** The first step of an import and of its check: counts the lines and finds those that name the same item. */
 export const countLines: StockJobKind['count'] = async (context, job) => {
   const { fileId, mapping } = parametersOf(job);
   const file = await findImportFile(context.db, job.organizationId, fileId);
@@ -39,7 +39,7 @@ export const countLines: StockJobKind['count'] = async (context, job) => {
   return file.lineCount;
 };
 
-/** The lines of the next batch, understood as far as they can be without their items. Null behind the last one. */
+/** The lines of the next batch, parsed as far as that is possible without their items. Null after the last line. */
 export async function nextLines(
   context: StockJobContext,
   job: RunningJob,
@@ -107,7 +107,7 @@ const COLUMN_OF: Readonly<Record<string, string>> = {
   privateNotes: 'private_notes',
 };
 
-/** What a domain function refused, in the words of the file: the column instead of the field. */
+/** A refusal of a domain function that names the column of the file instead of the field. */
 export function errorOfRefusal(error: DomainError): LineError {
   const { field, message } = error;
   if (field === undefined) return { field: null, message };

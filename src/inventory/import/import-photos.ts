@@ -19,15 +19,15 @@ import type { PlannedLine } from './plan-line.ts';
 export type PhotosWork = { lineCount: number; photos: StoredPhoto[]; errors: JobError[] };
 
 const LINES_LIMIT = 50;
-/** No further line is begun after so long, so that other dealers' jobs come to their batches. */
+/** After this time a batch begins no further line, so that other dealers' jobs get their turn. */
 const BATCH_MS = 10_000;
 const PHOTO_TIMEOUT_MS = 10_000;
-/** Each is in memory until it is stored, at most 25 MB. */
+/** Each photo of up to 25 MB is in memory until it is stored. */
 const DOWNLOADS_AT_ONCE = 4;
-/** A line with many slow photos ends here; the rest of them are errors. */
+/** The limit for all photos of a line; those that are left become errors. */
 const LINE_MS = 60_000;
 
-/** Photos of the next lines: downloaded or unpacked, made fit to be shown and stored. Null behind the last line. */
+/** Downloads or unpacks the photos of the next lines, encodes and stores them. Null after the last line. */
 export async function nextPhotos(
   context: StockJobContext,
   job: RunningJob,
@@ -72,7 +72,7 @@ async function takePhotos(sources: Sources, item: StockValues, line: PlannedLine
   const fresh = [...new Set(names)]
     .map((name) => ({ name, source: createHash('sha256').update(name).digest('hex') }))
     .filter(({ name, source }) => !known.has(`${item.id} ${source}`) && !isOwn(context.publicUrl, item, name));
-  // Decided before a file is stored: a line may name thousands, and so may a zip.
+  // This is decided before a file is stored, because a line or a zip may name thousands.
   const wanted = fresh.slice(0, Math.max(PHOTOS_PER_ITEM_LIMIT - item.photoIds.length, 0));
   const read = async (name: string) => {
     const leftMs = Math.min(PHOTO_TIMEOUT_MS, deadlineMs - performance.now());
@@ -130,7 +130,7 @@ async function store(context: StockJobContext, upload: Buffer): Promise<Omit<Sto
 const PREPARE_TRIES = 30;
 const PREPARE_PAUSE_MS = 500;
 
-/** People's uploads go first. */
+/** People's uploads come first. */
 async function prepareWhenFree(upload: Buffer): Promise<ReadyPhoto> {
   for (let tries = 1; ; tries++) {
     try {

@@ -6,7 +6,7 @@ import type { RunningJob } from '../jobs/job-kind.ts';
 import { findImportFile, type ImportFile } from './import-files.ts';
 import { listZip, type ReadBytes, readZipEntry, type ZipEntry } from './zip-file.ts';
 
-/** Bytes in one row of the database. */
+/** How many bytes one row of the database holds. */
 export const ZIP_PIECE_BYTES = 1_048_576;
 
 /** The zip with photos beside an import's file. */
@@ -41,7 +41,7 @@ export async function openPhotoZip(
   };
 }
 
-/** Looks whether a zip can be read at all, so that whoever uploads it learns of it at once. */
+/** Checks that a zip can be read at all, so that the person who uploads it learns at once if it can't. */
 export async function assertPhotoZip(db: Queryable, file: ImportFile): Promise<number> {
   const entries = await listZip(readerOf(db, file), file.zipBytes ?? 0);
   const pictures = entries.filter(({ name }) => PICTURE.test(name)).length;

@@ -9,7 +9,7 @@ import type { StockValues } from '../items/stock-values.ts';
 import type { LocationEntry } from '../locations.ts';
 import type { ImportLine } from './import-files.ts';
 
-/** What the lines of one file are read with. */
+/** What is needed to read the lines of one file. */
 export type LineReading = {
   kind: StockKind;
   /** For each column of the file what it means; null for none. */
@@ -19,7 +19,7 @@ export type LineReading = {
   channelIds: string[];
 };
 
-/** What a line says, understood as far as it can be without its item. */
+/** The content of a line, parsed as far as that is possible without its item. */
 export type PlannedLine = {
   line: number;
   stockNumber: string;
@@ -50,7 +50,7 @@ const FIELDS: Readonly<Record<string, keyof StockChanges>> = {
 const CLEARED_TO_EMPTY = new Set(['description', 'private_notes']);
 /** An export puts an apostrophe before what a spreadsheet would run. */
 const DEFUSED = /^'(?=[=+\-@\t\r])/;
-/** Names of photos in one cell; an item has no more of them. */
+/** How many photos one cell may name: as many as an item can have. */
 const MESSAGE_LENGTH_LIMIT = 500;
 
 /** Reads a line. An empty cell says nothing; the word "none" clears a field. */
@@ -136,7 +136,7 @@ function locationOf(locations: LocationEntry[], text: string): string {
   return first.id;
 }
 
-/** Those that are named are on, all others off. */
+/** The channels that the cell names are on, all others are off. */
 function channelsOf(channelIds: string[], wanted: string[]): Record<string, boolean> {
   const unknown = wanted.find((id) => !channelIds.includes(id));
   if (unknown !== undefined) throw new CellError(`names ${unknown}, which is none of your integrations`);
@@ -195,7 +195,7 @@ function checkNewItem(planned: PlannedLine, item: NewItem): void {
 const SCHEMAS = { listing: WatchAttributes, part: PartAttributes } as const;
 type Property = { type?: string; anyOf?: { type?: string }[] };
 
-/** What an attribute is that nobody filled in; undefined if it must be. */
+/** The default of an attribute that is not filled in; undefined if it is required. */
 function emptyValueOf({ type, anyOf }: Property): unknown {
   if (anyOf?.some((one) => one.type === 'null')) return null;
   if (type === 'array') return [];

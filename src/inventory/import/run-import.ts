@@ -16,7 +16,7 @@ import {
 import { addPhotos, nextPhotos, type PhotosWork } from './import-photos.ts';
 import { changesFor, keepsUnits, newItemOf, type PlannedLine } from './plan-line.ts';
 
-/** A batch holds the clocks of the channels, which orders wait for. */
+/** Few, because a batch holds the clocks of the channels, and orders wait for them. */
 const BATCH_LINES = 100;
 
 /** Imports the lines of a file that are right, and names those that are wrong. Importing the same file again changes nothing. */
@@ -44,7 +44,7 @@ export const importKind: StockJobKind<LinesWork | PhotosWork> = {
     'photos' in work ? addPhotos(tx, context, job, work) : importLines(tx, context, job, work),
 };
 
-/** The position of a batch of photos begins with it. */
+/** The prefix of a position within the photos. */
 const PHOTOS = 'photos:';
 
 async function importLines(
@@ -54,7 +54,7 @@ async function importLines(
   { reading, lines }: LinesWork,
 ): Promise<BatchOutcome> {
   const { organizationId } = job;
-  // A transaction may be tried again: what this one finds out must not stay on the lines.
+  // A transaction may be tried again, so what this attempt finds out must not stay on the lines.
   const all = lines.map((planned) => ({ ...planned, errors: [...planned.errors] }));
   const items = await itemsOfLines(tx, organizationId, all);
   const existing = all.filter((planned) => planned.errors.length === 0 && items.has(planned.stockNumber));
@@ -133,7 +133,7 @@ async function createNew(
   });
 }
 
-/** What the audit log says of a new item; the undo removes it if it still is as this says. */
+/** The values of a new item in the audit log. The undo removes the item only if it still has them. */
 function createdObject(id: string, item: NewItem, { values }: PlannedLine): AuditedObject {
   const { kind, stockNumber, title, priceAmount, units } = item;
   const on = Object.entries(values.channels ?? {}).filter(([, isOn]) => isOn);

@@ -12,7 +12,7 @@ export type ImportRequest = {
   mapping: ColumnMapping;
   /** A check says of every line what would become of it, and changes nothing. */
   isCheck: boolean;
-  /** Who asks, if it is a person. */
+  /** The person who asks, if it is one. */
   userId?: string;
   /** Whether whoever asks may see and set cost prices. */
   seesCost: boolean;

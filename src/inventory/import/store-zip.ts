@@ -23,7 +23,7 @@ export async function storeZip(
 ): Promise<number> {
   const file = await findImportFile(db, organizationId, fileId);
   await removeZips(db, organizationId);
-  // Looked at now, so that nobody sends 200 MB in vain, and counted when the zip is there.
+  // The limit is checked now, so that nobody sends 200 MB in vain, and again when the zip has arrived.
   await db.transaction(async (tx) => await assertBelowLimit(tx, zipsInUse(file)));
   const bytes = await storePieces(db, file, chunks);
   try {
@@ -80,7 +80,7 @@ function zipsInUse({ id, organizationId }: ImportFile): RowLimit {
   };
 }
 
-/** Those of imports that wait or run stay. */
+/** Keeps the zips of imports that wait or run. */
 async function removeZips(db: Queryable, organizationId: string): Promise<void> {
   const rows = await db.query<{ id: string }>(sql`
     update stock_files f set zip_name = null, zip_bytes = null

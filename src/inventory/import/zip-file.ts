@@ -37,7 +37,7 @@ export async function listZip(read: ReadBytes, size: number): Promise<ZipEntry[]
     throw invalid(`The zip has more than ${ZIP_ENTRIES_LIMIT} files. Split it into several.`);
   if (directoryBytes > DIRECTORY_LIMIT_BYTES || directoryAt + directoryBytes > size) throw broken();
   const entries = readDirectory(await read(directoryAt, directoryBytes), count);
-  // Entries that share their bytes make gigabytes of files from one photo; no program that packs zips writes them.
+  // Entries that overlap can make gigabytes of files from one photo. No real zip program writes them.
   const packedBytes = entries.reduce((sum, entry) => sum + entry.packedBytes, 0);
   if (packedBytes > size) throw broken();
   return entries;
@@ -63,7 +63,7 @@ export function readDirectory(directory: Buffer, count: number): ZipEntry[] {
   return entries;
 }
 
-/** Unpacks one file. A bomb says little or lies about its size: the limit holds while it is unpacked. */
+/** Unpacks one file. The size in the directory of a zip bomb is a lie, so the limit is checked while unpacking. */
 export async function readZipEntry(
   read: ReadBytes,
   size: number,

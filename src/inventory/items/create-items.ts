@@ -24,8 +24,8 @@ const COLUMNS = {
 } as const;
 
 /**
- * Takes many items into stock, which `assertNewItem` has looked at, in the caller's transaction. One whose stock number is
- * taken is passed over. Returns the ids by stock number. Nobody can read the items until they are published.
+ * Takes many items into stock, in the caller's transaction. `assertNewItem` has checked them. An item whose stock
+ * number is taken is skipped. Returns the ids by stock number. Nobody can read the items until they are published.
  */
 export async function createItems(
   tx: Transaction,

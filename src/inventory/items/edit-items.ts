@@ -23,12 +23,12 @@ export type StockChanges = Omit<ItemChanges, 'stockNumber'> & {
   channels?: Record<string, boolean>;
 };
 
-/** What to change of an item, decided under its lock; null passes it over, an error refuses it. */
+/** What to change of an item, decided under its lock. Null skips the item; an error refuses it. */
 export type Decide = (item: StockValues) => StockChanges | DomainError | null;
 
 export type EditResult = {
   item: StockValues;
-  /** Null if it was passed over. */
+  /** Null if the item was skipped. */
   changes: StockChanges | null;
   error: DomainError | null;
   /** The fields that differ, as they were and as they are; nothing if nothing does. */
@@ -159,7 +159,7 @@ async function writeItems(tx: Transaction, context: ChannelContext, changed: Edi
     ...item,
     ...fields,
     attributes: JSON.stringify({ ...item.attributes, ...(attributes as object | undefined) }),
-    // What orders hold stays held: the dealer counts what is free to sell.
+    // The dealer enters the units that are free to sell. Units that orders hold stay held.
     units: Number(fields.units ?? item.units) + item.reservedUnits,
     // Toggles don't make a colleague's form stale.
     isEdited: attributes !== undefined || Object.keys(fields).some((name) => name !== 'isHidden'),

@@ -33,7 +33,7 @@ export async function readEditFacts(
 /** Throws what is wrong with an edit. The item's row is locked, unless this is a preview. */
 export function assertEdit(edit: Edit, { locationsAndChannels, promotions }: EditFacts): void {
   const { item, new: values } = edit;
-  // What orders hold stays held: the dealer counts what is free to sell.
+  // The dealer enters the units that are free to sell. Units that orders hold stay held.
   if (typeof values.units === 'number') assertUnitsOwned(values.units + item.reservedUnits);
   if (typeof values.locationId === 'string' && !locationsAndChannels.has(values.locationId)) {
     throw new DomainError('not_found', 'There is no such location.', 'locationId');

@@ -61,7 +61,7 @@ export function assertChanges(kind: 'listing' | 'part', changes: ItemChanges): v
   assertStorable(changes, '');
 }
 
-/** The most units of one item that are kept track of, those held back included. */
+/** The most units that one item can have, including those that are reserved. */
 export function assertUnitsOwned(units: number): void {
   if (units > UNITS_LIMIT) {
     throw new DomainError('invalid_input', `An item has at most ${UNITS_LIMIT} units.`, 'units');

@@ -45,7 +45,7 @@ export async function createItem(
   return id;
 }
 
-/** What an edit began from, so that it can't undo what somebody else did meanwhile. */
+/** The state that an edit began from, so that it can't undo what somebody else changed meanwhile. */
 export type EditBasis = {
   /** The item's revision when the form was opened. */
   revision?: number;
@@ -78,7 +78,7 @@ export async function editItem(
       const edit = { item, new: changes };
       assertEdit(edit, await readEditFacts(tx, context, organizationId, [edit]));
       const has = (field: keyof ItemChanges) => changes[field] !== undefined;
-      // What orders hold stays held: the dealer counts what is free to sell.
+      // The dealer enters the units that are free to sell. Units that orders hold stay held.
       const units = changes.units === undefined ? item.units : changes.units + item.reservedUnits;
       await tx.query(sql`
         update items set
@@ -143,8 +143,8 @@ function attributesOf(attributes: Record<string, unknown>, changes: ItemChanges)
 }
 
 /**
- * Hides items on every channel without touching the toggles, or shows them again. Returns the audit row, or null if all
- * were so already.
+ * Hides items on every channel without touching the toggles, or shows them again. Returns the audit row, or null if
+ * nothing changed.
  */
 export async function setHidden(
   context: ChannelContext,

@@ -16,7 +16,7 @@ export type StockValues = {
   costAmount: number | null;
   privateNotes: string;
   attributes: Record<string, unknown>;
-  /** Free to sell; what orders or the dealer hold back comes on top. */
+  /** The units that are free to sell, without those that are reserved. */
   units: number;
   reservedUnits: number;
   status: StockStatus;

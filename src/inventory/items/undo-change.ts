@@ -11,7 +11,7 @@ import type { ItemChanges } from './item-input.ts';
 import { editItem, setHidden } from './item-operations.ts';
 import { type ItemDetails, readItem } from './read-item.ts';
 
-/** A colleague may save between reading and undoing; then it is looked at again. */
+/** A colleague may save between reading and undoing; then the undo starts over. */
 const ATTEMPTS_LIMIT = 3;
 
 export type Undone = {

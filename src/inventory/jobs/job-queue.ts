@@ -55,7 +55,7 @@ export type JobRow = {
   sortValue: string;
 };
 
-/** Asks for a job; a worker begins it within a second. Returns its id. */
+/** Queues a job, which a worker begins within a second. Returns its id. */
 export async function startJob(db: Database | Transaction, actor: Actor, job: NewJob): Promise<string> {
   const id = newId('job');
   const { organizationId, kind, title, isUndoable, total = null, undoes = null } = job;
@@ -170,7 +170,8 @@ export async function listJobErrors(
 }
 
 /**
- * Ends a job that waits or runs. The fence moves on, so the batch under way is rolled back; what was committed before stays.
+ * Cancels a job that waits or runs. The fencing token is raised, so the batch under way is rolled back; earlier batches
+ * stay.
  */
 export async function cancelJob(db: Queryable, organizationId: string, jobId: string): Promise<void> {
   const [row] = await db.query<{ id: string }>(sql`
@@ -182,10 +183,10 @@ export async function cancelJob(db: Queryable, organizationId: string, jobId: st
   throw new DomainError('wrong_status', 'This job has ended already.');
 }
 
-/** What an undo is asked with. Whoever may not set cost prices does not take them back either. */
+/** The options of an undo. People who may not set cost prices can't undo a change of them either. */
 export type UndoParameters = { jobId: string; isCostAllowed: boolean };
 
-/** Asks for another job that takes this one back. What changed since is left as it is. */
+/** Queues another job that undoes this one. Values that have changed since are left alone. */
 export async function undoJob(
   db: Database,
   actor: Actor,
@@ -208,7 +209,7 @@ export async function undoJob(
   try {
     return await startJob(db, actor, undo);
   } catch (error) {
-    // A colleague was faster.
+    // A colleague has already started the undo.
     if (sqlState(error) === UNIQUE_VIOLATION) throw alreadyUndone();
     throw error;
   }

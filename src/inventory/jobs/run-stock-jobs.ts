@@ -24,11 +24,11 @@ export const LEASE_SECONDS = 20;
 const RENEW_EVERY_MS = 5_000;
 /** Between batches, so that a long job takes a share of the database and not all of it. */
 const PAUSE_MS = 5;
-/** A fault is tried again after so long, times the tries. */
+/** The wait before another attempt, times the number of attempts so far. */
 const FAULT_PAUSE_SECONDS = 2;
-/** Faults in a row that end a job. */
+/** After so many failed attempts in a row the job fails. */
 const ATTEMPTS_LIMIT = 5;
-/** Of one job; the rest is counted in the result. */
+/** How many errors of one job are stored; the others are only counted. */
 const JOB_ERRORS_LIMIT = 20_000;
 
 const UNEXPECTED = 'Something went wrong on our side. What was done before stays; start it again to complete it.';
@@ -72,7 +72,7 @@ export async function runStockJobs(
   return batches;
 }
 
-/** The job was cancelled, or another worker has it: this batch must leave no trace. */
+/** The job was cancelled, or another worker has claimed it. This batch must leave no trace. */
 class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
@@ -209,7 +209,7 @@ async function recordErrors(tx: Transaction, job: RunningJob, errors: JobError[]
     from ${unnestRows('rows', rows, ERROR_COLUMNS)}`);
 }
 
-/** The last statement of a batch: if the fence has moved, all of the batch is rolled back. */
+/** The last statement of a batch. If the fencing token has been raised, the whole batch is rolled back. */
 async function recordProgress(
   tx: Transaction,
   { job, fence }: Claim,
@@ -234,7 +234,7 @@ async function finish(db: Queryable, job: RunningJob, fence: number): Promise<vo
     where id = ${job.id} and fence = ${fence} and status = 'running'`);
 }
 
-/** What the job itself refuses ends it at once; a fault is tried again some times. */
+/** A refusal ends the job at once; a fault is retried some times. */
 async function recordFault(db: Queryable, { job, fence }: Claim, error: unknown): Promise<void> {
   const isRefusal = error instanceof DomainError;
   const message = isRefusal ? error.message : UNEXPECTED;

@@ -6,7 +6,7 @@ import { pruneJobs } from './job-queue.ts';
 import { runStockJobs } from './run-stock-jobs.ts';
 
 const TICK_MS = 500;
-/** Batches at once in one process, each of another dealer. */
+/** How many batches run at once in one process, each of another dealer. */
 const BATCHES_AT_ONCE = 2;
 /**
  * Batches that download photos wait for servers of others, so they have slots of their own: dealers whose servers hang delay
@@ -20,7 +20,7 @@ export function startStockJobWorker(
   kinds: StockJobKinds,
   onFault: (error: unknown) => void,
 ): RepeatedTask {
-  /** While nothing is to be done, only the first slot looks: the others begin when one is at work. */
+  /** While there are no jobs, only the first slot polls; the others begin when it has found one. */
   const slots = (length: number, isRemote: boolean) => {
     let busy = 0;
     async function run(slot: number, signal: AbortSignal): Promise<void> {

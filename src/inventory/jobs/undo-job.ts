@@ -96,7 +96,7 @@ async function restore(
     done: objects.length,
     counts: {
       changed: outcome.changed.length,
-      // What was deleted since is skipped as well.
+      // An item that was deleted since is skipped as well.
       skipped: skippedItems.size + outcome.errors.length + objects.length - edits.results.length,
     },
     errors: [...outcome.errors, ...skipped],
@@ -142,7 +142,7 @@ async function removePhotos(
   const { removed, touched } = await takePhotosAway(tx, context, job.organizationId, itemIds, photoIds);
   const byItem = Map.groupBy(removed, ({ itemId }) => itemId);
   return {
-    // Counted already if their item was changed as well.
+    // They are already counted if their item was changed as well.
     done: objects.filter((object) => !isOfPhase(object, 'changed')).length,
     counts: { photos_removed: removed.length },
     changed: [...byItem].map(([id, all]) => ({ id, old: { photosAdded: all.map((photo) => photo.id) }, new: {} })),

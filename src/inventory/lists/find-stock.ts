@@ -24,7 +24,7 @@ export async function findStock(
       (select p.id from photos p where p.item_id = i.id order by p.position limit 1)
     from items i where i.organization_id = ${organizationId} and i.id = ${text}`);
   const found = new Map(exact.map((item) => [item.id, item]));
-  // An id has no words of its own.
+  // An id is not searched by words.
   if (/^(lst|prt)_/.test(text)) return [...found.values()];
   for (const kind of ['listing', 'part'] as const) {
     const page: StockPage = { organizationId, kind, search: text, sort: '-created', from: null, limit };

@@ -13,21 +13,21 @@ import { type PhotoSize, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory
 import { type PhotoFormat, SQUARE_SIDES_PX, type SquareName } from './photo-variants.ts';
 import { FILE_BYTES_MAX } from './storage/photo-files.ts';
 
-/** Photos were once stored in full; they are still shown. */
+/** Photos of earlier releases were stored in full size and are still shown. */
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
 /** WebP can't hold more on a side. */
 const PHOTO_SIDE_MAX_PX = 16_383;
 
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
 
-/** Longer than the largest AVIF takes. Nobody waits for it by then. */
+/** Longer than encoding the largest AVIF takes. */
 const PICTURE_SECONDS_MAX = 120;
 
-/** A job waits and tries again; a person is told. */
+/** A person reads this; a job waits and tries again. */
 export const TOO_MANY_UPLOADS = 'Too many photos are being uploaded at this moment. Try again in a minute.';
 const uploads = createSemaphore({ limit: UPLOADS_AT_ONCE, waitingLimit: 0 });
 sharp.concurrency(1);
-// Its cache is for one picture worked on again and again; each of ours is worked on once.
+// The cache of sharp serves repeated work on one picture. We process each picture once.
 sharp.cache(false);
 
 /**
@@ -52,7 +52,7 @@ async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
   });
 }
 
-/** From the head of the file, before anything is decoded. */
+/** Reads the size from the head of the file, before anything is decoded. */
 async function uploadSize(bytes: Buffer, format: PhotoFormat): Promise<PhotoSize> {
   const { width, height } = await sharp(bytes).metadata().catch(unreadable);
   const limit = format === 'avif' ? AVIF_PIXELS_LIMIT : PHOTO_PIXELS_LIMIT;
@@ -120,7 +120,7 @@ function sniff(bytes: Buffer): PhotoFormat {
   throw refused('This is not a photo in one of the formats JPEG, PNG, WebP or AVIF.');
 }
 
-/** Close to what came in: it is the source of all that is shown later. */
+/** High quality, because all variants are made from the original. */
 function encodeOriginal(picture: Sharp, format: PhotoFormat): Sharp {
   switch (format) {
     case 'jpeg':

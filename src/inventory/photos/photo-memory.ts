@@ -12,7 +12,7 @@ const MEMORY_BYTES = 1_073_741_824;
 /** What was seen beside the service itself, for the decoded picture and the encoder: 24 megapixels took 0.3 and 0.9 GB. */
 const BYTES_PER_PIXEL: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 13, avif: 38 };
 
-/** What waits has read nothing yet, and costs a connection. */
+/** A request that waits has read nothing yet; it costs a connection. */
 const VARIANTS_WAITING_MAX = 100;
 /** Uploads are in memory while they wait, at most 25 MB each. */
 export const UPLOADS_AT_ONCE = 16;

@@ -32,7 +32,7 @@ export type PhotoReader = {
 
 export type FoundPhoto = PhotoName &
   PhotoSize & {
-    /** In which the photo was stored, and in which it is asked for. */
+    /** The format in which the photo was stored, and the one that is asked for. */
     storedFormat: PhotoFormat;
     format: PhotoFormat;
   };
@@ -47,9 +47,9 @@ export function parsePhotoName(text: string): PhotoName | null {
   return { photoId, square: (square as SquareName | undefined) ?? null, extension: extension as PhotoExtension };
 }
 
-/** A visitor's browser has given up long before. */
+/** Longer than a visitor's browser waits. */
 const MEMORY_WAIT_MS = 20_000;
-/** Of the connections that the clients of the API use as well, photos take no more than these. */
+/** How many of the connections that the API uses, too, photos may take. */
 const LOOKUPS_AT_ONCE = 2;
 const LOOKUPS_WAITING_MAX = 1_000;
 const LOOKUP_WAIT_MS = 5_000;
@@ -73,7 +73,7 @@ export function createPhotoReader(
       onFault(new Error(`${photoId} has no file`), 'the file of a photo is missing');
       return null;
     }
-    // Whoever asked may have gone while the original was read.
+    // The client may have disconnected while the original was read.
     signal.throwIfAborted();
     const bytes = await renderPhoto(source, photo);
     try {

@@ -65,7 +65,10 @@ export async function addStoredPhotos(
   return { added, touched: await projectPhotos(tx, context, itemIds) };
 }
 
-/** Of one item, photos that were removed since included. The oldest are forgotten, and would be taken once more. */
+/**
+ * How many sources are remembered for one item, including those of removed photos. The oldest are forgotten; their
+ * photos could then be imported again.
+ */
 export const PHOTO_SOURCES_LIMIT = 500;
 
 async function forgetOldestSources(tx: Transaction, itemIds: string[]): Promise<void> {

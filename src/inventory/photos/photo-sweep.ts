@@ -9,10 +9,10 @@ import { ownerOfStorage, removePhotoFiles, unknownPhotos } from './storage/photo
 
 /** A younger photo may belong to an upload that is not committed yet. Its id says when it was made. */
 const AGE_MIN_MS = DAY_MS;
-/** As long as the history offers to put a photo back. */
+/** As long as a removed photo can be put back. */
 const REMOVED_KEPT_MS = UNDO_LIMIT_DAYS * DAY_MS;
 const EVERY_MS = DAY_MS;
-/** Starting has more urgent things to do. */
+/** The first sweep waits, because a start has more urgent things to do. */
 const FIRST_AFTER_MS = 60_000;
 
 /**

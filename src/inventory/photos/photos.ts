@@ -16,7 +16,7 @@ import { type PhotoFiles, readOriginal } from './storage/photo-files.ts';
 
 export const PHOTOS_MAX = PHOTOS_PER_ITEM_LIMIT;
 
-/** What adding a photo needs beside the channel. */
+/** What adding a photo needs besides the channel. */
 export type PhotoContext = ChannelContext & { photoFiles: PhotoFiles };
 
 /**
@@ -57,7 +57,7 @@ export async function addPhoto(
   return id;
 }
 
-/** Takes a photo away; those behind it move up. Its files are kept, so that it can be put back. Returns the audit row. */
+/** Removes a photo; those after it move up. Its files are kept, so that it can be put back. Returns the audit row. */
 export async function removePhoto(
   context: ChannelContext,
   actor: Actor,
@@ -87,7 +87,7 @@ export async function removePhoto(
   });
 }
 
-/** Puts a photo back where it was, as far as there are still so many. Returns the audit row. */
+/** Puts a photo back at its old position, or at the end if there are fewer photos now. Returns the audit row. */
 export async function restorePhoto(
   context: ChannelContext,
   actor: Actor,

@@ -14,9 +14,9 @@ export type Movement =
   | 'restock'
   /** A customer brings units back. */
   | 'return'
-  /** Units are fitted to a watch in the workshop. */
+  /** Units are used in the workshop, such as a part that is fitted to a watch. */
   | 'fit'
-  /** Units leave otherwise: lost, damaged, sold outside the books. */
+  /** Units leave for another reason: lost, damaged, or sold outside the system. */
   | 'remove';
 
 const SIGN: Record<Movement, 1 | -1> = { restock: 1, return: 1, fit: -1, remove: -1 };
@@ -45,7 +45,10 @@ export async function moveUnits(
   });
 }
 
-/** Holds units back, as for a customer who asked in the shop. A listing whose last unit is held reads `reserved`. */
+/**
+ * Reserves units by hand, such as for a customer who asked in the shop. A listing whose last unit is held reads
+ * `reserved`.
+ */
 export async function reserveUnits(
   context: ChannelContext,
   actor: Actor,
@@ -68,8 +71,8 @@ export async function reserveUnits(
 }
 
 /**
- * Lets go of units that the dealer held back. What orders hold only they give back, when they are cancelled, and what a
- * client reserved is released by its reservation.
+ * Releases units that the dealer reserved by hand. Units that an order holds are released when it is cancelled, and
+ * those that a client reserved by its reservation.
  */
 export async function releaseUnits(
   context: ChannelContext,
@@ -98,14 +101,14 @@ export async function releaseUnits(
   });
 }
 
-/** Adds to what is owned, or takes from what is free to sell. The item's row is locked. */
+/** Changes the units in stock. The item's row is locked. */
 export async function changeUnits(tx: Transaction, item: LockedItem, difference: number): Promise<void> {
   if (item.units - item.reservedUnits + difference < 0) throw notEnough(item.units - item.reservedUnits);
   assertUnitsOwned(item.units + difference);
   await tx.query(sql`update items set units = units + ${difference} where id = ${item.id}`);
 }
 
-/** Adds to what is held back, or gives back. The item's row is locked. */
+/** Changes the reserved units by hand. The item's row is locked. */
 async function changeReserved(tx: Transaction, item: LockedItem, difference: number): Promise<void> {
   const reserved = item.reservedUnits + difference;
   if (reserved > item.units) throw notEnough(item.units - item.reservedUnits);
