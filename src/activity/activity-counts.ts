@@ -47,7 +47,7 @@ export function addActivity(happened: Sql): Sql {
 /** The plots show 30 days. */
 const KEPT_DAYS = 90;
 
-/** Deletes a batch of what is older than it is kept for; answers how many. */
+/** Deletes a batch of rows whose retention is over; returns how many. */
 export async function pruneActivity(db: Queryable, now: Date | null): Promise<number> {
   const tables = [
     { table: 'activity_counts', time: 'hour' },

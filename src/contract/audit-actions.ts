@@ -1,4 +1,4 @@
-/** Everything that the audit log can say was done, with the words in which people read it. */
+/** Every action that the audit log records, with its text for people. */
 const labels = {
   'organization.created': 'Organization created',
   'organization.changed': 'Business details changed',
@@ -85,7 +85,7 @@ export type AuditAction = keyof typeof labels;
 
 export const AUDIT_ACTION_LABELS: Readonly<Record<AuditAction, string>> = labels;
 
-/** Switches: which value says the way, and the words for both. */
+/** Actions that switch something: which value says on or off, and the text for each. */
 const switches: Partial<Record<AuditAction, { field: string; on: string; off: string }>> = {
   'integration.test_mode_changed': { field: 'isTestMode', on: 'Test mode switched on', off: 'Test mode switched off' },
   'integration.enabled_changed': { field: 'isEnabled', on: 'Integration switched on', off: 'Integration switched off' },
@@ -95,14 +95,14 @@ const switches: Partial<Record<AuditAction, { field: string; on: string; off: st
   'view.shared': { field: 'isShared', on: 'View shared', off: 'View made private' },
 };
 
-/** What was done, as far as the new values say it. */
+/** The text of an action; for a switch it depends on the new values. */
 export function auditActionText(action: AuditAction, newValues: Readonly<Record<string, unknown>>): string {
   const found = switches[action];
   const value = found === undefined ? undefined : newValues[found.field];
   return found === undefined || typeof value !== 'boolean' ? labels[action] : value ? found.on : found.off;
 }
 
-/** What the object of an audit row is. */
+/** The kinds of objects that an audit row can be about. */
 const kindLabels = {
   organization: 'Business',
   user: 'Person',
@@ -121,12 +121,12 @@ export type AuditObjectKind = keyof typeof kindLabels;
 
 export const AUDIT_OBJECT_KIND_LABELS: Readonly<Record<AuditObjectKind, string>> = kindLabels;
 
-/** Who does something, as the log names those who are no person. */
+/** The names of actors that are not people. */
 export const AUDIT_ACTOR_LABELS = { person: 'Person', command_line: 'Command line', job: 'Background job' } as const;
 
 const jobLabels: Readonly<Record<string, string>> = { deliveries: 'Webhook delivery', demo: 'Demo data' };
 
-/** How people call a background job that did something. */
+/** The name of a background job that changed something. */
 export function auditJobName(name: string | null): string {
   return jobLabels[name ?? ''] ?? name ?? AUDIT_ACTOR_LABELS.job;
 }

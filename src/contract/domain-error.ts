@@ -9,7 +9,7 @@ const statuses = {
   not_allowed: 403,
   not_found: 404,
   email_taken: 409,
-  /** An email or phone of a customer is another customer's. */
+  /** Another customer already has the email or phone. */
   contact_taken: 409,
   last_owner: 409,
   key_taken: 409,
@@ -22,9 +22,9 @@ const statuses = {
   promotion_overlaps: 409,
   already_voided: 409,
   already_running: 409,
-  /** A dealer, a person or an item has as many of something as are allowed (contract/dashboard/limits.ts). */
+  /** A dealer, a person or an item has reached a limit on how many there may be (contract/dashboard/limits.ts). */
   limit_reached: 409,
-  /** A dealer has as many unfinished jobs as are allowed. */
+  /** A dealer has reached the limit of unfinished jobs. */
   too_many_jobs: 409,
   too_many_secrets: 409,
   wrong_kind: 409,

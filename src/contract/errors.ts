@@ -18,7 +18,7 @@ export type ErrorType =
 export type ErrorEntry = {
   status: number;
   type: ErrorType;
-  /** The default message: what went wrong, to the person who reads the response. */
+  /** The default message. It tells the person who reads the response what went wrong. */
   message: string;
   /** When it happens. */
   cause: string;
@@ -352,11 +352,11 @@ export const ERROR_CODES = Object.keys(entries) as readonly ErrorCode[];
 
 export const ERROR_TYPES = [...new Set(ERROR_CODES.map((code) => ERRORS[code].type))];
 
-/** What some codes say besides the message, by the code's own recovery. */
+/** Facts that some codes carry besides the message, for the recovery that the code describes. */
 export type ErrorFacts = {
-  /** Of `duplicate_channel_order_id`: the order that has it. */
+  /** With `duplicate_channel_order_id`: the order that already has the id. */
   existing_id?: string;
-  /** Of `not_available`: how many units can be reserved. */
+  /** With `not_available`: how many units can be reserved. */
   remaining_quantity?: number;
 };
 
@@ -366,13 +366,13 @@ export type ErrorDetails = {
   /** JSON path, query parameter or header name of the offending input. */
   param?: string;
   headers?: Record<string, string>;
-  /** Facts that a program can act on; each stands in the envelope under its name. */
+  /** Facts that a program can act on. Each is in the envelope under its name. */
   facts?: ErrorFacts;
   /** What really happened; it goes to the log and never to the client. */
   cause?: unknown;
 };
 
-/** The only error that reaches a client as what it is; anything else becomes `internal_error`. */
+/** The only error that a client sees as it is. Any other becomes `internal_error`. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;

@@ -1,4 +1,4 @@
-/** What a client has to know of one kind of event. */
+/** What a client must know about one type of event. */
 type EventDescription = {
   /** When it is sent. */
   when: string;
@@ -79,7 +79,7 @@ export type EventType = keyof typeof EVENT_TYPES;
 
 export const TEST_EVENT: EventType = 'integration.test_event';
 
-/** Names that stay valid in a subscription although nothing is sent under them any more. */
+/** Names that are still valid in a subscription, although no event has them any more. */
 const RETIRED_NAMES = ['order.received', 'customer.matched'];
 
 /** Whether a name may stand in `subscribed_events`. */

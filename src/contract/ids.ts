@@ -30,7 +30,7 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** Crockford's: no i, l, o and u. */
+/** Crockford's alphabet, which leaves out i, l, o and u. */
 export const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** 128 bits are 26 characters of 5 bits with 2 to spare, so the first character carries 3 bits only. */
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;

@@ -24,7 +24,7 @@ export const CHANNEL_ORDER_ID_LENGTH_LIMIT = 255;
 export const AMOUNT_LIMIT = 1_000_000_000_000;
 export const STOCK_NUMBER_LENGTH_LIMIT = 100;
 export const DESCRIPTION_LENGTH_LIMIT = 20_000;
-/** Of one item, those held back included. */
+/** The most units of one item, including those that are reserved. */
 export const UNITS_LIMIT = 1_000_000;
 export const PHOTOS_PER_ITEM_LIMIT = 50;
 export const PHOTO_LIMIT_BYTES = 25 * BYTES_PER_MB;
@@ -40,18 +40,18 @@ export const ACTIVE_RESERVATIONS_LIMIT = 100;
 export const RESERVATION_TTL_MIN_SECONDS = 60;
 export const RESERVATION_TTL_MAX_SECONDS = 3_600;
 export const RESERVATION_TTL_DEFAULT_SECONDS = 900;
-/** From its making, however often it is extended. */
+/** Counted from when the reservation was made, however often it is extended. */
 export const RESERVATION_LIFETIME_LIMIT_SECONDS = 7_200;
 export const RESERVATION_REFERENCE_LENGTH_LIMIT = 255;
 /** How long a reservation that is no longer active can be read. */
 export const RESERVATION_RETENTION_DAYS = 30;
-/** Of the compact JSON. */
+/** The size of the compact JSON. */
 export const METADATA_LIMIT_BYTES = 10_000;
 export const BULK_RECORDS_LIMIT = 1_000;
 
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 250;
-/** Of one read by `ids`. */
+/** How many ids one read by `ids` may name. */
 export const READ_IDS_LIMIT = 250;
 
 /** How many answers of 410 Gone in a row turn the webhooks of an integration off. */

@@ -73,12 +73,12 @@ export type Operation<
   query: Query;
   body: Body | null;
   bodyExample?: unknown;
-  /** No field is required, so the body may be left out. */
+  /** If no field is required, the body may be left out. */
   isBodyOptional?: boolean;
   success: { status: number; description: string; schema: TSchema; example: unknown };
-  /** Another success with the same body. */
+  /** A second status of success, with the same body. */
   alsoSuccess?: { status: number; description: string };
-  /** What this operation can answer besides the errors that all of its kind share. */
+  /** The error codes of this operation besides those that all of its kind share. */
   errors: readonly ErrorCode[];
 };
 

@@ -2,7 +2,7 @@ const SHOWN_CHARACTERS_LIMIT = 40;
 /** API keys and signing secrets, wherever somebody pasted one. */
 const SECRET = /(?:svc|whsec)_[a-z0-9]{8,}|bearer /i;
 
-/** A text that came from outside, quoted for the message of an error: shortened, and never a secret. */
+/** Quotes a text from outside for an error message: shortened, and with secrets hidden. */
 export function shownText(text: string): string {
   if (SECRET.test(text)) return 'a secret';
   const characters = Array.from(text.slice(0, 2 * SHOWN_CHARACTERS_LIMIT).toWellFormed());
@@ -10,7 +10,7 @@ export function shownText(text: string): string {
   return JSON.stringify(characters.slice(0, SHOWN_CHARACTERS_LIMIT).join('') + (isCut ? '…' : ''));
 }
 
-/** What kind of thing came, without its value: for fields whose values may be about a person, or secret. */
+/** The kind of a value without the value itself, for fields whose values may be personal or secret. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (value === '') return 'an empty string';

@@ -3,7 +3,7 @@ import { shownText } from './shown-value.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The sign of an offset may be a blank: an unescaped "+" in a query string. */
+/** The sign of an offset may be a space, because an unescaped "+" in a query string becomes one. */
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:Z|([+\- ])(\d{2})(?::?(\d{2}))?)?)?$/i;
 

@@ -1,6 +1,6 @@
 import { eventExample } from './resources/event.ts';
 
-/** The headers of every webhook, with what a receiver does with them. */
+/** The headers of every webhook, and what a receiver does with them. */
 export const WEBHOOK_HEADERS = {
   'Content-Type': { meaning: 'The body is always JSON.', example: 'application/json' },
   'X-SVC-Signature': {

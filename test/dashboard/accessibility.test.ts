@@ -66,7 +66,7 @@ describe('every page of the dashboard', () => {
     ids['/deliveries'] = ping.body.delivery_id;
     ids['/events'] = ping.body.event_id;
     ids['/requests'] = String(order.headers['x-request-id']);
-    // The log of requests is written behind the answers.
+    // The log of requests is written after the answers are sent.
     while ((await findApiRequest(site.world.db, [dealer.integrationId], ids['/requests'])) === null) await sleep(50);
     const buyer = { email: 'ana@example.com', first_name: 'Ana' };
     ids['/customers'] = (await dealer.api.post('/v1/customers', buyer, freshKey())).body.id;

@@ -1,4 +1,4 @@
-/** How far back the plots of the home page reach, and in what steps. */
+/** The time ranges of the plots on the home page, and the step of each. */
 export const HOME_RANGES = {
   '24h': { label: '24 hours', unit: 'hour', length: 24 },
   '7d': { label: '7 days', unit: 'day', length: 7 },
@@ -8,5 +8,5 @@ export type HomeRange = keyof typeof HOME_RANGES;
 export const HOME_RANGE_NAMES = Object.keys(HOME_RANGES) as HomeRange[];
 export const DEFAULT_HOME_RANGE: HomeRange = '7d';
 
-/** The ages of stock that the home page tells apart, by the days from which each begins. */
+/** The ranges of age that the home page shows for stock, by the day on which each begins. */
 export const STOCK_AGE_DAYS = [0, 31, 91, 181] as const;

@@ -6,12 +6,12 @@ export const EMAIL_LENGTH_LIMIT = 254;
 export const UNDO_LIMIT_DAYS = 30;
 /** For how long a job that failed asks for attention. */
 export const FAILED_JOB_DAYS = 7;
-/** Of a CSV file of stock. */
+/** The limits of a CSV file of stock. */
 export const IMPORT_FILE_LIMIT_MB = 20;
 export const IMPORT_LINES_LIMIT = 20_000;
-/** Of a zip with photos beside it. */
+/** The limits of a zip with photos for an import. */
 export const IMPORT_ZIP_LIMIT_MB = 200;
-/** Of one dealer, of imports that wait or run: each takes its size in the database. */
+/** How many zips a dealer can have for imports that wait or run. Each takes its size in the database. */
 export const ZIPS_IN_USE_LIMIT = 2;
 
 /** What one dealer can have at the same time. One more is refused with `limit_reached`. */
@@ -23,21 +23,22 @@ export const LOCATIONS_LIMIT = 1_000;
 export const INTEGRATIONS_LIMIT = 100;
 /** Jobs on stock that wait or run; one more is refused with `too_many_jobs`. */
 export const UNFINISHED_JOBS_LIMIT = 20;
-/** Of one item, those that have ended included. */
+/** How many promotions one item can have, including those that have ended. */
 export const PROMOTIONS_PER_ITEM_LIMIT = 200;
-/** Of one person, over all lists. */
+/** How many views one person can save, over all lists. */
 export const VIEWS_LIMIT = 100;
-/** Of one person. Whoever signs in once more ends the session that was used least lately. */
+/** How many sessions one person can have. Another sign-in ends the least recently used one. */
 export const SESSIONS_LIMIT = 50;
 
 /**
- * Requests of one session, of one person, and of one address without a session; of one process. So many at once, then so many
- * a second. One more answers 429 `too_many_requests`. It is the first check after the request's origin.
+ * How many requests one session, one person, and one address without a session may send to one process: a burst, then a
+ * rate per second. One more is answered with 429 `too_many_requests`. This is the first check after that of the
+ * request's origin.
  */
 export const REQUESTS_AT_ONCE = 2_000;
 export const REQUESTS_PER_SECOND = 50;
 
-/** Open pages, each of which has a live stream; of one process. */
+/** How many pages may be open at a time on one process. Each has a live stream. */
 export const STREAMS_PER_PERSON_LIMIT = 40;
 export const STREAMS_PER_DEALER_LIMIT = 200;
 

@@ -14,12 +14,15 @@ export const LONG_LIST_COUNT_LIMIT = 1_000;
 export const Count = Type.Object({ value: Type.Integer(), is_capped: Type.Boolean() });
 export type CappedCount = { value: number; isCapped: boolean };
 
-/** Of one more than the limit, nothing is known but that there are more. */
+/** `count` stopped at one more than the limit. */
 export function cappedCount(count: number, limit: number): CappedCount {
   return { value: Math.min(count, limit), isCapped: count > limit };
 }
 
-/** The query of a list: these, and its own filters. A filter with several values is one text with commas. */
+/**
+ * The query parameters that all lists share; each list adds its filters. A filter with several values is one text with
+ * commas.
+ */
 export function listQuery<const Filters extends Record<string, TSchema>>(filters: Filters) {
   return Type.Object({
     q: Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_LIMIT, description: 'Words to search for.' })),

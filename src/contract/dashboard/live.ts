@@ -5,8 +5,8 @@ import { operation } from './operation.ts';
 export const LIVE_STREAM_TYPE = 'text/event-stream';
 
 /**
- * The kinds of things whose changes the dashboard is told of. The ids say which; null means "many, read anew". A page
- * names the kinds that it shows (see dashboard/src/api/live.ts).
+ * The kinds of objects whose changes the live stream announces. The ids say which objects changed; null means "many,
+ * read again". A page names the kinds that it shows (see dashboard/src/api/live.ts).
  */
 const CHANGE_KINDS = [
   'account',

@@ -1,4 +1,4 @@
-/** What people can be told of by mail. The names are those of counted activity. */
+/** What people can get mail about. The names are those of counted activity. */
 export const MAIL_KINDS = {
   orders: 'New orders in the queue',
   conflicts: 'Orders whose buyer may be two customers',

@@ -2,22 +2,24 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { BODY_LIMIT_BYTES } from '../limits.ts';
 
 /**
- * One thing that the dashboard can ask of the service. The table of all of them (operations.ts) is what the routes, the
- * validation, the OpenAPI document and the types of the client in dashboard/src/api come from.
+ * One operation of the dashboard's API. The table of all of them (operations.ts) is what the routes, the validation,
+ * the OpenAPI document and the types of the client in dashboard/src/api come from.
  */
 export type DashboardOperation = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Below /api/dashboard; parameters are written {like_this}. */
   path: string;
-  /** Who may: everyone without a session, everyone who is signed in, or owners alone. */
+  /** Who may call it: everyone, everyone who is signed in, or owners only. */
   who: 'public' | 'staff' | 'owner';
   description: string;
   params: TSchema;
   /** Texts and integers only, as a URL carries nothing else; a list is one text with commas. */
   query: TSchema;
-  /** Null takes no JSON. */
+  /** Null if it takes no JSON. */
   body: TSchema | null;
-  /** Null answers 204. A text is the media type of a file or a stream, which the handler sends itself. */
+  /**
+   * If it is null, the answer is 204. A string is the media type of a file or stream, which the handler sends itself.
+   */
   response: TSchema | null | string;
   bodyLimitBytes: number;
   /** The body is a file, of any media type, which the handler reads from the request as it comes. */
@@ -48,7 +50,7 @@ type Definition<
   isUpload?: boolean;
 };
 
-/** Fills in what an operation does not need to say, and keeps method and path as literal types for the client. */
+/** Fills in the defaults of an operation, and keeps method and path as literal types for the client. */
 export function operation<
   const Method extends DashboardOperation['method'],
   const Path extends `/${string}`,

@@ -23,8 +23,8 @@ import { stockOperations } from './stock/stock.ts';
 import { viewOperations } from './views.ts';
 
 /**
- * Everything that the dashboard can ask of the service, one file for each area. A new file is added here and, with its
- * handlers, in src/http/dashboard/handlers.ts; an operation without a handler is a type error there.
+ * All operations of the dashboard's API, one file for each area. A new file is added here and, with its handlers, in
+ * src/http/dashboard/handlers.ts; an operation without a handler is a type error there.
  */
 export const DASHBOARD_OPERATIONS = {
   ...sessionOperations,

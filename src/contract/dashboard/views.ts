@@ -29,7 +29,7 @@ const List = Type.Unsafe<ViewList>({
 const Name = Type.String({ minLength: 1, maxLength: VIEW_NAME_LENGTH_LIMIT });
 const Query = Type.String({
   maxLength: VIEW_QUERY_LENGTH_LIMIT,
-  // One line without controls: it becomes part of an address.
+  // One line without control characters, because it becomes part of a URL.
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
   [EXPECTED_ANNOTATION]: 'a text without control characters',
   description: 'The query of the list’s address: search, filters, order, layout and columns.',

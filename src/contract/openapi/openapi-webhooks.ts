@@ -21,7 +21,7 @@ export function webhookDescriptions(): Record<string, Json> {
           ]
             .filter((paragraph) => paragraph !== null)
             .join('\n\n'),
-          // Not by an API key: a receiver believes the signature in the header.
+          // A webhook carries no API key: the receiver verifies the signature in the header.
           security: [],
           parameters: headerParameters(type),
           requestBody: {

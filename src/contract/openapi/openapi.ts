@@ -19,14 +19,14 @@ type Json = Record<string, unknown>;
 const EXAMPLE_REQUEST_ID = 'req_0f8c1d5e2b7a4c3d9e6f1a2b3c4d5e6f';
 const EXAMPLE_ETAG = 'W/"0Zk3o5p2m1nq8r7s6t5u4v3w2x1"';
 
-/** The codes that always blame the same input. */
+/** The codes that are always about the same input. */
 const PARAMS: { [Code in ErrorCode]?: string } = {
   missing_idempotency_key: 'Idempotency-Key',
   invalid_cursor: 'after',
   duplicate_channel_order_id: 'channel_order_id',
 };
 
-/** The codes that say more than a message. */
+/** The codes that carry more than a message. */
 const FACTS: { [Code in ErrorCode]?: ErrorFacts } = {
   duplicate_channel_order_id: { existing_id: orderExample.id },
   not_available: { remaining_quantity: 0 },

@@ -8,7 +8,7 @@ export const Timestamp = Type.String({
   description: 'UTC with milliseconds.',
 });
 
-/** A timestamp that says what happened then. */
+/** A timestamp with a description of what happened then. */
 export function TimestampOf(description: string) {
   return Type.String({ format: 'date-time', description });
 }
@@ -108,7 +108,7 @@ export const DealerProfile = Type.Object(
   { $id: 'Dealer', description: 'The dealer who sells the item.' },
 );
 
-/** What the time of a change promises, wherever it stands. */
+/** The description of `updated_at`, which is the same in every resource. */
 export const UPDATED_AT =
   'When something of this was last changed. Every change has a later one than all that could be read before it, so `updated_after` misses none.';
 

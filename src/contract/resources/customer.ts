@@ -11,7 +11,7 @@ import { addressExample } from './listing.ts';
 export const optionalText = (description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength: STRING_LENGTH_LIMIT }), description));
 
-/** What an optional text says. */
+/** An empty text counts as null. */
 export function textOrNull<Text extends string | null | undefined>(text: Text): Text | null {
   return text === '' ? null : text;
 }
@@ -74,7 +74,7 @@ export const CustomerInput = Type.Object(
     $id: 'CustomerInput',
     description:
       'At least one of `external_id`, `email` and `phone` is needed. A field that is absent keeps its value; null or an empty text clears it.',
-    // All three absent, null or empty.
+    // Such a body is refused: all three are absent, null or empty.
     [NOT_ANNOTATION]: {
       properties: { external_id: { enum: [null, ''] }, email: { enum: [null, ''] }, phone: { enum: [null, ''] } },
     },

@@ -20,7 +20,7 @@ const anyFields = (description: string) => Type.Record(Type.String(), Type.Unkno
 
 const ENVELOPE = 'Something that happened on the dealer’s side; the same body that a webhook carries.';
 
-/** What all events have in common. */
+/** The fields that all events have. */
 export const EventEnvelope = Type.Object(
   {
     ...envelopeFields,
@@ -123,7 +123,7 @@ function eventOf(type: EventType) {
   );
 }
 
-/** An event of a type that is yet to come. A client that knows this schema is not broken by one. */
+/** The schema of event types that may be added later, so that a new type does not break a generated client. */
 export const OtherEvent = Type.Object(
   {
     ...envelopeFields,

@@ -1,9 +1,9 @@
 import { type OrderOperation, type OrderStatus, orderRefusal } from './order-states.ts';
 
-/** What has to be known of an order to say what may be done with it. */
+/** What `orderCan` must know about an order. */
 export type OrderFacts = { status: OrderStatus; lines: readonly { match: object | null }[] };
 
-/** Whether something may be done now. The reason is for people: on a disabled button, and in the refusal itself. */
+/** Whether an operation is allowed now. The reason is for people: on a disabled button, and in the refusal itself. */
 export type Permission =
   | { isAllowed: true; reason: null }
   | { isAllowed: false; reason: string; code: 'wrong_status' | 'nothing_matched' };

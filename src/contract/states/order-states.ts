@@ -22,7 +22,7 @@ export type OrderOperation =
 export type OrderTransition = {
   /** The client writes through the API. */
   by: 'client' | 'dealer';
-  /** What is done, for people. */
+  /** The operation, in words for people. */
   label: string;
   /** "An order that is … cannot be …" */
   participle: string;
@@ -32,7 +32,7 @@ export type OrderTransition = {
   to: OrderStatus | null;
   /** In the status that it leads to, repeating it changes nothing and is no error. */
   isRepeatable: boolean;
-  /** What else happens, for people. */
+  /** What else happens, in words for people. */
   effect: string;
   /** The event that the order's own client gets. Its own writes are not echoed to it. */
   event: EventType | null;

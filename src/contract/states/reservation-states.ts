@@ -10,14 +10,14 @@ export type ReservationOperation = 'create' | 'extend' | 'release' | 'dealer_rel
 
 export type ReservationTransition = {
   by: 'client' | 'dealer' | 'service';
-  /** What is done, for people. */
+  /** The operation, in words for people. */
   label: string;
   /** The statuses in which it can be done; empty for what makes the reservation. */
   from: readonly ReservationStatus[];
   to: ReservationStatus;
   /** The statuses in which it changes nothing and is no error. */
   unchangedIn: readonly ReservationStatus[];
-  /** What else happens, for people. */
+  /** What else happens, in words for people. */
   effect: string;
 };
 

@@ -58,7 +58,7 @@ async function withCustomers(tx: Transaction, organizationId: string, orders: Re
   const [first] = orders;
   if (first === undefined) return [];
   const scope = { organizationId, integrationId: first.integrationId, isTest: first.order.is_test };
-  // The phone stands in the order with its country.
+  // An order holds the phone with its country code.
   const drafted = orders.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
   const drafts = drafted.flatMap(({ draft }) => draft ?? []);
   const customers = await readCustomers(tx, scope, drafts);

@@ -19,7 +19,7 @@ export const DeliveryStatus = oneOf(Object.keys(DELIVERY_STATUS_LABELS) as Deliv
 export const UnsentReasonName = oneOf(Object.keys(UNSENT_REASON_LABELS) as UnsentReason[]);
 export const EventTypeName = oneOf(Object.keys(EVENT_TYPES), 'An event’s name.');
 
-/** What an event is about, as far as it is still there. */
+/** The object of an event, if it still exists. */
 export const EventObject = Type.Object(
   {
     id: Type.String(),
@@ -99,7 +99,7 @@ const filters = {
 };
 const match = { q: Type.Optional(Type.String({ maxLength: 200 })), ...filters };
 
-/** How many selected deliveries, or deliveries that match, are replayed at once. More of them are a job. */
+/** How many deliveries one request can replay. For more, it starts a job. */
 export const REPLAY_AT_ONCE_LIMIT = 1_000;
 
 export const deliveryOperations = {

@@ -1,6 +1,6 @@
 /**
- * Words and choices of the pages of deliveries and events. Apart from their schemas, so that pages which show a word do not
- * load the library of schemas.
+ * Labels and choices of the pages of deliveries and events. They are kept apart from the schemas, so that a page that
+ * shows a label does not load the schema library.
  */
 
 export const DELIVERY_STATUS_LABELS = {
@@ -12,7 +12,7 @@ export const DELIVERY_STATUS_LABELS = {
 } as const;
 export type DeliveryStatusName = keyof typeof DELIVERY_STATUS_LABELS;
 
-/** How the last attempt was answered. Codes are filtered by class, or one of them alone. */
+/** How the last attempt was answered. The list filters by a class of status codes, or by one code. */
 export const RESPONSE_LABELS = {
   none: 'No answer',
   '2xx': '2xx success',
@@ -21,7 +21,7 @@ export const RESPONSE_LABELS = {
   '5xx': '5xx failed',
 } as const;
 
-/** Codes that receivers answer often, to filter by one of them alone. */
+/** Status codes that receivers often answer with, for the filter by one code. */
 export const COMMON_RESPONSE_CODES = [
   400, 401, 403, 404, 405, 408, 410, 413, 415, 422, 429, 500, 502, 503, 504,
 ] as const;

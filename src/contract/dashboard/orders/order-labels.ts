@@ -1,6 +1,6 @@
 /**
- * Tabs, choices and words of the pages of orders and sales. Apart from their schemas, so that pages which show a word do not
- * load the library of schemas.
+ * Tabs, choices and labels of the pages of orders and sales. They are kept apart from the schemas, so that a page that
+ * shows a label does not load the schema library.
  */
 
 /** The tabs of the list, each with the statuses that it shows. */
@@ -13,7 +13,7 @@ export const ORDER_TABS = {
 } as const;
 export type OrderTab = keyof typeof ORDER_TABS;
 
-/** Whether a list shows what was made in test mode. Left out, it is as the person's account says. */
+/** Whether a list shows test data. Without it, the setting of the person's account applies. */
 export const TEST_DATA_LABELS = { hide: 'Live only', show: 'Live and test', only: 'Test only' } as const;
 export type TestData = keyof typeof TEST_DATA_LABELS;
 
@@ -44,7 +44,7 @@ export type UnmatchedReason = keyof typeof UNMATCHED_REASON_LABELS;
 export const SUGGESTION_REASONS = ['id', 'stock_number', 'reference', 'price'] as const;
 export type SuggestionReason = (typeof SUGGESTION_REASONS)[number];
 
-/** Where a sale is made that no integration reported. */
+/** The channel of a sale that no integration reported. */
 export const COUNTER = 'counter';
 
 export const SALE_TABS = { completed: ['completed'], voided: ['voided'], all: ['completed', 'voided'] } as const;

@@ -27,7 +27,7 @@ const TABS = Object.keys(ORDER_TABS) as OrderTab[];
 
 export const TestData = oneOf(Object.keys(TEST_DATA_LABELS) as TestDataChoice[]);
 
-/** Which part of time a list shows: a period that ends now, or two ends. */
+/** The time range of a list: a period that ends now, or two ends. */
 export const timeFilters = {
   period: Type.Optional(oneOf(Object.keys(PERIODS) as Period[])),
   from: Type.Optional(Time),

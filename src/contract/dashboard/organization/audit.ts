@@ -17,12 +17,12 @@ const ActorKind = Type.Unsafe<AuditActorKind>({ type: 'string', enum: Object.key
 const Timestamp = Type.String({ format: 'date-time' });
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 
-/** The audit row of a change, with which it can be undone; null if nothing changed. */
+/** The audit row of a change, by which the change can be undone; null if nothing changed. */
 export const AuditId = Type.Union([Type.String(), Type.Null()], {
   description: 'The audit row, with which the change can be undone. Null if nothing changed.',
 });
 
-/** One field, as it was and as it is. What is absent in the log is null. */
+/** The old and the new value of one field. A value that is absent in the log is null. */
 const FieldChange = Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() });
 const Changes = Type.Array(FieldChange, { description: 'Without values that the reader may not see.' });
 
@@ -58,7 +58,7 @@ export const AuditEntry = Type.Object(
   { $id: 'AuditEntry' },
 );
 
-/** What narrows the log; the export takes the same. */
+/** The filters of the log; its export takes the same. */
 const auditFilters = {
   actor: Type.Optional(Type.String({ maxLength: 50, description: 'A user’s id, or `command_line`, or `job`.' })),
   action: Type.Optional(Action),

@@ -8,7 +8,7 @@ export const Role = Type.Union([Type.Literal('owner'), Type.Literal('staff')]);
 
 const Name = Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT });
 const Email = Type.String({ minLength: 3, maxLength: EMAIL_LENGTH_LIMIT });
-/** Of any length, so that a wrong one is answered as wrong and not as malformed. */
+/** A password of any length is accepted here, so that a wrong one is answered as wrong and not as malformed. */
 const GivenPassword = Type.String({ maxLength: 1_000 });
 const NewPassword = Type.String({ minLength: PASSWORD_MIN_LENGTH, maxLength: PASSWORD_MAX_LENGTH });
 const Token = Type.String({ minLength: 1, maxLength: 200 });

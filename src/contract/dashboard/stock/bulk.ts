@@ -6,12 +6,12 @@ import { operation } from '../operation.ts';
 import { StartedJob } from '../schema-parts.ts';
 import { stockFilters } from './stock.ts';
 
-/** Rows that were picked one by one; more than these are chosen by a filter. */
+/** How many items a request can name one by one. For more, it names a filter. */
 const BULK_IDS_LIMIT = 1_000;
-/** A price changes at most tenfold at once: beyond it, somebody mistyped. */
+/** A price can rise at most tenfold at once. A larger change is probably a typo. */
 export const PERCENT_MAX = 900;
 
-/** What can be done with many items at once, as the verb on its button. */
+/** The bulk actions, with the text of the button. */
 export const BULK_ACTIONS = {
   publish: 'Publish',
   unpublish: 'Take off',

@@ -47,7 +47,7 @@ const privateItemFields = {
   private_notes: Type.String({ maxLength: DESCRIPTION_LENGTH_LIMIT }),
 };
 
-/** How a price comes about. Each step is rounded to be read; the last one is what the client reads. */
+/** The steps by which a price is computed. Each step is rounded for display; the last one is what the client reads. */
 const PriceSteps = Type.Object(
   {
     from: Type.Object({ amount: Type.Integer(), currency: Type.String() }),

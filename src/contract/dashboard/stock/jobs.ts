@@ -3,7 +3,7 @@ import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { StartedJob } from '../schema-parts.ts';
 
-/** The kinds of long work on stock, in the words in which people read them. */
+/** The kinds of jobs on stock, with their labels. */
 export const STOCK_JOB_KINDS = {
   import_check: 'Check of a file',
   import: 'Import',
@@ -22,7 +22,7 @@ export const STOCK_JOB_STATUSES = {
 } as const;
 export type StockJobStatus = keyof typeof STOCK_JOB_STATUSES;
 
-/** What a job's result counts, in the order in which it is shown. */
+/** The counts in a job's result, in the order in which they are shown. */
 export const STOCK_JOB_COUNTS = {
   created: 'created',
   changed: 'changed',

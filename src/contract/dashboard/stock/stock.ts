@@ -69,7 +69,7 @@ export const StockItem = Type.Object(
 const YesNo = Type.Unsafe<'yes' | 'no'>({ type: 'string', enum: ['yes', 'no'] });
 const Amount = Type.Integer({ minimum: 0, maximum: 1_000_000_000_000 });
 
-/** What narrows a list of stock; bulk actions take the same, for "all that match". */
+/** The filters of the list of stock; bulk actions take the same for "all that match". */
 export const stockFilters = {
   kind: Kind,
   status: Type.Optional(StockStatus),
