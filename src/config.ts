@@ -13,7 +13,7 @@ import { proxyProblem } from './http/connection/client-address.ts';
  * All settings, read from the environment once and checked together. Only this file reads process.env; everything else
  * gets the values it needs as arguments.
  */
-export const ROLES = ['api', 'dashboard', 'worker'] as const;
+const ROLES = ['api', 'dashboard', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

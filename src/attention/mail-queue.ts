@@ -19,7 +19,7 @@ export type ClaimedMail = {
 export type MailResult = { isSent: true } | { isSent: false; isFinal: boolean; error: string };
 
 /** Longer than an attempt may take. A worker that dies leaves its mail to another one after this time. */
-export const LEASE_SECONDS = 120;
+const LEASE_SECONDS = 120;
 const LEASE_TOKEN_MAX = 2 ** 47;
 const ERROR_LENGTH_LIMIT = 500;
 const KEPT_DAYS = 7;

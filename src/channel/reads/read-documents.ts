@@ -221,7 +221,7 @@ function assertPriced(row: PageRow): void {
 }
 
 /** When the first live reservation of an item ends by itself, as SQL; null if none holds units. */
-export function reservedUntil(itemId: Sql): Sql {
+function reservedUntil(itemId: Sql): Sql {
   return sql`(
     select min(r.expires_at) from reservations r
     where r.item_id = ${itemId} and r.status = 'active' and not r.is_test)`;

@@ -3,7 +3,7 @@ import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { publicError } from './domain-errors.ts';
 
 /** Runs one step of an operation; a fault in it that is not the client's becomes that step's own 500. */
-export async function failingAs<Result>(code: ErrorCode, step: () => Promise<Result>): Promise<Result> {
+async function failingAs<Result>(code: ErrorCode, step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();
   } catch (error) {

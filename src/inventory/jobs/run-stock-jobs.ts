@@ -20,7 +20,7 @@ import type {
  * A worker renews it while it works on a batch, as on photos that are downloaded. When a worker dies, its job rests for so
  * long. A worker that stood still for longer loses the job, and the fence keeps its batch from being committed.
  */
-export const LEASE_SECONDS = 20;
+const LEASE_SECONDS = 20;
 const RENEW_EVERY_MS = 5_000;
 /** Between batches, so that a long job takes a share of the database and not all of it. */
 const PAUSE_MS = 5;

@@ -6,7 +6,6 @@ export type OrderPage = Output<'GET /orders/{order_id}'>;
 export type Order = OrderPage['order'];
 export type OrderLine = Order['lines'][number];
 export type PageLine = OrderPage['lines'][number];
-export type ItemGlance = NonNullable<PageLine['item']>;
 export type Suggestion = Output<'GET /orders/{order_id}/suggestions'>['lines'][number]['suggestions'][number];
 export type TimelineEntry = Output<'GET /orders/{order_id}/timeline'>['entries'][number];
 

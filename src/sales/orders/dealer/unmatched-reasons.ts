@@ -75,7 +75,7 @@ function reasonOf(
 }
 
 /** The item that a line names, if it is one of the dealer's and of the kind that the line says. */
-export function namedItem(line: Line, items: Map<string, ItemSummary>): ItemSummary | null {
+function namedItem(line: Line, items: Map<string, ItemSummary>): ItemSummary | null {
   const item = items.get(line.listing_id ?? line.part_id ?? '');
   const kind = line.listing_id === null ? 'part' : 'listing';
   return item?.kind === kind ? item : null;
