@@ -14,14 +14,19 @@ const NO_FILES = ['sdk/', 'examples/shop/', 'NNNN_name.sql', 'crownwheel/'];
 describe('paths in the documentation', () => {
   for (const document of ['ARCHITECTURE.md', 'README.md', 'dashboard/README.md']) {
     it(`exist if ${document} names them`, async () => {
-      const existing = await paths();
-      const text = await readFile(join(ROOT, document), 'utf8');
-      const named = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code ?? '').filter((code) => PATH.test(code));
+      const { named, missing } = await pathsIn(document, await paths());
       assert.ok(named.length > 0);
-      const missing = named.filter((path) => !NO_FILES.includes(path) && !existing.some(isNamedBy(path, document)));
       assert.deepEqual(missing, [], `correct the paths in ${document}`);
     });
   }
+
+  it('exist if a decision names them', async () => {
+    const existing = await paths();
+    const decisions = existing.filter((path) => path.startsWith('decisions/') && path.endsWith('.md'));
+    const all = await Promise.all(decisions.map((document) => pathsIn(document, existing)));
+    const missing = all.flatMap((found, index) => found.missing.map((path) => `${decisions[index]} names ${path}`));
+    assert.deepEqual(missing, []);
+  });
 
   it('exist if a comment names them', async () => {
     const existing = await paths();
@@ -34,6 +39,14 @@ describe('paths in the documentation', () => {
     assert.deepEqual(missing, []);
   });
 });
+
+/** The paths in backticks that a document names, and those of them that do not exist. */
+async function pathsIn(document: string, existing: string[]): Promise<{ named: string[]; missing: string[] }> {
+  const text = await readFile(join(ROOT, document), 'utf8');
+  const named = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code ?? '').filter((code) => PATH.test(code));
+  const missing = named.filter((path) => !NO_FILES.includes(path) && !existing.some(isNamedBy(path, document)));
+  return { named, missing };
+}
 
 const COMMENT = /^\s*(?:\/?\*+|\/\/) .*$/gm;
 /** A name such as `claim.ts`, with its folders or without. What has a placeholder before it is a pattern. */

@@ -1,4 +1,4 @@
-/** When a failed delivery is tried again: the wait before each attempt, counted from the end of the one before. */
+/** The backoff of a failed delivery: the wait before each attempt, counted from the end of the one before. */
 export const ATTEMPT_WAITS_MS: readonly number[] = [
   0,
   5_000,
@@ -11,7 +11,7 @@ export const ATTEMPT_WAITS_MS: readonly number[] = [
 ];
 
 export const ATTEMPT_LIMIT = ATTEMPT_WAITS_MS.length;
-/** For connecting, the headers and the body together. */
+/** How long an attempt may take: connecting, the headers and the body together. */
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /** The wait after `failedAttempts` attempts have failed, or null when there is no further one. */
