@@ -7,6 +7,7 @@ import { createLog } from '../http/logging/log.ts';
 import { type Connection, connect } from './connect.ts';
 import { type OpenChannel, openChannel, prepareData } from './open-channel.ts';
 import { listen, openPages, openServer } from './open-server.ts';
+import type { FromProcess } from './processes/process-messages.ts';
 import { runProcess } from './processes/run-process.ts';
 import { startProcesses } from './processes/supervisor.ts';
 import { type RunningService, STOPPING, stopGracefully, WORKERS_LIMIT_MS } from './shutdown/graceful-shutdown.ts';
@@ -26,7 +27,8 @@ export async function runService(): Promise<void> {
   } catch (error) {
     // A step that the stop cut short has nothing to say.
     if (!signals.stop.aborted) {
-      report(error);
+      if (cluster.isWorker && error instanceof StartError) await reportToSupervisor(error);
+      else report(error);
       process.exitCode = 1;
     }
   }
@@ -129,6 +131,14 @@ function startOwnWorkers(
     stopping ??= workers.stop();
     await stopping;
   };
+}
+
+/** The supervisor says it once for all of them. */
+async function reportToSupervisor({ message }: StartError): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (process.send === undefined) resolve();
+    else process.send({ kind: 'failed', reason: message } satisfies FromProcess, undefined, undefined, () => resolve());
+  });
 }
 
 /** A problem that the operator has to fix is one clear line. A bug prints its stack. */

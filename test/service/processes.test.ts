@@ -15,6 +15,8 @@ import { holdLock } from '../harness/database/locks.ts';
 import { apiClient } from '../harness/http/api-client.ts';
 import { startReceiver } from '../harness/servers/receiver.ts';
 import {
+  childrenOf,
+  commandOf,
   DEMO_KEY,
   databaseIn,
   type Service,
@@ -177,15 +179,3 @@ describe('several processes of one service on one port and one embedded database
     assert.match(nonsense.err(), /^crownwheel: PROCESSES must be a whole number from 1 to 64; it is "many"\n$/);
   });
 });
-
-/** The processes that answer requests; the database server is a child, too. */
-async function childrenOf({ pid }: Service): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  const pids = text.split(' ').filter(Boolean).map(Number);
-  const commands = await Promise.all(pids.map(commandOf));
-  return pids.filter((_, index) => commands[index]?.includes('main.ts'));
-}
-
-async function commandOf(pid: number): Promise<string> {
-  return await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-}

@@ -214,6 +214,19 @@ export async function postmasterOf(dataDir: string): Promise<number | null> {
   return workingDir === (await realpath(clusterDir)) ? pid : null;
 }
 
+/** The processes that answer requests; the database server is a child, too. */
+export async function childrenOf({ pid }: Pick<Service, 'pid'>): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const pids = text.split(' ').filter(Boolean).map(Number);
+  const commands = await Promise.all(pids.map(commandOf));
+  return pids.filter((_, index) => commands[index]?.includes('main.ts'));
+}
+
+/** The command line of a process; empty if it is gone. */
+export async function commandOf(pid: number): Promise<string> {
+  return await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+}
+
 export async function serverLog(dataDir: string): Promise<string> {
   return await readFile(join(dataDir, 'postgres.log'), 'utf8');
 }

@@ -8,6 +8,7 @@ import type { DatabaseAddress } from '../../db/connection-settings.ts';
  * | `hello` | process | It has loaded its program and listens to messages. |
  * | `start` | supervisor | The database answers at this address, and its tables are there. |
  * | `prepared` | process | Everything is ready but the port. |
+ * | `failed` | process | It can't start, for a reason that the operator has to fix. It ends. |
  * | `listen` | supervisor | The port is free: listen. |
  * | `stop` | supervisor | Drain, finish the requests and end. |
  * | `hurry` | supervisor | Do not wait for requests any longer. |
@@ -17,4 +18,4 @@ export type ToProcess =
   | { kind: 'listen' }
   | { kind: 'stop' }
   | { kind: 'hurry' };
-export type FromProcess = { kind: 'hello' } | { kind: 'prepared' };
+export type FromProcess = { kind: 'hello' } | { kind: 'prepared' } | { kind: 'failed'; reason: string };

@@ -49,8 +49,13 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
   function start(number: number, failures: number): Promise<void> {
     const child = cluster.fork();
     const startedAt = Date.now();
+    let reason: string | null = null;
     running.set(number, child);
     child.on('message', (message: FromProcess) => {
+      if (message.kind === 'failed') {
+        reason = message.reason;
+        return;
+      }
       if (stopping.signal.aborted) return tell(child, { kind: 'stop' });
       if (message.kind === 'hello') return tell(child, { kind: 'start', number, address: options.address });
       options.freePort();
@@ -60,10 +65,10 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
     child.once('exit', (code, signal) => {
       running.delete(number);
       if (stopping.signal.aborted) return;
-      if (!hasStarted) return onFailure(new StartError(`process ${number} of ${options.count} could not start`));
+      if (!hasStarted) return onFailure(startError(number, options.count, reason ?? endOf(code, signal)));
       const next = Date.now() - startedAt >= STABLE_MS ? 0 : failures + 1;
       const inMs = Math.min(BACKOFF_LIMIT_MS, BACKOFF_MIN_MS * 2 ** Math.max(0, next - 1));
-      log.warn({ process: number, code, signal, inMs }, 'a process ended; it is started again');
+      log.warn({ process: number, code, signal, reason, inMs }, 'a process ended; it is started again');
       void restart(number, next, inMs);
     });
     return new Promise((resolve) => child.once('listening', () => resolve()));
@@ -101,6 +106,15 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
     await stop(AbortSignal.abort());
     throw error;
   }
+}
+
+/** What is wrong is usually wrong for all of them; the first to say so speaks for all. */
+function startError(number: number, count: number, reason: string): StartError {
+  return new StartError(`process ${number} of ${count} could not start: ${reason.replaceAll('\n', '; ')}`);
+}
+
+function endOf(code: number | null, signal: string | null): string {
+  return signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
 }
 
 /** One that has just died gets no message; its exit is noticed by itself. */
