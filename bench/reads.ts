@@ -160,7 +160,7 @@ async function compareWithBare(
       name: `${name}, warm`,
       unit: '/s',
       ours: median(ours),
-      bare: { name: 'bare node:http, the same bytes', value: median(bare) },
+      bare: { name: 'node:http, the same bytes', value: median(bare) },
       wanted: ratioAtLeast(target),
       latency,
       cpuMicroseconds: { service: cpuMicroseconds },

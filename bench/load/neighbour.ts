@@ -37,7 +37,7 @@ async function runNeighbour({ port, perSecond, seconds, shops }: NeighbourJob): 
   const calls = Array.from({ length: count }, async (_, index): Promise<NeighbourCall> => {
     const kind = NEIGHBOUR_KINDS[index % NEIGHBOUR_KINDS.length] as NeighbourKind;
     const dueMs = beganMs + (index * 1000) / (perSecond * NEIGHBOUR_KINDS.length);
-    await new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
     return await call(agent, port, kind, shops[kind], index);
   });
   const all = await Promise.all(calls);

@@ -21,6 +21,7 @@ const STYLE_FILES = [
   'style/code.css',
   'style/tables.css',
   'style/reference.css',
+  'style/benchmarks.css',
   'style/media.css',
 ];
 

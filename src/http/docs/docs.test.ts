@@ -10,7 +10,7 @@ import { EVENT_LOG_DAYS } from '../../contract/limits.ts';
 import { ADMISSION_ERRORS, errorsOf, OPERATIONS, type Operation, WRITE_ERRORS } from '../../contract/operations.ts';
 import { CHECKS } from './pages/order-of-checks.ts';
 
-const PAGES = ['/docs/api', '/docs/api/webhooks', '/docs/api/errors'];
+const PAGES = ['/docs/api', '/docs/api/webhooks', '/docs/api/errors', '/docs/api/benchmarks'];
 const DESKTOP = { width: 1440, height: 900 };
 /** The narrowest screen that WCAG asks pages to fit. */
 const PHONE = { width: 320, height: 640 };

@@ -46,7 +46,7 @@ ${page.body}
 </main>
 </div>
 <footer class="colophon">
-<p>Crownwheel API, version ${CURRENT_VERSION}. This page is made from the same declarations that answer requests.</p>
+<p>Crownwheel API, version ${CURRENT_VERSION}. ${page.colophon ?? 'This page is made from the same declarations that answer requests.'}</p>
 </footer>
 </body>
 </html>

@@ -15,6 +15,8 @@ export type DocsPage = {
   hero: Html;
   contents: readonly ContentsGroup[];
   body: Html;
+  /** The last line, where the page is not made from the contract. */
+  colophon?: string;
 };
 
 /** A part of the menu of the page, under its own title. */

@@ -1,5 +1,7 @@
+import { readFigures } from './benchmarks/figures-file.ts';
 import { openapiView } from './openapi-view.ts';
 import type { DocsPage, Site } from './page.ts';
+import { benchmarksPage } from './pages/benchmarks-page.ts';
 import { errorCataloguePage } from './pages/error-catalogue.ts';
 import { overviewPage } from './pages/overview.ts';
 import { webhooksPage } from './pages/webhooks-page.ts';
@@ -7,5 +9,10 @@ import { webhooksPage } from './pages/webhooks-page.ts';
 /** Every page, in the order of the menus. A new page is written in a file of its own and named here. */
 export function docsPages(site: Site): readonly DocsPage[] {
   const openapi = openapiView(site.publicUrl);
-  return [overviewPage(openapi, site), webhooksPage(openapi, site), errorCataloguePage(openapi, site)];
+  return [
+    overviewPage(openapi, site),
+    webhooksPage(openapi, site),
+    errorCataloguePage(openapi, site),
+    benchmarksPage(readFigures()),
+  ];
 }
