@@ -7,7 +7,6 @@ import {
   type CustomerRecord,
   type CustomerScope,
   readCustomers,
-  readLinks,
   type StoredCustomer,
   writeCustomers,
 } from './customer-rows.ts';
@@ -44,8 +43,7 @@ export async function openCustomerUpserts(
   drafts: CustomerDraft[],
   now: Date,
 ): Promise<CustomerUpserts> {
-  const stored = await readCustomers(tx, scope, drafts);
-  const storedLinks = await readLinks(tx, scope, stored, drafts);
+  const { customers: stored, links: storedLinks } = await readCustomers(tx, scope, drafts);
   const entries: Entry[] = stored.map((customer) => ({ ...customer, stored: customer }));
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const byEmail = index(entries, emailKeyOf);

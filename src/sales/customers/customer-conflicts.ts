@@ -1,6 +1,6 @@
 import type { Order } from '../../contract/resources/order.ts';
 import { type CustomerDraft, emailKey } from '../../customers/customer-draft.ts';
-import { readCustomers, readLinks, type StoredCustomer } from '../../customers/customer-rows.ts';
+import { readCustomers, type StoredCustomer } from '../../customers/customer-rows.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { draftBuyer } from '../orders/order-draft.ts';
@@ -61,8 +61,7 @@ async function withCustomers(tx: Transaction, organizationId: string, orders: Re
   // An order holds the phone with its country code.
   const drafted = orders.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
   const drafts = drafted.flatMap(({ draft }) => draft ?? []);
-  const customers = await readCustomers(tx, scope, drafts);
-  const links = await readLinks(tx, scope, customers, drafts);
+  const { customers, links } = await readCustomers(tx, scope, drafts);
   const linkedIds = new Set(links.values());
   return drafted.map(({ order, integrationId, draft }) => {
     const meant = draft === null ? [] : customers.filter((customer) => mayMean(draft, customer, links));

@@ -207,7 +207,8 @@ async function candidatesOf(
   const draft = draftBuyer(order.customer, null);
   if (draft === null) return [];
   const scope = { organizationId, integrationId, isTest: order.is_test };
-  return await db.transaction(async (tx) => await readCustomers(tx, scope, [draft]));
+  const { customers } = await db.transaction(async (tx) => await readCustomers(tx, scope, [draft]));
+  return customers;
 }
 
 function announce({ dashboard }: DashboardContext, { organizationId }: SignedIn, orderId: string): void {
