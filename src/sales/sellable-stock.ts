@@ -17,6 +17,8 @@ export type SellableStock = {
   items: Map<string, StockRow>;
   /** The integrations that show any of the items, or did: what is held changes what their clients read. */
   channels: string[];
+  /** Items whose units may change. */
+  movable: string[];
   /** Goes on under the locks of the clocks: reads the reservations that lines name. */
   open(): Promise<void>;
   /** What is done in test mode reads as if it were live and holds nothing, so the next one finds the stock as this one did. */
@@ -26,6 +28,8 @@ export type SellableStock = {
   /** Holds units of an item; null if it is unknown, sold, or too few are left. */
   hold(wish: Wish): { remaining: number } | null;
   touched(): string[];
+  /** The units of all items, with what is held now. */
+  unitsAfter(): Map<string, Pick<StockRow, 'units' | 'reservedUnits'>>;
   /** Writes what is held, and ends the reservations whose time is over. */
   write(clocks: Map<string, Date>): Promise<void>;
   /** Writes what became of the reservations that lines named. */
@@ -87,6 +91,7 @@ export async function lockSellableStock(
   return {
     items,
     channels: scope.isTest ? [] : [...new Set(channels)],
+    movable: scope.isTest ? [] : [...concerned],
     async open() {
       named = await readNamedReservations(tx, context, scope, reservationIds, overdue);
     },
@@ -119,6 +124,13 @@ export async function lockSellableStock(
       return { remaining: Math.max(0, available - units) };
     },
     touched: () => (scope.isTest ? [] : [...new Set([...moved().map(([id]) => id), ...freed.keys()])].sort()),
+    unitsAfter: () =>
+      new Map(
+        found.map(({ id, units, reservedUnits }) => [
+          id,
+          { units, reservedUnits: reservedUnits + (held.get(id) ?? 0) },
+        ]),
+      ),
     async write(clocks) {
       if (scope.isTest) return;
       await endReservations(tx, context, 'expired', overdue, clocks);

@@ -42,6 +42,8 @@ export type ProjectedChange = {
    * mass change has not come to, is nobody's echo and is announced.
    */
   unitsBefore?: Map<string, Units>;
+  /** The units of items as the caller leaves them, if it has read the sources before it changed them. */
+  unitsAfter?: Map<string, Units>;
   /** Integrations to stamp in any case: something else of theirs changes in this transaction. */
   stampAlso?: string[];
 };
@@ -151,11 +153,11 @@ function eventsOf(projection: Projection, before: Projected | null, after: Rende
 }
 
 function renderIn(projection: Projection, version: string, stock?: Units): Rendering | null {
-  const { sources, channel, itemId } = projection;
+  const { sources, change, channel, itemId } = projection;
   const item = sources.items.get(pairKey(channel.organizationId, itemId));
   const publication = sources.publications.get(pairKey(channel.integrationId, itemId)) ?? null;
   if (item === undefined) return null;
-  const { units, reservedUnits } = stock ?? item;
+  const { units, reservedUnits } = stock ?? change.unitsAfter?.get(itemId) ?? item;
   const present = presenter(sources.versions, version);
   return render({ ...item, units, reservedUnits }, channel, publication, present, sources.now.getTime());
 }

@@ -26,6 +26,8 @@ export type ProjectionRequest = ProjectedChange & {
   integrationIds: string[] | null;
   /** Clocks that the caller has locked already; these are then all the integrations that are projected onto. */
   clocks?: Map<string, Date>;
+  /** What the caller has read already by `readSources`, behind the lock of these clocks. */
+  sources?: SourceRows;
 };
 
 export type ProjectionResult = {
@@ -51,7 +53,7 @@ export async function projectItems(
   // What is read stands in statements of its own behind the lock, in the same round trip.
   const [clocks, rows] = await Promise.all([
     request.clocks ?? lockClocks(tx, integrationIds),
-    readRows(tx, context, integrationIds, itemIds),
+    request.sources ?? readSources(tx, context, integrationIds, itemIds),
   ]);
   if (clocks.size === 0) return nothingProjected();
 
@@ -97,9 +99,13 @@ function applyPlan(tx: Transaction, plan: ProjectionPlan, renderer: string): voi
   outbox.write(tx);
 }
 
-type SourceRows = Pick<ProjectionSources, 'settings' | 'items' | 'publications' | 'stored' | 'now'>;
+export type SourceRows = Pick<ProjectionSources, 'settings' | 'items' | 'publications' | 'stored' | 'now'>;
 
-async function readRows(
+/**
+ * Reads what a projection is made of. If it is called right after `lockClocks`, both go in one round trip, and it reads what
+ * was committed before the locks were free. A caller that changes units afterwards says so by `unitsAfter`.
+ */
+export async function readSources(
   tx: Transaction,
   context: ChannelContext,
   integrationIds: string[],

@@ -2,7 +2,13 @@ import { lockClocks, stampOf } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
 import { presenter } from '../../channel/projection/plan-projection.ts';
-import { channelsOf, type ProjectionResult, projectItems } from '../../channel/projection/project-items.ts';
+import {
+  channelsOf,
+  type ProjectionResult,
+  projectItems,
+  readSources,
+  type SourceRows,
+} from '../../channel/projection/project-items.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { EventType } from '../../contract/event-types.ts';
 import type { Order } from '../../contract/resources/order.ts';
@@ -137,6 +143,8 @@ type OrderScene = {
   /** Reservations of the items whose time is over: they count as ended, and are when the change is written. */
   overdue: HoldingReservation[];
   clocks: Map<string, Date>;
+  /** What the projection is made of, read under the clocks and before the units change. */
+  sources: SourceRows;
 };
 
 async function openOrders(
@@ -166,12 +174,16 @@ async function openOrders(
   const channels = allChannels.flatMap(({ itemId, integrationId }) =>
     movedIds.includes(itemId) ? [integrationId] : [],
   );
-  const clocks = await lockClocks(tx, [...new Set([integrationId, ...channels])].sort());
+  const concerned = [...new Set([integrationId, ...channels])].sort();
+  const [clocks, sources] = await Promise.all([
+    lockClocks(tx, concerned),
+    readSources(tx, context, concerned, [...new Set(movedIds)].sort()),
+  ]);
   const works = rows.map((row) => {
     const own = row.isTest ? copyOf(items) : items;
     return [row.id, openOrder(context, organizationId, row, linesOf.get(row.id) ?? [], own)] as const;
   });
-  return { works: new Map(works), items, itemsBefore: copyOf(items), overdue, clocks };
+  return { works: new Map(works), items, itemsBefore: copyOf(items), overdue, clocks, sources };
 }
 
 function openOrder(
@@ -210,7 +222,7 @@ function openOrder(
 async function writeStock(
   tx: Transaction,
   context: ChannelContext,
-  { items, itemsBefore, overdue, clocks }: OrderScene,
+  { items, itemsBefore, overdue, clocks, sources }: OrderScene,
   integrationId: string,
   options: OrderChangeOptions,
 ): Promise<ProjectionResult> {
@@ -221,8 +233,10 @@ async function writeStock(
     itemIds: [...new Set([...moved.map((item) => item.id), ...overdue.map(({ itemId }) => itemId)])].sort(),
     integrationIds: null,
     clocks,
+    sources,
     stampAlso: [integrationId],
     unitsBefore: itemsBefore,
+    unitsAfter: items,
     isSuppressed: (id, type) => options.isSuppressed?.(id, type, integrationId) ?? false,
   });
 }

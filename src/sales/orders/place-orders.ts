@@ -2,7 +2,7 @@ import { addActivity } from '../../activity/activity-counts.ts';
 import { lockClocks, stampOf } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
-import { projectItems } from '../../channel/projection/project-items.ts';
+import { projectItems, readSources } from '../../channel/projection/project-items.ts';
 import type { Order } from '../../contract/resources/order.ts';
 import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -36,9 +36,11 @@ export async function placeOrders(
   // All locks first, in the one order that holds everywhere: customers, stock, clocks.
   if (drafts.some((draft) => draft.customer !== null)) lockCustomers(tx, scope.organizationId);
   const stock = await lockSellableStock(tx, context, scope, wantedBy(drafts));
-  const [clocks, taken] = await Promise.all([
-    lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort()),
+  const channels = [...new Set([scope.integrationId, ...stock.channels])].sort();
+  const [clocks, taken, sources] = await Promise.all([
+    lockClocks(tx, channels),
     takenOrderIds(tx, scope, drafts),
+    readSources(tx, context, channels, stock.movable),
     stock.open(),
   ]);
   const fresh = drafts.filter((draft) => {
@@ -57,8 +59,10 @@ export async function placeOrders(
     itemIds: stock.touched(),
     integrationIds: null,
     clocks,
+    sources,
     stampAlso: [scope.integrationId],
     unitsBefore: stock.items,
+    unitsAfter: stock.unitsAfter(),
     // The client's own writes are not echoed to it.
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });

@@ -1,6 +1,6 @@
 import { lockClocks, stampOf } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
-import { projectItems } from '../../channel/projection/project-items.ts';
+import { projectItems, readSources } from '../../channel/projection/project-items.ts';
 import { ACTIVE_RESERVATIONS_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -36,9 +36,11 @@ export async function makeReservations(
 ): Promise<Reserved> {
   const itemIds = drafts.map((draft) => draft.itemId);
   const stock = await lockSellableStock(tx, context, scope, { itemIds, reservationIds: [] });
-  const [clocks, { now, count }] = await Promise.all([
-    lockClocks(tx, [...new Set([scope.integrationId, ...stock.channels])].sort()),
+  const channels = [...new Set([scope.integrationId, ...stock.channels])].sort();
+  const [clocks, { now, count }, sources] = await Promise.all([
+    lockClocks(tx, channels),
     countActive(tx, context, scope.integrationId),
+    readSources(tx, context, channels, stock.movable),
     stock.open(),
   ]);
   let active = count;
@@ -55,8 +57,10 @@ export async function makeReservations(
     itemIds: stock.touched(),
     integrationIds: null,
     clocks,
+    sources,
     stampAlso: [scope.integrationId],
     unitsBefore: stock.items,
+    unitsAfter: stock.unitsAfter(),
     // The client's own writes are not echoed to it.
     isSuppressed: (integrationId) => integrationId === scope.integrationId,
   });
