@@ -1,10 +1,14 @@
 import { type Sql, sql } from './sql.ts';
 
+/** A page of up to so many bytes is read by one statement and held as a whole. A larger one is read and sent in pieces. */
+export const WHOLE_PAGE_BYTES = 2_097_152;
 /**
- * How many bytes of documents one statement of a list brings into memory, besides the document that passes the limit. A
- * page that is larger is read in pieces of this size.
+ * The bytes of such a piece, besides the document that passes them. The event loop does nothing else while the driver reads a
+ * piece and while it is written: with pieces of 2 MiB the p50 of another client went from 1.3 to 25 ms.
  */
-export const PIECE_BYTES = 2_097_152;
+export const PIECE_BYTES = 262_144;
+/** Of so many documents a piece is made, so that its statement does not look up the whole rest of the page. */
+export const PIECE_DOCUMENTS = 32;
 
 /** A page of more bytes than are kept in memory at once. */
 export type PageRest = {
@@ -24,8 +28,21 @@ export function documentsWithin(bytes: number, column: Sql, order: Sql): Sql {
     - octet_length(${column}) < ${bytes} then ${column} end`;
 }
 
-/** The documents up to the first that was cut off, or to the one with which they pass the bytes of a piece. */
+/** The same for a page: all its documents if they may be held as a whole, else those of its first piece. */
+export function pageDocuments(column: Sql, order: Sql): Sql {
+  return sql`case when sum(octet_length(${column})) over () <= ${WHOLE_PAGE_BYTES} then ${column}
+    else ${documentsWithin(PIECE_BYTES, column, order)} end`;
+}
+
+/** All documents of a page, or, if it is too large to be held as a whole, those of its first piece. */
 export function firstPiece(documents: (Buffer | null)[]): Buffer[] {
+  let bytes = 0;
+  for (const document of documents) bytes += document === null ? WHOLE_PAGE_BYTES + 1 : document.length;
+  return bytes <= WHOLE_PAGE_BYTES ? (documents as Buffer[]) : pieceOf(documents);
+}
+
+/** The documents up to the first that was cut off, or to the one with which they pass the bytes of a piece. */
+function pieceOf(documents: (Buffer | null)[]): Buffer[] {
   const piece: Buffer[] = [];
   let bytes = 0;
   for (const document of documents) {
@@ -38,7 +55,7 @@ export function firstPiece(documents: (Buffer | null)[]): Buffer[] {
 
 /** The next piece of a page; throws if its first document is not there any more as the page began with it. */
 export function assertPiece(documents: (Buffer | null)[]): Buffer[] {
-  const piece = firstPiece(documents);
+  const piece = pieceOf(documents);
   if (piece.length === 0) throw new Error('a document of the page changed or went while the page was sent');
   return piece;
 }

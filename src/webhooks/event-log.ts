@@ -2,7 +2,7 @@ import { isId } from '../contract/ids.ts';
 import { EVENT_LOG_DAYS } from '../contract/limits.ts';
 import { DAY_MS } from '../contract/timestamps.ts';
 import type { Queryable } from '../db/database.ts';
-import { documentsWithin, PIECE_BYTES } from '../db/page-bytes.ts';
+import { documentsWithin, PIECE_BYTES, pageDocuments } from '../db/page-bytes.ts';
 import { sql } from '../db/sql.ts';
 
 export const EVENT_LOG_MS = EVENT_LOG_DAYS * DAY_MS;
@@ -19,7 +19,7 @@ export type EventQuery = {
 export type LoggedEvent = {
   id: string;
   createdAt: Date;
-  /** Null beyond the bytes of one piece: read it with `readEventPiece`. */
+  /** Null if the page is large and this is beyond its first piece: read it with `readEventPiece`. */
   body: string | null;
 };
 
@@ -54,7 +54,7 @@ export async function listEvents(db: Queryable, query: EventQuery): Promise<Logg
           select body from events where ${ofIntegration} and events.id = newest.id limit 1
         ) found`;
   return await db.query<LoggedEvent>(sql`
-    select id, created_at as "createdAt", ${documentsWithin(PIECE_BYTES, sql`body`, order)} as body
+    select id, created_at as "createdAt", ${pageDocuments(sql`body`, order)} as body
     from (${rows}) rows order by ${order}`);
 }
 

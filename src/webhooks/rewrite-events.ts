@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { documentsWithin, PIECE_BYTES } from '../db/page-bytes.ts';
+import { documentsWithin, WHOLE_PAGE_BYTES } from '../db/page-bytes.ts';
 import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 
@@ -37,7 +37,7 @@ async function rewritePage(
   rewrite: (body: string) => string,
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string; body: string | null }>(sql`
-    select id, ${documentsWithin(PIECE_BYTES, sql`body`, sql`id`)} as body from (
+    select id, ${documentsWithin(WHOLE_PAGE_BYTES, sql`body`, sql`id`)} as body from (
       -- Of each object by itself: of several at once, the planner may look for them among all events of the integration.
       select found.id, found.body from unnest(${objectIds}::text[]) object (id)
       cross join lateral (

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { PIECE_BYTES } from '../../src/db/page-bytes.ts';
+import { WHOLE_PAGE_BYTES } from '../../src/db/page-bytes.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
 import { until } from '../harness/database/locks.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
@@ -13,6 +13,8 @@ import { startWorld, type World } from '../harness/world.ts';
 const ORDERS = 60;
 const MEGABYTE = 1_048_576;
 const TEST_LIMIT_MS = 90_000;
+/** More than what one integration may have on its way at once. */
+const WAITING_CLIENTS = 12;
 /** A client that reads takes a piece in a moment; this test's other clients never do. */
 const PIECE_LIMIT_MS = 3_000;
 
@@ -103,7 +105,7 @@ describe('a page of many bytes', { timeout: TEST_LIMIT_MS }, () => {
     await until(async () => openAnswers(world) === 0, 'the clients that never read were never cut');
     assert.equal((await neighbour.api.get('/v1/orders')).status, 200);
     assert.ok(most < 128 * MEGABYTE, `${Math.round(most / MEGABYTE)} MB in memory`);
-    assert.ok(clients.every((client) => client.bytesRead < 4 * PIECE_BYTES));
+    assert.ok(clients.every((client) => client.bytesRead < 4 * WHOLE_PAGE_BYTES));
   });
 
   it('that meets a change, or a fault of the database, ends in a cut and never in a body that can be parsed', async (t) => {
@@ -127,16 +129,49 @@ describe('a page of many bytes', { timeout: TEST_LIMIT_MS }, () => {
     assert.equal((await shop.api.get(list())).body.data.length, ORDERS);
   });
 
-  async function open(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
-    const outgoing = request(`${world.origin}/api${path}`, {
-      headers: { authorization: `Bearer ${shop.apiKey}`, ...headers },
-      agent: false,
-    });
-    outgoing.end();
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    return response;
-  }
+  const open = (path: string, headers: Record<string, string> = {}) => openAnswer(world, shop, path, headers);
 });
+
+describe('pages of many bytes, of all clients together', { timeout: TEST_LIMIT_MS }, () => {
+  it('pass at a set rate: the next piece waits, holds nothing that others need, and ends with its client', async (t) => {
+    const world = await startWorld({ readLimits: { waitLimitMs: PIECE_LIMIT_MS, largePageBytesPerSecond: 1 } });
+    t.after(() => world.stop());
+    const shop = await openShop(world);
+    const orderBytes = await fill(world, shop);
+    const clients = await Promise.all(
+      Array.from({ length: WAITING_CLIENTS }, () => openAnswer(world, shop, `/v1/orders?limit=${ORDERS}`)),
+    );
+    let received = 0;
+    for (const client of clients) {
+      client.on('error', () => {});
+      client.on('data', (chunk: Buffer) => {
+        received += chunk.length;
+      });
+    }
+    // Each has its first piece before it waits.
+    await until(async () => received >= WAITING_CLIENTS * orderBytes, 'the pages never began');
+    assert.equal((await shop.api.get('/v1/orders?limit=1')).status, 200);
+    assert.ok(received < ORDERS * orderBytes, `${received} bytes passed`);
+    for (const client of clients) client.destroy();
+    await until(async () => world.db.pool.idleCount === world.db.pool.totalCount, 'a connection is still in use');
+    assert.ok(!world.logLines.some((line) => line.includes('query_failed')));
+  });
+});
+
+async function openAnswer(
+  world: World,
+  shop: Shop,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<IncomingMessage> {
+  const outgoing = request(`${world.origin}/api${path}`, {
+    headers: { authorization: `Bearer ${shop.apiKey}`, ...headers },
+    agent: false,
+  });
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return response;
+}
 
 async function bytesOf(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -167,6 +202,6 @@ async function fill(world: World, shop: Shop): Promise<number> {
       where integration_id = '${shop.integrationId}'`),
   );
   const size = Buffer.byteLength(answer.text);
-  assert.ok(size * ORDERS > 10 * PIECE_BYTES);
+  assert.ok(size * ORDERS > 10 * WHOLE_PAGE_BYTES);
   return size;
 }

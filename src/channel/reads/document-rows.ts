@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/database.ts';
-import { documentsWithin, PIECE_BYTES } from '../../db/page-bytes.ts';
+import { documentsWithin, PIECE_BYTES, pageDocuments } from '../../db/page-bytes.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
 
@@ -22,7 +22,7 @@ export type PageRow = {
   valid_until: Date | null;
 };
 export type DocumentRow = PageRow & { document: string; renderer: string };
-/** The document is null beyond the bytes of a piece. */
+/** The document is null beyond a page's first piece. */
 export type PieceRow = PageRow & { document: string | null; renderer: string };
 
 const ROW_COLUMNS = sql`api_version, item_id, updated_at, is_unpriceable, valid_until`;
@@ -83,15 +83,22 @@ export async function rowsOfIds(
 async function inOrder(context: ChannelContext, rows: Sql, order: Sql, isWhole: boolean): Promise<PageRow[]> {
   if (!isWhole) return await context.db.query<PageRow>(rows);
   return await context.db.query<PieceRow>(sql`
-    select ${ROW_COLUMNS}, renderer, ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
+    select ${ROW_COLUMNS}, renderer, ${pageDocuments(sql`document`, order)} as document
     from (${rows}) rows order by ${order}`);
 }
 
-/** These documents as they are now, in the order of the rows, as far as they make a piece. */
-export async function pieceRows(context: ChannelContext, scope: Scope, rows: PageRow[]): Promise<PieceRow[]> {
+/** These documents as they are now, in the order of the rows: of a page that begins, or as far as they make a piece. */
+export async function pieceRows(
+  context: ChannelContext,
+  scope: Scope,
+  rows: PageRow[],
+  part: 'page' | 'piece',
+): Promise<PieceRow[]> {
   const order = sql`wanted.position`;
+  const document =
+    part === 'page' ? pageDocuments(sql`document`, order) : documentsWithin(PIECE_BYTES, sql`document`, order);
   return await context.db.query<PieceRow>(sql`
-    select ${ROW_COLUMNS}, renderer, ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
+    select ${ROW_COLUMNS}, renderer, ${document} as document
     from unnest(${rows.map((row) => row.item_id)}::text[]) with ordinality as wanted (id, position)
     join channel_documents on item_id = wanted.id
     where integration_id = ${scope.integrationId} and api_version = ${rows[0]?.api_version}

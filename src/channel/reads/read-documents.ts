@@ -1,6 +1,6 @@
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { assertPiece, firstPiece, type PageRest } from '../../db/page-bytes.ts';
+import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../db/page-bytes.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
 import { refreshDueOf, refreshOne } from '../projection/due-promotions.ts';
@@ -19,7 +19,7 @@ import {
 
 /** Several documents in their order, all of one moment. */
 export type Documents = {
-  /** All of them; of a page that is larger than a piece only the first ones. */
+  /** All of them; of a page that is too large to be held only the first ones. */
   documents: Buffer[];
   /** How to read on, if these are not all. */
   rest: PageRest | null;
@@ -55,7 +55,7 @@ export type DocumentReader = {
 };
 
 type CachedDocument = { document: Buffer; size: number };
-/** What a page consists of; the document is null beyond the bytes of a piece. */
+/** What a page consists of; the document is null beyond a large page's first piece. */
 type PageDocument = { document: Buffer | null; isCurrent: boolean; renderer: string };
 
 /**
@@ -160,7 +160,7 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
     const missing = rows.filter((_, index) => known[index] === undefined);
     const fetched = new Map<string, PageDocument>();
     if (missing.length > 0) {
-      for (const row of await pieceRows(context, scope, missing)) {
+      for (const row of await pieceRows(context, scope, missing, 'page')) {
         fetched.set(cacheKey(scope, row), keepPiece(scope, row));
       }
     }
@@ -173,14 +173,15 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
     return documents.every((found) => found !== undefined) ? documents : null;
   }
 
-  /** The page as it is, if it is no larger than a piece; else its beginning, and how to read on. */
+  /** The page as it is, if it can be held as a whole; else its beginning, and how to read on. */
   function piecesOf(scope: Scope, rows: PageRow[], found: PageDocument[]): Pick<Page, 'documents' | 'rest'> {
     const documents = firstPiece(found.map((one) => one.document));
     if (documents.length === found.length) return { documents, rest: null };
     const identity = rows.map((row, index) => `${row.item_id} ${row.updated_at.getTime()} ${found[index]?.renderer}`);
     const read = async (from: number) => {
-      const wanted = rows.slice(from);
-      const byKey = new Map((await pieceRows(context, scope, wanted)).map((row) => [cacheKey(scope, row), row]));
+      const wanted = rows.slice(from, from + PIECE_DOCUMENTS);
+      const found = await pieceRows(context, scope, wanted, 'piece');
+      const byKey = new Map(found.map((row) => [cacheKey(scope, row), row]));
       // Up to one that has changed since, which the next call finds at its beginning.
       const unchanged = wanted.map((row) => byKey.get(cacheKey(scope, row))?.document ?? null);
       return assertPiece(unchanged.map((text) => (text === null ? null : Buffer.from(text))));

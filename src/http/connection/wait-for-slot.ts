@@ -9,11 +9,19 @@ export async function waitForSlot(
   reply: Pick<FastifyReply, 'raw'>,
   units: AcquireOptions,
 ): Promise<Release> {
+  return await untilGone(reply, (signal) => semaphore.acquire(key, { ...units, signal }));
+}
+
+/** Waits for something that the client's going aborts. */
+export async function untilGone<Result>(
+  reply: Pick<FastifyReply, 'raw'>,
+  wait: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const gone = new AbortController();
   const onClose = () => gone.abort();
   onceClosed(reply.raw, onClose);
   try {
-    return await semaphore.acquire(key, { ...units, signal: gone.signal });
+    return await wait(gone.signal);
   } finally {
     reply.raw.off('close', onClose);
   }

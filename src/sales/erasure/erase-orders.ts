@@ -4,7 +4,7 @@ import type { Order } from '../../contract/resources/order.ts';
 import { emailKey } from '../../customers/customer-draft.ts';
 import { takenContacts } from '../../customers/find-customers.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { documentsWithin, PIECE_BYTES } from '../../db/page-bytes.ts';
+import { documentsWithin, WHOLE_PAGE_BYTES } from '../../db/page-bytes.ts';
 import { searchQueryOf } from '../../db/search-words.ts';
 import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
@@ -134,7 +134,7 @@ async function eraseOrders(
 async function readOrders(tx: Transaction, keys: OrderKey[]): Promise<LockedOrder[]> {
   const order = sql`o.integration_id, o.id`;
   const rows = await tx.query<{ integrationId: string; document: string | null }>(sql`
-    select o.integration_id as "integrationId", ${documentsWithin(PIECE_BYTES, sql`o.document`, order)} as document
+    select o.integration_id as "integrationId", ${documentsWithin(WHOLE_PAGE_BYTES, sql`o.document`, order)} as document
     from ${unnestRows('wanted', keys, { integrationId: 'text', id: 'text' })}
     join orders o on o.integration_id = wanted.integration_id and o.id = wanted.id
     order by ${order}`);

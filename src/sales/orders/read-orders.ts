@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/database.ts';
-import { documentsWithin, PIECE_BYTES } from '../../db/page-bytes.ts';
+import { documentsWithin, PIECE_BYTES, pageDocuments } from '../../db/page-bytes.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 
@@ -16,7 +16,7 @@ export type OrderQuery = OrderReader & {
 export type ReadOrder = {
   id: string;
   updatedAt: Date;
-  /** Null beyond the bytes of one piece: read it with `readOrderPiece`. */
+  /** Null if the page is large and this is beyond its first piece: read it with `readOrderPiece`. */
   document: string | null;
 };
 
@@ -41,7 +41,7 @@ export async function listOrders(db: Queryable, query: OrderQuery): Promise<Read
         cross join lateral (${pageOf(ofStatus)} order by ${order} limit ${limit}) page
         order by ${order} limit ${limit}`;
   return await db.query<ReadOrder>(sql`
-    select id, updated_at as "updatedAt", ${documentsWithin(PIECE_BYTES, sql`document`, order)} as document
+    select id, updated_at as "updatedAt", ${pageDocuments(sql`document`, order)} as document
     from (${rows}) rows order by ${order}`);
 }
 

@@ -3,20 +3,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteCache, createByteCache } from '../../../channel/reads/document-cache.ts';
 import type { Freshness } from '../../../channel/reads/read-documents.ts';
 import type { Release } from '../../../concurrency/limits/keyed-semaphore.ts';
-import { PIECE_BYTES } from '../../../db/page-bytes.ts';
+import { WHOLE_PAGE_BYTES } from '../../../db/page-bytes.ts';
 import { acceptedEncoding, type Encoding } from '../../accept-encoding.ts';
 import { isMatch, weakEtagOf } from '../../etag.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import { COMPRESS_MIN_BYTES, compressors } from './compression.ts';
 import type { ListBody, ListStream } from './list-body.ts';
-import type { ReadLimits } from './read-limits.ts';
+import type { ReadLimits, ReadWait } from './read-limits.ts';
 import { sendBytes, sendHead, sendStream } from './send-list.ts';
 
 /**
  * Whole answers, kept by integration, clock and what was asked for. Every commit that changes anything a client can
  * read moves the integration's clock, and the clock was read with this very request's key: while the clock has not
- * moved, an answer built under it is still true, except for what expires at a known time. Pages that are larger than a
- * piece are not kept, but sent as they are read.
+ * moved, an answer built under it is still true, except for what expires at a known time. Pages that are too large to be
+ * held as a whole are not kept, but sent as they are read.
  */
 export type ReadCache = {
   serve(read: Read, build: () => Promise<Built>): Promise<unknown>;
@@ -55,6 +55,8 @@ type Streamed = { stream: ListStream; etag: string; version: string | null };
 
 /** Smaller answers are not worth counting: the socket's own buffer takes them. */
 const COUNTED_BYTES = 65_536;
+/** What a page counts for while a piece of it is on its way: the largest document may be in memory three times. */
+const STREAMED_BYTES = WHOLE_PAGE_BYTES;
 /** The share of the memory that known URLs take. */
 const URLS_SHARE = 1 / 8;
 
@@ -91,7 +93,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   }
 
   async function make(read: Read, key: string, build: () => Promise<Built>): Promise<Entry | Streamed> {
-    const built = await limits.read(read.integration.integrationId, read.reply, build);
+    const built = await limits.read(waitOf(read), build);
     const { version = null, validUntilMs } = built;
     if ('stream' in built) return { stream: built.stream, etag: built.stream.etag, version };
     const { body } = built;
@@ -114,7 +116,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
     const { request, reply, integration } = read;
     const encoding = encodingOf(request.headers, found);
     const body = 'stream' in found ? null : await bodyOf(key, found, encoding);
-    const weight = body === null ? PIECE_BYTES : body.length;
+    const weight = body === null ? STREAMED_BYTES : body.length;
     if (request.method === 'HEAD' || weight < COUNTED_BYTES) {
       setHeaders(reply, found, encoding);
       return body === null ? sendHead(reply) : await reply.send(body);
@@ -126,7 +128,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
 
   /** Waits with nothing in memory; what is sent then is read anew. */
   async function sendLater(read: Read, key: string, weight: number, again: () => Promise<Entry | Streamed>) {
-    const release = await limits.waitForBytes(read.integration.integrationId, read.reply, weight);
+    const release = await limits.waitForBytes(waitOf(read), weight);
     try {
       const found = await again();
       const encoding = encodingOf(read.request.headers, found);
@@ -139,21 +141,23 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   }
 
   async function sendCounted(
-    { request, reply, integration: { integrationId } }: Read,
+    read: Read,
     found: Entry | Streamed,
     encoding: Encoding,
     body: Buffer | null,
     release: Release,
   ): Promise<unknown> {
+    const { request, reply } = read;
     setHeaders(reply, found, encoding);
     if (body !== null) return await sendBytes(reply, body, { pieceLimitMs, release });
     const { stream } = found as Streamed;
-    const waitForBytes = () => limits.waitForBytes(integrationId, reply, PIECE_BYTES);
-    const piece = (from: number) => limits.read(integrationId, reply, () => stream.piece(from));
+    const wait = { ...waitOf(read), hasBegun: true };
+    const piece = (from: number) => limits.read(wait, () => stream.piece(from));
     return await sendStream({ request, reply }, { ...stream, piece }, encoding, {
       pieceLimitMs,
       release,
-      waitForBytes,
+      pace: (bytes) => limits.pace(wait, bytes),
+      waitForBytes: () => limits.waitForBytes(wait, STREAMED_BYTES),
     });
   }
 
@@ -181,6 +185,10 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
 
 function keyOf({ integrationId, clockMs, apiVersion }: AdmittedIntegration, key: string): string {
   return `${integrationId} ${clockMs} ${apiVersion} ${key}`;
+}
+
+function waitOf({ integration: { integrationId }, reply }: Read): ReadWait {
+  return { integrationId, reply };
 }
 
 function encodingOf(headers: IncomingHttpHeaders, found: Entry | Streamed): Encoding {

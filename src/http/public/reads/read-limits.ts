@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { createByteRate } from '../../../concurrency/limits/byte-rate.ts';
 import {
   type AcquireOptions,
   createKeyedSemaphore,
@@ -7,20 +8,30 @@ import {
   SemaphoreError,
 } from '../../../concurrency/limits/keyed-semaphore.ts';
 import { ApiError } from '../../../contract/errors.ts';
-import { OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_MS } from '../../../contract/limits.ts';
-import { waitForSlot } from '../../connection/wait-for-slot.ts';
+import { LARGE_PAGE_BYTES_PER_SECOND, OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_MS } from '../../../contract/limits.ts';
+import { untilGone, waitForSlot } from '../../connection/wait-for-slot.ts';
 
 /**
- * What the reads of one integration may take of the process, so that the others have theirs: database connections, and
- * memory for answers that are on their way. What can't start waits here, without either, and after the deadline the
- * answer is `overloaded`.
+ * What the reads of one integration may take of the process, so that the others have theirs: database connections, memory
+ * for answers that are on their way, and time of the event loop. What can't start waits here, without any of them, and after
+ * the deadline the answer is `overloaded`. An answer that has begun can't be refused any more: its next piece waits until
+ * the client goes.
  */
 export type ReadLimits = {
   /** Runs one read of the database. */
-  read<Result>(integrationId: string, reply: FastifyReply, task: () => Promise<Result>): Promise<Result>;
+  read<Result>(wait: ReadWait, task: () => Promise<Result>): Promise<Result>;
   /** Bytes of an answer until it is sent; null if they can't be had at once. */
   tryBytes(integrationId: string, bytes: number): Promise<Release | null>;
-  waitForBytes(integrationId: string, reply: FastifyReply, bytes: number): Promise<Release>;
+  waitForBytes(wait: ReadWait, bytes: number): Promise<Release>;
+  /** Waits until the bytes of a piece, which was sent, are within what all large pages may send in a second. */
+  pace(wait: ReadWait, bytes: number): Promise<void>;
+};
+
+export type ReadWait = {
+  integrationId: string;
+  reply: FastifyReply;
+  /** Whether a part of the answer has been sent. */
+  hasBegun?: boolean;
 };
 
 /** Of the connections that are not admission's or the worker's, so many are for reads; the rest is left to writes. */
@@ -30,10 +41,18 @@ const INTEGRATION_SHARE = 1 / 2;
 const WAITING_LIMIT = 2_000;
 const WAITING_LIMIT_PER_INTEGRATION = 500;
 
+/** Large pages up to this are not slowed down. */
+const LARGE_PAGE_BURST_BYTES = 4 * 1_048_576;
+
 const BYTES_IN_FLIGHT_LIMIT = 128 * 1_048_576;
 const BYTES_IN_FLIGHT_LIMIT_PER_INTEGRATION = 16 * 1_048_576;
 
-export type ReadLimitOptions = { poolSize: number; waitLimitMs?: number; bytesPerIntegration?: number };
+export type ReadLimitOptions = {
+  poolSize: number;
+  waitLimitMs?: number;
+  bytesPerIntegration?: number;
+  largePageBytesPerSecond?: number;
+};
 
 export function createReadLimits(options: ReadLimitOptions): ReadLimits {
   const { poolSize, waitLimitMs = READ_WAIT_LIMIT_MS } = options;
@@ -49,13 +68,19 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
     perKey: options.bytesPerIntegration ?? BYTES_IN_FLIGHT_LIMIT_PER_INTEGRATION,
     ...waiting,
   });
+  const largePages = createByteRate({
+    bytesPerSecond: options.largePageBytesPerSecond ?? LARGE_PAGE_BYTES_PER_SECOND,
+    burstBytes: LARGE_PAGE_BURST_BYTES,
+  });
 
-  const wait = (semaphore: KeyedSemaphore, integrationId: string, reply: FastifyReply, units: AcquireOptions) =>
-    waitUnlessOverloaded(semaphore, integrationId, reply, { ...units, deadlineMs: performance.now() + waitLimitMs });
+  const wait = (semaphore: KeyedSemaphore, { integrationId, reply, hasBegun }: ReadWait, units: AcquireOptions) => {
+    const deadline = hasBegun === true ? {} : { deadlineMs: performance.now() + waitLimitMs };
+    return waitUnlessOverloaded(semaphore, integrationId, reply, { ...units, ...deadline });
+  };
 
   return {
-    async read(integrationId, reply, task) {
-      const release = await wait(slots, integrationId, reply, {});
+    async read(reader, task) {
+      const release = await wait(slots, reader, {});
       try {
         return await task();
       } finally {
@@ -70,7 +95,9 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
         throw error;
       }
     },
-    waitForBytes: (integrationId, reply, weight) => wait(bytesInFlight, integrationId, reply, { weight }),
+    waitForBytes: (reader, weight) => wait(bytesInFlight, reader, { weight }),
+    pace: ({ integrationId, reply }, bytes) =>
+      untilGone(reply, (signal) => largePages.pass(integrationId, bytes, { signal })),
   };
 }
 

@@ -33,12 +33,16 @@ export function sendHead(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-export type StreamOptions = SendOptions & { waitForBytes(): Promise<Release> };
+export type StreamOptions = SendOptions & {
+  waitForBytes(): Promise<Release>;
+  /** Waits after a piece of so many bytes, so that large pages leave the event loop to others. */
+  pace(bytes: number): Promise<void>;
+};
 
 /**
- * Sends a page piece by piece, with backpressure: the next piece is read when the client has taken the one before, so a
- * page of any size needs the memory of one piece. The answer has begun by then: whatever goes wrong cuts the
- * connection, and the client sees that the body has no end.
+ * Sends a page piece by piece, with backpressure: the next piece is read when the client has taken the one before and its
+ * turn has come, so a page of any size needs the memory of one piece and a small part of the event loop's time. The answer
+ * has begun by then: whatever goes wrong cuts the connection, and the client sees that the body has no end.
  */
 export async function sendStream(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -57,9 +61,11 @@ export async function sendStream(
     while (piece !== null) {
       await taken(reply.raw, target, piece.bytes, options.pieceLimitMs);
       const { next }: ListPiece = piece;
+      const { length }: Buffer = piece.bytes;
       piece = null;
       release();
       if (next >= stream.count) break;
+      await options.pace(length);
       release = await options.waitForBytes();
       piece = await stream.piece(next);
     }
@@ -99,8 +105,10 @@ async function taken(
   });
 }
 
+/** If the client has gone, whatever was waited for ends in an error that is nobody's fault. */
 function cut(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  if (!(error instanceof ClientError)) request.fault = new ApiError('query_failed', { cause: error });
+  if (!(error instanceof ClientError) && !reply.raw.closed)
+    request.fault = new ApiError('query_failed', { cause: error });
   reply.raw.destroy();
 }
 

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { shownText } from '../../../contract/shown-value.ts';
 import type { Queryable } from '../../../db/database.ts';
-import { assertPiece, firstPiece, type PageRest } from '../../../db/page-bytes.ts';
+import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../../db/page-bytes.ts';
 import {
   EVENT_LOG_MS,
   listEvents as findEvents,
@@ -57,7 +57,7 @@ function restOf(db: Queryable, integrationId: string, events: LoggedEvent[]): Pa
     count: events.length,
     identity: events.map((event) => event.id),
     read: async (from) => {
-      const ids = events.slice(from).map((event) => event.id);
+      const ids = events.slice(from, from + PIECE_DOCUMENTS).map((event) => event.id);
       const byId = new Map((await readEventPiece(db, integrationId, ids)).map((event) => [event.id, event.body]));
       return assertPiece(ids.map((id) => bytesOf(byId.get(id))));
     },

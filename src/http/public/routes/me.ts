@@ -4,6 +4,6 @@ import { reading } from '../database-faults.ts';
 import type { Handler } from '../handler.ts';
 
 export const getMe: Handler<typeof OPERATIONS.getMe> = async ({ context, integration, reply }) =>
-  await context.readLimits.read(integration.integrationId, reply, () =>
+  await context.readLimits.read({ ...integration, reply }, () =>
     reading(() => findIntegrationProfile(context.db, integration.integrationId)),
   );

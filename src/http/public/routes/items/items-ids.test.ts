@@ -9,7 +9,7 @@ import { part, publishNew, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { runJobs } from '../../../../channel/jobs/run-jobs.ts';
 import { DESCRIPTION_LENGTH_LIMIT, READ_IDS_LIMIT } from '../../../../contract/limits.ts';
-import { PIECE_BYTES } from '../../../../db/page-bytes.ts';
+import { WHOLE_PAGE_BYTES } from '../../../../db/page-bytes.ts';
 import { rawSql } from '../../../../db/sql.ts';
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../../../ids/new-id.ts';
@@ -230,7 +230,7 @@ describe('a read by ids', () => {
       (one, other) => one.slice(-5).localeCompare(other.slice(-5)),
     );
     const answer = await read(shop, ['x', ...ids]);
-    assert.ok(Buffer.byteLength(answer.text) > PIECE_BYTES, `${answer.text.length} characters`);
+    assert.ok(Buffer.byteLength(answer.text) > WHOLE_PAGE_BYTES, `${answer.text.length} characters`);
     assert.deepEqual([idsOf(answer), answer.body.missing], [ids, ['x']]);
     const again = await shop.api.get(`/v1/listings?ids=x,${ids.join(',')}`, {
       'if-none-match': answer.headers.etag ?? '',

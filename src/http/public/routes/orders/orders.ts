@@ -4,7 +4,7 @@ import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../../contract/operations.ts';
 import type { Queryable } from '../../../../db/database.ts';
-import { assertPiece, firstPiece, type PageRest } from '../../../../db/page-bytes.ts';
+import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../../../db/page-bytes.ts';
 import { presentOrder } from '../../../../sales/orders/change-order.ts';
 import {
   findOrder,
@@ -89,7 +89,7 @@ function restOf(
     count: orders.length,
     identity: orders.map((order) => `${order.id} ${order.updatedAt.getTime()}`),
     read: async (from) => {
-      const wanted = orders.slice(from);
+      const wanted = orders.slice(from, from + PIECE_DOCUMENTS);
       const piece = await readOrderPiece(db, reader, wanted);
       const byId = new Map(piece.map((order) => [order.id, order.document]));
       return assertPiece(wanted.map((order) => present(byId.get(order.id))));
