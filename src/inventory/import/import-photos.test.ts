@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -22,7 +23,8 @@ import { createItem } from '../items/item-operations.ts';
 import { findJob, listJobErrors, undoJob } from '../jobs/job-queue.ts';
 import { startStockJobWorker } from '../jobs/stock-job-worker.ts';
 import { addStoredPhotos, PHOTO_SOURCES_LIMIT } from '../photos/photo-rows.ts';
-import { storeImportFile } from './import-files.ts';
+import { findImportFile, storeImportFile } from './import-files.ts';
+import { ZIP_PIECE_BYTES } from './photo-zip.ts';
 import { startImport } from './start-import.ts';
 import { storeZip } from './store-zip.ts';
 
@@ -167,18 +169,106 @@ W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | 
     const fileIds: string[] = [];
     for (let index = 0; index < 8; index++) fileIds.push(await storeImportFile(world.db, organizationId, file));
     const areHere = Promise.withResolvers<void>();
-    let waiting = 0;
-    /** All are let in before the first one is stored. */
+    let begun = 0;
+    const count = () => {
+      begun += 1;
+      if (begun === fileIds.length) areHere.resolve();
+    };
+    /** All are let in, or refused, before the first one is stored. */
     async function* together() {
-      waiting += 1;
-      if (waiting === fileIds.length) areHere.resolve();
+      count();
       await areHere.promise;
       yield zip;
     }
-    await Promise.allSettled(fileIds.map((fileId) => storeZip(world.db, organizationId, fileId, 'x.zip', together())));
+    const uploads = fileIds.map((fileId) => storeZip(world.db, organizationId, fileId, 'x.zip', together()));
+    for (const upload of uploads) upload.catch(count);
+    await Promise.allSettled(uploads);
     const stored = await world.db.query(sql`
       select id from stock_files where organization_id = ${organizationId} and zip_bytes is not null`);
     assert.equal(stored.length, ZIPS_IN_USE_LIMIT);
+  });
+
+  describe('in a zip that is still arriving', () => {
+    // Of more than two pieces, of which the first ones are stored while the last one is on its way.
+    const zip = makeZip([{ name: 'W-1.jpg', bytes: randomBytes(3 * ZIP_PIECE_BYTES) }]);
+    const half = 2 * ZIP_PIECE_BYTES;
+    const storedBytes = async (fileId: string) => {
+      const rows = await world.db.query<{ bytes: Buffer }>(sql`
+        select bytes from stock_file_pieces where file_id = ${fileId} order by number`);
+      return Buffer.concat(rows.map(({ bytes }) => bytes));
+    };
+    const storeFile = async (organizationId: string) => {
+      const bytes = Buffer.from('stock_number\nW-1\n');
+      return await storeImportFile(world.db, organizationId, { name: 'stock.csv', kind: 'listing', bytes });
+    };
+    /** An upload of which the first half is stored; the rest comes, or the client goes, when it is told. */
+    const beginUpload = async (organizationId: string, fileId: string) => {
+      const rest = Promise.withResolvers<Buffer>();
+      async function* chunks() {
+        yield zip.subarray(0, half);
+        yield await rest.promise;
+      }
+      const stored = storeZip(world.db, organizationId, fileId, 'first.zip', chunks());
+      stored.catch(() => {});
+      await until(async () => (await storedBytes(fileId)).length === half, 'the first half was never stored');
+      return { stored, finish: () => rest.resolve(zip.subarray(half)), breakOff: () => rest.reject(new Error('gone')) };
+    };
+
+    it('stay while another zip of the same dealer comes', async () => {
+      const { organizationId } = await world.dealer();
+      const [first, second] = [await storeFile(organizationId), await storeFile(organizationId)];
+      const upload = await beginUpload(organizationId, first);
+      const small = makeZip([{ name: 'W-1.jpg', bytes: picture }]);
+      await storeZip(world.db, organizationId, second, 'second.zip', Readable.from([small]));
+      upload.finish();
+      assert.equal(await upload.stored, 1);
+      assert.ok((await storedBytes(first)).equals(zip), 'pieces of the first zip are missing');
+      assert.ok((await storedBytes(second)).equals(small));
+    });
+
+    it('never mix with those of a newer zip for the same file, which stays', async () => {
+      const { organizationId } = await world.dealer();
+      const fileId = await storeFile(organizationId);
+      const upload = await beginUpload(organizationId, fileId);
+      const small = makeZip([{ name: 'W-1.jpg', bytes: picture }]);
+      await storeZip(world.db, organizationId, fileId, 'second.zip', Readable.from([small]));
+      upload.finish();
+      await assert.rejects(upload.stored, { code: 'changed_meanwhile', field: 'zip' });
+      assert.ok((await storedBytes(fileId)).equals(small));
+      assert.equal((await findImportFile(world.db, organizationId, fileId)).zipName, 'second.zip');
+    });
+
+    it('go when the upload breaks off, and when it ended with its process', async () => {
+      const { organizationId } = await world.dealer();
+      const [first, second] = [await storeFile(organizationId), await storeFile(organizationId)];
+      const upload = await beginUpload(organizationId, first);
+      upload.breakOff();
+      await assert.rejects(upload.stored, /gone/);
+      assert.equal((await storedBytes(first)).length, 0);
+      const lost = await beginUpload(organizationId, first);
+      await world.db.query(sql`
+        update stock_files set zip_upload_at = now() - interval '1 hour' where id = ${first}`);
+      await storeZip(
+        world.db,
+        organizationId,
+        second,
+        'x.zip',
+        Readable.from([makeZip([{ name: 'W-1.jpg', bytes: picture }])]),
+      );
+      assert.equal((await storedBytes(first)).length, 0);
+      lost.finish();
+      await assert.rejects(lost.stored, { code: 'changed_meanwhile' });
+    });
+
+    it('are not stored for a file whose import waits or runs', async () => {
+      const { organizationId } = await world.dealer();
+      const fileId = await storeFile(organizationId);
+      const request = { organizationId, fileId, mapping: ['stock_number'], isCheck: false, seesCost: true };
+      await startImport(world.db, TESTER, request);
+      const storing = storeZip(world.db, organizationId, fileId, 'x.zip', Readable.from([zip]));
+      await assert.rejects(storing, { code: 'wrong_status', field: 'zip' });
+      await runJobs(world);
+    });
   });
 
   it('in something that is no zip are refused at once, and nothing of it stays', async () => {
