@@ -6,11 +6,12 @@ import type { CsvRow } from './csv-file.ts';
 
 export type CsvThreadMessage =
   | { header: string[]; rowCount: number }
-  | { rows: CsvRow[] }
+  /** The cells of each row as JSON. */
+  | { rows: CsvRow<string>[] }
   /** A message for the person who uploaded the file. */
   | { refusal: string };
 
-/** Each thread holds its file and all its rows in memory. */
+/** Each thread holds its file, and all its rows as texts, in memory. */
 const THREADS_AT_ONCE = 2;
 /** One dealer's large files must not take all threads from the others. */
 const THREADS_AT_ONCE_PER_DEALER = 1;
@@ -24,17 +25,20 @@ const threads = createKeyedSemaphore({
 
 /**
  * Reads a CSV file in a thread of its own and hands on its rows some hundred at a time, so that nobody else waits for a
- * large file. Refuses what is no table with a sentence that says what to do.
+ * large file. Refuses what is no table with a sentence that says what to do. The bytes move into the thread: the caller has
+ * them no longer.
  */
 export async function readCsvInThread(
   organizationId: string,
   bytes: Uint8Array,
   onHeader: (header: string[], rowCount: number) => Promise<void>,
-  onRows: (rows: CsvRow[]) => Promise<void>,
+  onRows: (rows: CsvRow<string>[]) => Promise<void>,
 ): Promise<void> {
   await threads.run(organizationId, async () => {
+    const file = ownBytes(bytes);
     const worker = new Worker(new URL('./csv-thread.ts', import.meta.url), {
-      workerData: bytes,
+      workerData: file,
+      transferList: [file.buffer],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });
     // A fault reaches whoever waits for a message. If nobody waits, it must not end the process.
@@ -57,7 +61,14 @@ export async function readCsvInThread(
   });
 }
 
-/** Rejects if the thread fails, such as for lack of memory, or ends without an answer. */
+/** Small buffers are parts of a larger one that others use, too. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = bytes;
+  const isAlone = buffer instanceof ArrayBuffer && byteLength > 0 && buffer.byteLength === byteLength;
+  return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
+
+/** Rejects when the thread fails, as by too little memory, or ends without an answer. */
 async function nextMessage(worker: Worker): Promise<CsvThreadMessage> {
   const ended = new AbortController();
   const { signal } = ended;

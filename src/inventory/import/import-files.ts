@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
-import type { CsvRow } from '../csv/csv-file.ts';
+import { type CsvRow, storableText } from '../csv/csv-file.ts';
 import { readCsvInThread } from '../csv/read-in-thread.ts';
 import type { StockKind } from '../csv/stock-columns.ts';
 
@@ -52,7 +52,7 @@ export async function storeImportFile(
           throw new DomainError('invalid_input', 'The file has headings, but no lines below.', 'file');
         await db.query(sql`
           insert into stock_files (id, organization_id, name, item_kind, header, line_count, uploaded_by)
-          values (${id}, ${organizationId}, ${storable(name).slice(0, NAME_LENGTH_LIMIT)}, ${kind}, ${header}::text[],
+          values (${id}, ${organizationId}, ${storableText(name).slice(0, NAME_LENGTH_LIMIT)}, ${kind}, ${header}::text[],
             ${rowCount}, ${uploadedBy})`);
       },
       async (rows) => {
@@ -75,27 +75,18 @@ async function storeLines(
   db: Queryable,
   organizationId: string,
   fileId: string,
-  rows: CsvRow[],
+  rows: CsvRow<string>[],
   before: number,
 ): Promise<void> {
   // An array of arrays would need equal lengths, so each line's cells travel as JSON.
-  const lines = rows.map(({ line, cells }, index) => ({
-    number: before + index + 1,
-    line,
-    cells: JSON.stringify(cells.map(storable)),
-  }));
+  const lines = rows.map(({ line, cells }, index) => ({ number: before + index + 1, line, cells }));
   await db.query(sql`
     insert into stock_file_lines (file_id, organization_id, number, line, cells)
     select ${fileId}, ${organizationId}, number, line, array(select jsonb_array_elements_text(rows.cells::jsonb))
     from ${unnestRows('rows', lines, LINE_COLUMNS)}`);
 }
 
-/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
-}
-
-/** Keeps the files of unfinished jobs. */
+/** Those that an unfinished job works on stay. */
 async function removeOldest(db: Queryable, organizationId: string): Promise<void> {
   await db.query(sql`
     delete from stock_files where id in (

@@ -14,6 +14,8 @@ const WAITING_LIMIT = 200;
 const WAITING_LIMIT_PER_DEALER = 50;
 const WAIT_LIMIT_MS = 30_000;
 const RETRY_SECONDS = 5;
+/** Of a file whose size was not announced. */
+const FIRST_BYTES = 65_536;
 
 const uploads = createKeyedSemaphore({
   total: UPLOADS_AT_ONCE,
@@ -57,16 +59,27 @@ export async function asUpload<Result>(
   });
 }
 
-/** Stops at the first byte too many: a file of 300 MB is not read to its end. */
+/**
+ * Stops at the first byte too many: a file of 300 MB is not read to its end. The bytes are collected in one place, so that a
+ * file takes its size of memory and not twice that.
+ */
 async function readUpload(request: FastifyRequest, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+  // Memory that nothing was written to yet costs nothing, so whoever only announces a large file takes none.
+  const announced = Number(request.headers['content-length'] ?? FIRST_BYTES);
+  let file = Buffer.allocUnsafeSlow(Math.max(1, announced));
   let bytes = 0;
   for await (const piece of chunksOf(request)) {
-    bytes += piece.length;
-    if (bytes > limitBytes) throw refusal(tooLarge);
-    pieces.push(piece);
+    if (bytes + piece.length > limitBytes) throw refusal(tooLarge);
+    if (bytes + piece.length > file.length) file = grown(file, bytes + piece.length, limitBytes);
+    bytes += piece.copy(file, bytes);
   }
-  return Buffer.concat(pieces);
+  return bytes === file.length ? file : file.subarray(0, bytes);
+}
+
+function grown(file: Buffer, neededBytes: number, limitBytes: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(Math.min(limitBytes, Math.max(neededBytes, 2 * file.length)));
+  file.copy(larger);
+  return larger;
 }
 
 /**
