@@ -1,5 +1,5 @@
 import { constants, setPriority } from 'node:os';
-import type { AttackOrder, AttackOutcome } from './attacker.ts';
+import { type AttackOrder, type AttackOutcome, SAME_PRIORITY } from './attacker.ts';
 import { ATTACKS } from './attacks/all-attacks.ts';
 import { createClient } from './client.ts';
 import { seededRandom } from './random.ts';
@@ -7,26 +7,33 @@ import { seededRandom } from './random.ts';
 /**
  * The attacker, a process of its own. A real one sits on another machine; here it shares the cores with the service, the
  * database and the neighbour who measures. So it runs at a lower priority: otherwise most of what the neighbour loses is
- * lost to the attacker's own CPU time, which says nothing about the service. It ends with the program that started it.
+ * lost to the attacker's own CPU time, which says nothing about the service. With the argument "same-priority" it does not,
+ * to compare how many requests it sends. It ends with the program that started it.
  */
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+if (process.argv[2] !== SAME_PRIORITY) setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 let isEnough = false;
 
 async function run(order: AttackOrder): Promise<AttackOutcome> {
   const attack = ATTACKS.find(({ name }) => name === order.name);
   if (attack === undefined) throw new Error(`there is no attack "${order.name}"`);
-  const { key, photos, scale } = order;
+  const { key, photos, staff, scale } = order;
   const client = createClient(new URL(order.origin), key, AbortSignal.timeout(order.attackMs));
   const random = seededRandom(order.seed);
   let rounds = 0;
   isEnough = false;
+  const beganMs = performance.now();
   try {
     do {
       rounds += 1;
-      await attack.run({ client, key, photos, random, round: rounds, scale });
+      await attack.run({ client, key, photos, staff, random, round: rounds, scale });
     } while (!isEnough && rounds < order.roundsLimit && !client.signal.aborted);
-    return { rounds, statuses: [...client.statuses], answer: client.answers() };
+    return {
+      rounds,
+      statuses: [...client.statuses],
+      answer: client.answers(),
+      elapsedMs: performance.now() - beganMs,
+    };
   } finally {
     client.end();
   }

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttackerMessage } from './attacker-process.ts';
+import type { Staff } from './attacks/attack.ts';
 import type { MeanAnswer } from './client.ts';
 
 /** What to attack with, whom and for how long. */
@@ -10,6 +11,7 @@ export type AttackOrder = {
   origin: string;
   key: string;
   photos: string[];
+  staff: Staff | null;
   seed: number;
   scale: number;
   roundsLimit: number;
@@ -22,6 +24,7 @@ export type AttackOutcome = {
   statuses: [status: number, count: number][];
   /** What an answer took and had, on average. */
   answer: MeanAnswer;
+  elapsedMs: number;
 };
 
 /** The process that attacks, as the measuring process sees it. */
@@ -37,8 +40,11 @@ const POLL_MS = 20;
 /** Beside the time of the attack itself: on a busy machine a process of low priority may wait long. */
 const PATIENCE_MS = 120_000;
 
-export function startAttacker(): Attacker {
-  const child = fork(new URL('./attacker-process.ts', import.meta.url), {
+/** The argument of an attacker that runs at the priority of everybody else. */
+export const SAME_PRIORITY = 'same-priority';
+
+export function startAttacker({ hasSamePriority }: { hasSamePriority: boolean }): Attacker {
+  const child = fork(new URL('./attacker-process.ts', import.meta.url), hasSamePriority ? [SAME_PRIORITY] : [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const tell = (message: AttackerMessage) => child.send(message);

@@ -13,19 +13,23 @@ import { openPhotoFiles } from '../src/service/photo-storage.ts';
 import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
-import type { Attack } from './attacks/attack.ts';
-import { idempotent } from './attacks/attack.ts';
+import { fillEvents, fillOrders, fillRequests, fillStock } from '../test/harness/database/many-rows.ts';
+import type { Attack, Staff } from './attacks/attack.ts';
+import { idempotent, madeOnce } from './attacks/attack.ts';
 import { largeOrder } from './attacks/writes.ts';
 import type { AttackOptions } from './run.ts';
 import type { AttackedService } from './service.ts';
+import { signInStaff } from './staff.ts';
 
 /** Whom the attacks meet: a neighbour with a stock, and for each attack an attacker with a key of its own. */
 export type Cast = {
   neighbourKey: string;
   /** A new attacker who has what the attack needs. */
-  attacker(needs: Attack['needs']): Promise<{ key: string; photos: string[] }>;
+  attacker(needs: Attack['needs']): Promise<CastAttacker>;
   close(): Promise<void>;
 };
+
+export type CastAttacker = { key: string; photos: string[]; staff: Staff | null };
 
 const LISTINGS = 200;
 const EVENTS = 800_000;
@@ -33,6 +37,10 @@ const EVENTS_BATCH = 20_000;
 const LARGE_ORDERS = 260;
 const PHOTOS = 24;
 const PHOTO_SIDE_PX = 3_500;
+/** What the lists of the dashboard are searched over. */
+const STOCK = 50_000;
+const ORDERS = 50_000;
+const LOGGED = 200_000;
 
 export async function openCast(
   service: AttackedService,
@@ -68,11 +76,15 @@ export async function openCast(
     }
   }
 
-  async function addPhotos(organizationId: string, itemId: string): Promise<string[]> {
+  async function makePhoto(): Promise<Buffer> {
     const side = Math.round(PHOTO_SIDE_PX * Math.sqrt(scale));
-    const jpeg = await sharp(randomBytes(side * side * 3), { raw: { width: side, height: side, channels: 3 } })
+    return await sharp(randomBytes(side * side * 3), { raw: { width: side, height: side, channels: 3 } })
       .jpeg({ quality: 80 })
       .toBuffer();
+  }
+
+  async function addPhotos(organizationId: string, itemId: string): Promise<string[]> {
+    const jpeg = await makePhoto();
     const names: string[] = [];
     for (let index = 0; index < times(PHOTOS); index++) {
       names.push(`${await addPhoto({ ...context, photoFiles }, COMMAND_LINE, organizationId, itemId, jpeg)}.jpg`);
@@ -88,17 +100,30 @@ export async function openCast(
     await setUrl(context.db, COMMAND_LINE, doorsOf(config), integrationId, url);
   }
 
+  /** Lists are only read, so all attacks on them share one dealer. */
+  const largeDealer = madeOnce(async () => {
+    const shop = await makeShop(context, 1);
+    await fillStock(context.db, shop, times(STOCK));
+    await fillOrders(context.db, shop, times(ORDERS));
+    await fillEvents(context.db, shop, times(LOGGED));
+    await fillRequests(context.db, shop, times(LOGGED));
+    return shop;
+  });
+
   return {
     neighbourKey: (await makeShop(context, LISTINGS)).apiKey,
     async attacker(needs) {
-      const { apiKey, integrationId, organizationId, listingIds } = await makeShop(context, times(LISTINGS));
+      const shop = await (needs === 'large stock' ? largeDealer() : makeShop(context, times(LISTINGS)));
+      const { apiKey, integrationId, organizationId, listingIds } = shop;
       if (needs === 'events') await addEvents(integrationId);
       if (needs === 'large orders') await addLargeOrders(apiKey);
       if (needs === 'hanging receiver') await hang(integrationId);
       const photos = needs === 'photos' ? await addPhotos(organizationId, listingIds[0] ?? '') : [];
       // A round stays within the limit of one key. The next round stands for the next client, with the same data.
       await setRateLimit(context.db, COMMAND_LINE, integrationId, RATE_LIMIT_DEFAULT * roundsLimit);
-      return { key: apiKey, photos };
+      const isStaff = needs === 'staff' || needs === 'staff photos' || needs === 'large stock';
+      const photo = needs === 'staff photos' ? (await makePhoto()).toString('base64') : '';
+      return { key: apiKey, photos, staff: isStaff ? await signInStaff(context.db, service.port, shop, photo) : null };
     },
     async close() {
       for (const receiver of receivers) receiver.close();

@@ -4,7 +4,19 @@ import type { AttackResult } from './run.ts';
 
 const MIB = 1024 * 1024;
 
-const HEAD = ['attack', 'answers', 'p50 ms', 'p99 ms', 'failed', 'pause ms', 'busy ms', 'memory MiB', 'CPU s', 'harm'];
+const HEAD = [
+  'attack',
+  'answers',
+  'a second',
+  'p50 ms',
+  'p99 ms',
+  'failed',
+  'pause ms',
+  'busy ms',
+  'memory MiB',
+  'CPU s',
+  'harm',
+];
 
 /** Prints the table and answers how many attacks did harm that is not the attacker's own load on the machine. */
 export function report(results: AttackResult[]): number {
@@ -33,6 +45,7 @@ export function rowOf(result: AttackResult): string[] {
   return [
     result.name,
     statuses.join(' '),
+    rateOf(result),
     `${round(quiet.p50Ms)} → ${round(attacked.p50Ms)}`,
     p99s.join(' → '),
     `${attacked.failures} of ${attacked.requests}`,
@@ -42,6 +55,13 @@ export function rowOf(result: AttackResult): string[] {
     result.cpuMs === null ? '–' : round(result.cpuMs / 1_000),
     harmOf(result).join(', ') || 'none',
   ];
+}
+
+/** How many answers the attacker had in a second, and how many bytes. */
+function rateOf({ statuses, elapsedMs, answerBytes }: AttackResult): string {
+  const answers = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+  const perSecond = answers / Math.max(0.001, elapsedMs / 1_000);
+  return answers === 0 ? '–' : `${round(perSecond)}, ${round((perSecond * answerBytes) / MIB)} MiB`;
 }
 
 function round(value: number): string {

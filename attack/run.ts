@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attacker, type AttackOutcome, startAttacker } from './attacker.ts';
 import type { Attack } from './attacks/attack.ts';
 import { type BareServer, startBareServer } from './bare.ts';
-import { type Cast, openCast } from './cast.ts';
+import { type Cast, type CastAttacker, openCast } from './cast.ts';
 import type { MeanAnswer } from './client.ts';
 import { isSlow } from './harm.ts';
 import { type Neighbour, type Samples, type Served, servedIn, startNeighbour } from './neighbour.ts';
@@ -22,6 +22,8 @@ export type AttackOptions = {
   restMs: number;
   /** Whether an attack under which the neighbour is slow is also sent to a bare server, to tell whose doing it is. */
   hasComparison: boolean;
+  /** Whether the attacker's process runs at the priority of the service, to see how many requests it could send. */
+  hasSamePriority: boolean;
   onResult(result: AttackResult): void;
 };
 
@@ -29,6 +31,10 @@ export type AttackResult = {
   name: string;
   rounds: number;
   statuses: Map<number, number>;
+  /** Of all rounds together. */
+  elapsedMs: number;
+  /** What an answer had, on average. */
+  answerBytes: number;
   quiet: Served;
   attacked: Served;
   /** The neighbour while the same requests went to a bare server; null if it was not measured. */
@@ -67,15 +73,13 @@ export async function attackAll(
 ): Promise<AttackResult[]> {
   const bareServer = options.hasComparison ? await startBareServer() : null;
   const neighbour = startNeighbour(origin, cast.neighbourKey);
-  const attacker = startAttacker();
+  const attacker = startAttacker(options);
   const results: AttackResult[] = [];
   try {
     for (const attack of options.attacks) {
-      const { key, photos } = await cast.attacker(attack.needs);
       const result = await attackOnce(options, attack, {
         origin,
-        key,
-        photos,
+        ...(await cast.attacker(attack.needs)),
         neighbour,
         attacker,
         service,
@@ -92,10 +96,8 @@ export async function attackAll(
   return results;
 }
 
-type Stage = {
+type Stage = CastAttacker & {
   origin: URL;
-  key: string;
-  photos: string[];
   neighbour: Neighbour;
   attacker: Attacker;
   service: AttackedService | null;
@@ -115,6 +117,8 @@ async function attackOnce(options: AttackOptions, attack: Attack, stage: Stage):
     name: attack.name,
     rounds: outcome.rounds,
     statuses: new Map(outcome.statuses),
+    elapsedMs: outcome.elapsedMs,
+    answerBytes: outcome.answer.bytes,
     quiet,
     attacked,
     bare: isSlow(attacked, quiet) ? await compare(options, attack, stage, outcome.answer) : null,
@@ -137,10 +141,10 @@ async function measureQuiet({ samples, restMs }: AttackOptions, { neighbour }: S
 async function measureAttack(
   options: AttackOptions,
   { name }: Attack,
-  { origin, key, photos, neighbour, attacker }: Stage,
+  { origin, key, photos, staff, neighbour, attacker }: Stage,
 ): Promise<{ samples: Samples; outcome: AttackOutcome }> {
   const { seed, scale, roundsLimit, attackMs } = options;
-  const order = { name, origin: origin.href, key, photos, seed, scale, roundsLimit, attackMs };
+  const order = { name, origin: origin.href, key, photos, staff, seed, scale, roundsLimit, attackMs };
   neighbour.begin();
   const outcome = await attacker.run(order, () => neighbour.count() >= options.samples);
   return { samples: await neighbour.end(), outcome };

@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts';
 import { CONNECTION_ATTACKS } from './connections.ts';
+import { DASHBOARD_ATTACKS } from './dashboard.ts';
 import { PARSER_ATTACKS } from './parsers.ts';
 import { PHOTO_ATTACKS } from './photos.ts';
 import { READ_ATTACKS } from './reads.ts';
@@ -13,4 +14,5 @@ export const ATTACKS: Attack[] = [
   ...WRITE_ATTACKS,
   ...CONNECTION_ATTACKS,
   ...WEBHOOK_ATTACKS,
+  ...DASHBOARD_ATTACKS,
 ];

@@ -5,7 +5,7 @@ import type { Random } from '../random.ts';
 export type Attack = {
   name: string;
   /** Data that the attacker has brought in before, in the usual ways. */
-  needs?: 'events' | 'large orders' | 'photos' | 'hanging receiver';
+  needs?: 'events' | 'large orders' | 'photos' | 'hanging receiver' | 'staff' | 'staff photos' | 'large stock';
   /** Makes what the rounds send, before anything is measured. */
   prepare?(): void;
   /** One round: what one client may do in a minute. It is repeated until the neighbour has been measured often enough. */
@@ -22,6 +22,19 @@ export type Scene = {
   scale: number;
   /** Names under /photos of photos with their original format. */
   photos: string[];
+  /** Null unless the attack needs somebody who is signed in. */
+  staff: Staff | null;
+};
+
+/** Somebody of the attacker's team who is signed in to the dashboard, and what an attack may use there. */
+export type Staff = {
+  cookie: string;
+  origin: string;
+  itemIds: string[];
+  /** Uploaded files that wait for their zips. */
+  fileIds: string[];
+  /** A JPEG, as base64, so that it can travel to the attacker's process. */
+  photo: string;
 };
 
 export function scaled(scene: Scene, count: number): number {

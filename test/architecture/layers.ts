@@ -27,8 +27,8 @@ export const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   // Others install the SDK and copy the examples: they stand alone.
   sdk: ['sdk'],
   examples: ['examples'],
-  // It knows the service as an operator does, and shares its data and its table with the benchmarks.
-  attack: ['attack', 'bench', 'src'],
+  // It knows the service as an operator does, shares its table with the benchmarks and its data with them and the tests.
+  attack: ['attack', 'bench', 'src', 'test/harness'],
 };
 
 /** Imports of src/ from beside it: which folder may import what. */

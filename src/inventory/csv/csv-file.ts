@@ -59,7 +59,7 @@ function countLineBreaks(text: string): number {
 }
 
 /** A record for which null is made is left out. */
-function parseRecords<Row>(
+function parseRecords<Row extends object>(
   text: string,
   delimiter: string,
   make: (record: string[], line: number) => Row | null,
@@ -73,7 +73,8 @@ function parseRecords<Row>(
       max_record_size: CSV_LINE_CHARACTERS_LIMIT,
       // One more than allowed and the header tell that there are too many.
       to: IMPORT_LINES_LIMIT + 2,
-      on_record: (record: string[], { lines }: { lines: number }) => make(record, lines),
+      // What this makes of a record takes its place, whatever it is; the types know only other records.
+      on_record: (record: string[], { lines }: { lines: number }) => make(record, lines) as string[] | null,
     }) as unknown as Row[];
   } catch (error) {
     if (error instanceof CsvError) throw invalid(`The file is not a table: ${error.message}.`);

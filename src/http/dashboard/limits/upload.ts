@@ -66,7 +66,7 @@ export async function asUpload<Result>(
 async function readUpload(request: FastifyRequest, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
   // Memory that nothing was written to yet costs nothing, so whoever only announces a large file takes none.
   const announced = Number(request.headers['content-length'] ?? FIRST_BYTES);
-  let file = Buffer.allocUnsafeSlow(Math.max(1, announced));
+  let file: Buffer = Buffer.allocUnsafeSlow(Math.max(1, announced));
   let bytes = 0;
   for await (const piece of chunksOf(request)) {
     if (bytes + piece.length > limitBytes) throw refusal(tooLarge);
