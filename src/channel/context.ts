@@ -1,6 +1,7 @@
 import type { ApiVersion } from '../contract/versions.ts';
 import type { Database } from '../db/database.ts';
 import type { AnnounceChange } from '../live/change-feed.ts';
+import type { CommitClaims } from '../webhooks/delivery-queue/claim-at-commit.ts';
 
 /** What every operation that can change a channel is handed. */
 export type ChannelContext = {
@@ -9,8 +10,13 @@ export type ChannelContext = {
   now: () => Date | null;
   publicUrl: string;
   versions: readonly ApiVersion[];
-  /** Called after a commit with the integrations that have new events; wakes the delivery workers. */
-  onEvents: (integrationIds: string[]) => void;
+  /**
+   * Called after a commit with the integrations that have new events. Wakes the delivery workers, unless it is known that
+   * the commit left nothing in their queue.
+   */
+  onEvents: (integrationIds: string[], isAnyQueued?: boolean) => void;
+  /** If this process sends webhooks: lets a transaction claim the deliveries that it writes. */
+  claimAtCommit?: () => CommitClaims | null;
   /** Announces to open dashboards what changed, after the commit. Kinds that a new event implies are announced by themselves. */
   announceChange?: AnnounceChange;
   /** Called after a commit with the photos that are gone, so that their files go too; whatever is missed is swept later. */

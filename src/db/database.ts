@@ -49,9 +49,10 @@ export type Transaction = Queryable & {
   readonly isTransaction: true;
   /**
    * Sends a statement whose answer nobody needs together with the next query, or with the commit: it costs no round trip
-   * of its own. Its failure is that of the query, or of the transaction. See `pipeline.ts`.
+   * of its own. Its failure is that of the query, or of the transaction. See `pipeline.ts`. If it answers with rows that
+   * matter after the commit, `onRows` is handed them when they arrive.
    */
-  defer(statement: Sql): void;
+  defer<Row extends object>(statement: Sql, onRows?: (rows: Row[]) => void): void;
   /** The last query of the transaction: the commit goes with it, and nothing may follow. */
   queryLast<Row extends object>(statement: Sql): Promise<Row[]>;
 };

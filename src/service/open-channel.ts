@@ -8,6 +8,7 @@ import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { removePhotoFiles } from '../inventory/photos/storage/photo-storage-owner.ts';
 import { announceIntegrations } from '../live/announce-integrations.ts';
 import { type ChangeFeed, createChangeFeed } from '../live/change-feed.ts';
+import type { DeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../webhooks/worker/wake-up.ts';
 import type { Connection } from './connect.ts';
 import { claimPhotoStorage, openPhotoFiles } from './photo-storage.ts';
@@ -20,6 +21,8 @@ export type OpenChannel = {
   photoFiles: PhotoFiles;
   /** Called when there are new events: the delivery worker of this process, and the notice to other processes. */
   wakers: (() => void)[];
+  /** Set once the delivery worker of this process runs. */
+  deliveryWorker: { current: Pick<DeliveryWorker, 'claimAtCommit'> | null };
 };
 
 export async function openChannel({ config, db }: Connection, log: Logger): Promise<OpenChannel> {
@@ -27,13 +30,15 @@ export async function openChannel({ config, db }: Connection, log: Logger): Prom
   const wakers = sharesDatabase(config) ? [createNotifier(db)] : [];
   const feed = createChangeFeed(db);
   const announceChannels = announceIntegrations(db, feed.announce);
+  const deliveryWorker: OpenChannel['deliveryWorker'] = { current: null };
   const channel: ChannelContext = {
     db,
     now: () => null,
     publicUrl: config.publicUrl,
     versions: VERSIONS,
-    onEvents: (integrationIds) => {
-      for (const wake of wakers) wake();
+    claimAtCommit: () => deliveryWorker.current?.claimAtCommit() ?? null,
+    onEvents: (integrationIds, isAnyQueued = true) => {
+      if (isAnyQueued) for (const wake of wakers) wake();
       announceChannels(integrationIds);
     },
     announceChange: feed.announce,
@@ -43,7 +48,7 @@ export async function openChannel({ config, db }: Connection, log: Logger): Prom
       );
     },
   };
-  return { channel, feed, photoFiles, wakers };
+  return { channel, feed, photoFiles, wakers, deliveryWorker };
 }
 
 /** Makes the tables, looks at keys and photos, and seeds the demo if it is wanted: once in a start. */

@@ -126,6 +126,7 @@ function startOwnWorkers(
   if (!config.roles.includes('worker')) return async () => {};
   const workers = startWorkers(config, { ...open.channel, db: workerDb }, open.photoFiles, log);
   open.wakers.push(workers.wake);
+  open.deliveryWorker.current = workers;
   let stopping: Promise<void> | undefined;
   return async () => {
     stopping ??= workers.stop();

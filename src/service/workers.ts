@@ -23,12 +23,12 @@ import { pruneReservations } from '../sales/reservations/expire-reservations.ts'
 import { startReservationExpiry } from '../sales/reservations/expiry-worker.ts';
 import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
-import { startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
+import { type DeliveryWorker, startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
 import { listenForWake } from '../webhooks/worker/wake-up.ts';
 import { STOCK_JOB_KINDS_RUN } from './stock-job-kinds.ts';
 
 /** Everything that the role `worker` does in the background. */
-export type Workers = {
+export type Workers = Pick<DeliveryWorker, 'claimAtCommit'> & {
   /** There are new events: send them now instead of at the next poll. */
   wake(): void;
   stop(): Promise<void>;
@@ -85,6 +85,7 @@ export function startWorkers(
   ];
   return {
     wake: worker.wake,
+    claimAtCommit: worker.claimAtCommit,
     async stop() {
       await Promise.all(running.map((worker) => worker.stop()));
     },

@@ -1,9 +1,17 @@
 import type { UnsentReason } from '../contract/dashboard/integrations/delivery-labels.ts';
 import { type EventType, isSubscribed } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
+import {
+  type ClaimedRow,
+  type CommitClaims,
+  claimsOf,
+  insertClaimed,
+  type NewDelivery,
+  takeSlots,
+} from './delivery-queue/claim-at-commit.ts';
 
 /** What the outbox has to know of an endpoint to record an event for it. */
 export type Endpoint = {
@@ -40,7 +48,6 @@ type EventRow = {
   objectId: string | null;
   unsentReason: UnsentReason | null;
 };
-type DeliveryRow = { integrationId: string; id: string; eventId: string; status: string; createdAt: Date };
 
 /** Events waiting to be written with the change that caused them. */
 export type Outbox = {
@@ -51,25 +58,26 @@ export type Outbox = {
 
 export function openOutbox(): Outbox {
   const events: EventRow[] = [];
-  const deliveries: DeliveryRow[] = [];
+  const deliveries: NewDelivery[] = [];
   return {
     add(endpoint, event) {
       const { integrationId } = endpoint;
       const id = newId('event', event.createdAt.getTime());
       const unsentReason = unsentReasonOf(endpoint, event);
       const isWanted = unsentReason === null;
+      const body = envelope(id, endpoint, event);
       events.push({
         integrationId,
         id,
         type: event.type,
         createdAt: event.createdAt,
-        body: envelope(id, endpoint, event),
+        body,
         isSuppressed: event.isSuppressed,
         hasDelivery: isWanted,
         objectId: objectIdOf(event.object),
         unsentReason,
       });
-      if (!isWanted) return { id, deliveryId: null };
+      if (!isWanted || endpoint.url === null) return { id, deliveryId: null };
       const deliveryId = newId('delivery', event.createdAt.getTime());
       deliveries.push({
         integrationId,
@@ -77,6 +85,9 @@ export function openOutbox(): Outbox {
         eventId: id,
         status: endpoint.isSending ? 'pending' : 'held',
         createdAt: event.createdAt,
+        type: event.type,
+        body,
+        url: endpoint.url,
       });
       return { id, deliveryId };
     },
@@ -134,15 +145,46 @@ const DELIVERY_COLUMNS = {
   createdAt: 'timestamptz',
 } as const;
 
-/** A stamp can be ahead of the time by some milliseconds, but no delivery waits for that. */
-function insert(tx: Transaction, events: EventRow[], deliveries: DeliveryRow[]): void {
+function insert(tx: Transaction, events: EventRow[], deliveries: NewDelivery[]): void {
+  const claims = claimsOf(tx);
+  const slots = claims === null ? [] : takeSlots(claims, deliveries);
+  const isAnyQueued = deliveries.some(({ status }, index) => status === 'pending' && (slots[index] ?? null) === null);
+  if (isAnyQueued) claims?.noteQueued();
+  if (claims !== null && slots.some((slot) => slot !== null)) {
+    const onRows = (rows: ClaimedRow[]) => noteClaimed(claims, deliveries, slots, rows);
+    tx.defer(insertClaimed(claims, deliveries, slots, insertEvents(events)), onRows);
+    return;
+  }
+  // A stamp can be ahead of the time by some milliseconds, but no delivery waits for that.
   tx.defer(sql`
-    with new_events as (
-      insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason)
-      select integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason
-      from ${unnestRows('rows', events, EVENT_COLUMNS)}
-    )
+    with new_events as (${insertEvents(events)})
     insert into deliveries (integration_id, id, event_id, status, created_at, due_at)
     select integration_id, id, event_id, status, created_at, least(created_at, now())
     from ${unnestRows('rows', deliveries, DELIVERY_COLUMNS)}`);
+}
+
+function insertEvents(events: EventRow[]): Sql {
+  return sql`
+    insert into events (integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason)
+    select integration_id, id, type, created_at, body, is_suppressed, has_delivery, object_id, unsent_reason
+    from ${unnestRows('rows', events, EVENT_COLUMNS)}`;
+}
+
+/** The worker learns which deliveries are its own, and whether some that had a slot wait after all. */
+function noteClaimed(
+  claims: CommitClaims,
+  deliveries: NewDelivery[],
+  slots: (number | null)[],
+  rows: ClaimedRow[],
+): void {
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  claims.add(
+    deliveries.flatMap(({ createdAt: _, status: __, ...delivery }) => {
+      const row = rowOf.get(delivery.id);
+      if (row === undefined) return [];
+      const { ctid, secrets } = row;
+      return [{ ...delivery, ctid, secrets, attempts: 0, dispatches: 0, takeovers: 0, leaseToken: claims.leaseToken }];
+    }),
+  );
+  if (rows.length < slots.filter((slot) => slot !== null).length) claims.noteQueued();
 }

@@ -12,6 +12,8 @@ import type { StatementResult } from './statement-batch.ts';
  * | `queryLast` | at once, together with the commit | its caller |
  * | `defer` | with the next `query`, at the latest with the commit | the caller of that query, or of the transaction |
  *
+ * Whoever deferred a statement may be handed its rows. They come before the transaction is known to be committed.
+ *
  * The server runs each statement for itself: one that follows a lock sees what was committed before the lock was free. The
  * beginning of the transaction goes with its first statements, and a transaction that sends none is never begun.
  */
@@ -24,7 +26,7 @@ export type Pipeline = {
 export type Send = (statements: readonly Waiting[]) => Promise<StatementResult[]>;
 export type Waiting = { statement: Sql; limits: QueryLimits };
 
-type Entry = Waiting & { settle: Settle | null };
+type Entry = Waiting & { isDeferred: boolean; settle: Settle | null };
 type Settle = { resolve(result: StatementResult): void; reject(error: unknown): void };
 
 export type TransactionEnds = { begin: readonly Sql[]; commit: Sql; rollback: Sql };
@@ -35,13 +37,14 @@ export function openPipeline(send: Send, ends: TransactionEnds): Pipeline {
   let hasEnded = false;
   let isSending = false;
 
-  function add(statement: Sql, limits: QueryLimits, settle: Settle | null): void {
-    waiting.push({ statement, limits, settle });
+  function defer(statement: Sql, onRows?: (rows: object[]) => void): void {
+    const settle = onRows === undefined ? null : { resolve: ({ rows }: StatementResult) => onRows(rows), reject() {} };
+    waiting.push({ statement, limits: {}, isDeferred: true, settle });
   }
 
   function request(statement: Sql, limits: QueryLimits = {}): Promise<StatementResult> {
     return new Promise((resolve, reject) => {
-      add(statement, limits, { resolve, reject });
+      waiting.push({ statement, limits, isDeferred: false, settle: { resolve, reject } });
       if (isSending) return;
       isSending = true;
       // After all that is called in the same turn.
@@ -55,7 +58,7 @@ export function openPipeline(send: Send, ends: TransactionEnds): Pipeline {
   }
 
   async function sendAll(): Promise<void> {
-    while (waiting.some(({ settle }) => settle !== null)) {
+    while (waiting.some(({ isDeferred }) => !isDeferred)) {
       const batch = hasBegun ? waiting : [...ends.begin.map(opening), ...waiting];
       waiting = [];
       hasBegun = true;
@@ -94,20 +97,20 @@ export function openPipeline(send: Send, ends: TransactionEnds): Pipeline {
         const [{ rows }] = await Promise.all([answer, committed]);
         return rows as Row[];
       },
-      defer(statement) {
+      defer<Row extends object>(statement: Sql, onRows?: (rows: Row[]) => void) {
         assertOpen();
-        add(statement, {}, null);
+        defer(statement, onRows as ((rows: object[]) => void) | undefined);
       },
     },
     commit: () => committed ?? commit(),
     async rollback() {
       hasEnded = true;
-      waiting = waiting.filter(({ settle }) => settle !== null);
+      waiting = waiting.filter(({ isDeferred }) => !isDeferred);
       if (hasBegun) await request(ends.rollback);
     },
   };
 }
 
 function opening(statement: Sql): Entry {
-  return { statement, limits: {}, settle: null };
+  return { statement, limits: {}, isDeferred: true, settle: null };
 }

@@ -183,9 +183,10 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
 function withSafeWakeUps({ channel, log }: Pick<AppOptions, 'channel' | 'log'>): ChannelContext {
   return {
     ...channel,
-    onEvents(integrationIds) {
+    claimAtCommit: () => channel.claimAtCommit?.() ?? null,
+    onEvents(...args) {
       try {
-        channel.onEvents(integrationIds);
+        channel.onEvents(...args);
       } catch (error) {
         log.error({ err: error }, 'the workers were not woken for new events');
       }

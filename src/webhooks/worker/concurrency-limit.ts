@@ -9,8 +9,11 @@ export type ConcurrencyLimit = {
   total(): number;
   /** The size of the bodies in flight. */
   bytes(): number;
-  /** How many more may be claimed now, and how many one endpoint may have in flight, if so many workers share it. */
-  available(workers: number): { total: number; perEndpoint: number };
+  /**
+   * How many more may be claimed now, and how many one endpoint may have in flight, if so many workers share it. `asked` are
+   * slots that another claim may be about to take.
+   */
+  available(workers: number, asked?: number): { total: number; perEndpoint: number };
   acquire(integrationId: string, bytes: number): void;
   release(integrationId: string, bytes: number): void;
 };
@@ -28,8 +31,8 @@ export function createConcurrencyLimit(limit: number, limitPerEndpoint: number):
     inFlight,
     total: () => total,
     bytes: () => totalBytes,
-    available(workers) {
-      const free = limit - total;
+    available(workers, asked = 0) {
+      const free = Math.max(0, limit - total - asked);
       const share = Math.ceil(limitPerEndpoint / workers);
       return {
         total: Math.ceil(free / CLAIM_SHARE),

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWakeSignal } from '../../concurrency/wake-signal.ts';
 import type { Database } from '../../db/database.ts';
 import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
+import type { CommitClaims } from '../delivery-queue/claim-at-commit.ts';
 import { createOutcomeBuffer } from '../delivery-queue/outcomes/outcome-buffer.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { dispatch } from '../sending/dispatch.ts';
 import { createSender } from '../sending/send.ts';
 import type { SsrfGuard } from '../sending/ssrf-guard.ts';
+import { openCommitClaims } from './commit-claims.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { type Notice, startMaintenance } from './maintenance.ts';
 import { createServerClock } from './server-clock.ts';
@@ -27,17 +29,20 @@ import { WORKER_LIMITS, type WorkerLimits } from './worker-limits.ts';
  * | `saturated` | nothing is in flight here, and other workers have all slots of an endpoint | when woken, or after 5 to 250 ms |
  * | a fault | the database did not answer | after 1 s |
  *
- * A commit that records events wakes it, and so does a slot that becomes free, if the last claim could have used it.
+ * A commit that leaves deliveries in the queue wakes it, and so does a slot that becomes free, if the last claim could have
+ * used it. Most commits of this process leave nothing there: they claim their deliveries themselves (`claim-at-commit.ts`).
  *
  * | recording | it means | what happens |
  * |---|---|---|
- * | in time | outcomes are recorded as they come, in batches | claims go on |
+ * | in time | outcomes are recorded in batches: the first at once, what ends in the 20 ms after a batch with the next | claims go on |
  * | behind | the last batch could not be recorded | nothing is claimed; the batch is tried again every second |
  * | stopping | `stop` was called | nothing is claimed; attempts in flight end and are recorded, or are left to their lease |
  */
 export type DeliveryWorker = {
   /** There may be new deliveries: look now instead of at the next poll. */
   wake(): void;
+  /** For one transaction of this process, whose commit may claim the deliveries that it writes; null if it may not now. */
+  claimAtCommit(): CommitClaims | null;
   /** Claims no more, lets attempts in flight end, and records them. */
   stop(): Promise<void>;
 };
@@ -58,6 +63,12 @@ export type DeliveryWorkerOptions = {
 type ClaimEnd = 'more' | 'done' | 'idle' | 'saturated';
 
 const RECORD_BATCH_LIMIT = 500;
+/**
+ * Outcomes that end within this time of a batch share the next one, unless they are as many as make a batch worth while. Nobody waits for
+ * a record, but each takes a commit, whose flush the next event's commit has to wait for.
+ */
+const RECORD_PAUSE_MS = 20;
+const RECORD_BATCH_WORTH = 100;
 /** Outcomes that could not be recorded yet; beyond this nothing more is claimed. */
 const OUTCOME_BUFFER_LIMIT = 5_000;
 const FAULT_PAUSE_MS = 1_000;
@@ -91,6 +102,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   let isSlotWanted = false;
   let isRecordingBehind = false;
   let isClaiming = true;
+  /** Slots that the claim under way has asked for. */
+  let asked = 0;
   /** The lease is longer than an attempt: half of the rest is for the claim's answer to arrive, half for recording. */
   const recordMs = (limits.leaseMs - limits.attemptTimeoutMs) / 2;
 
@@ -100,11 +113,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     const maxBytes = limits.inFlightBytes - slots.bytes();
     // Also for slots that become free while the claim is made.
     isSlotWanted = true;
-    // What is not recorded yet would be taken for abandoned, so that comes first when the database is back.
-    const isBehind = isRecordingBehind || buffer.size() > OUTCOME_BUFFER_LIMIT;
-    if (available.total === 0 || maxBytes <= 0 || isBehind) return 'done';
+    if (available.total === 0 || maxBytes <= 0 || isBehind()) return 'done';
     const askedAt = performance.now();
     for (const [integrationId, untilMs] of pausedUntilMs) if (untilMs <= askedAt) pausedUntilMs.delete(integrationId);
+    asked = available.total;
     const { claimed, nextAfter, ...seen } = await claimDue(db, {
       maxDeliveries: available.total,
       maxBytes,
@@ -118,18 +130,47 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       leaseToken: randomInt(1, LEASE_TOKEN_MAX),
       leaseMs: limits.leaseMs,
       now: options.now(),
+    }).finally(() => {
+      asked = 0;
     });
     afterEndpoint = nextAfter ?? '';
-    const arrivedAt = performance.now();
-    clock.observe({ askedAt, arrivedAt, serverMs: seen.nowMs });
+    clock.observe({ askedAt, arrivedAt: performance.now(), serverMs: seen.nowMs });
     maintenance.noteOff(seen.endpointsOff);
-    // The lease began after we asked for it, so it lasts at least until then.
-    if (arrivedAt + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs) releaseUnsent(claimed);
-    else for (const delivery of claimed) void attempt(delivery);
+    sendClaimed(claimed, askedAt);
     isSlotWanted = seen.isLimited;
     if (nextAfter !== null) return 'more';
     if (claimed.length > 0) return 'done';
     return seen.isSaturated && slots.total() === 0 ? 'saturated' : 'idle';
+  }
+
+  /** The lease began after we asked for it, so it lasts at least until then. */
+  function sendClaimed(claimed: Claimed[], askedAt: number): void {
+    const isLate = performance.now() + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs;
+    if (isLate) releaseUnsent(claimed);
+    else for (const delivery of claimed) void attempt(delivery);
+  }
+
+  function claimAtCommit(): CommitClaims | null {
+    if (stopping.signal.aborted || isBehind()) return null;
+    return openCommitClaims({
+      limits,
+      slots,
+      leaseToken: randomInt(1, LEASE_TOKEN_MAX),
+      now: options.now(),
+      workers: maintenance.workers(),
+      asked: () => asked,
+      canClaim: (integrationId) => !stopping.signal.aborted && !pausedUntilMs.has(integrationId),
+      onClaimed(claimed, askedAt) {
+        if (stopping.signal.aborted) releaseUnsent(claimed);
+        else sendClaimed(claimed, askedAt);
+      },
+      onCancelled: onSlotFree,
+    });
+  }
+
+  /** What is not recorded yet would be taken for abandoned, so that comes first when the database is back. */
+  function isBehind(): boolean {
+    return isRecordingBehind || buffer.size() > OUTCOME_BUFFER_LIMIT;
   }
 
   async function attempt(delivery: Claimed): Promise<void> {
@@ -149,6 +190,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     }
     slots.release(integrationId, body.length);
     recordSignal.wake();
+    onSlotFree();
+  }
+
+  function onSlotFree(): void {
     if (isSlotWanted) claimSignal.wake();
   }
 
@@ -195,6 +240,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
           options.onRecorded?.([...new Set(recorded.outcomes.map(({ delivery }) => delivery.integrationId))]);
         }
         isRecordingBehind = false;
+        if (buffer.size() < RECORD_BATCH_WORTH) await pause(RECORD_PAUSE_MS);
       } catch (error) {
         onFault(error);
         // When stopping, what can't be recorded is left to its lease.
@@ -212,6 +258,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const loops = Promise.all([claimLoop(), recordLoop()]);
   return {
     wake: () => claimSignal.wake(),
+    claimAtCommit,
     async stop() {
       stopping.abort();
       claimSignal.wake();

@@ -107,15 +107,17 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
       onRecorded: announceOutcomes(world.db, (...change) => world.channel.announceChange?.(...change)),
       limits: { pollMs: 50, maintenanceMs: 20, ...limits },
     });
-    world.channel.onEvents = (integrationIds) => {
-      started.wake();
+    world.channel.onEvents = (integrationIds, isAnyQueued = true) => {
+      if (isAnyQueued) started.wake();
       announceEvents(integrationIds);
     };
+    world.channel.claimAtCommit = started.claimAtCommit;
     return started;
   }
 
   return {
     wake: () => worker.wake(),
+    claimAtCommit: () => worker.claimAtCommit(),
     async stop() {
       isStarted = false;
       await worker.stop();
