@@ -1,52 +1,30 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { COMMAND_LINE } from '../src/audit/actor.ts';
-import type { ChannelContext } from '../src/channel/context.ts';
 import { sql } from '../src/db/sql.ts';
-import type { Connection } from '../src/service/connect.ts';
-import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
-import { createSecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';
-import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
+import { BARE_NAMES, bareLoadOf, CONNECTIONS, LEAD_MS, LOADS, type Load, loadOf } from './fairness/loud-dealer.ts';
+import {
+  NEIGHBOUR_PER_SECOND,
+  neighbourTimes,
+  type Quantiles,
+  quantilesOf,
+  type Times,
+} from './fairness/neighbour-times.ts';
+import { type Scene, setScene, takeLoopDelay } from './fairness/scene.ts';
 import { ratioAtMost, record } from './figures.ts';
-import type { LoadJob, WriteShop } from './load/load-generator.ts';
-import { NEIGHBOUR_KINDS, type NeighbourCall, type NeighbourJob, type NeighbourKind } from './load/neighbour.ts';
-import type { Arrivals } from './load/sink.ts';
-import { cpuSeconds, freePort, openStage, type Stage } from './processes.ts';
-import { makeShop, openBackDoor, type Shop } from './shop.ts';
+import type { LoopDelay } from './load/loop-delay.ts';
+import { NEIGHBOUR_KINDS, type NeighbourKind } from './load/neighbour.ts';
+import { openStage } from './processes.ts';
 import { printTable } from './table.ts';
 
-const CONNECTIONS = 64;
-const LISTINGS = 1_000;
-const UNITS = 1_000_000;
-const ROUNDS = 3;
-const ROUND_SECONDS = 5;
-/** Of each kind of call. */
-const NEIGHBOUR_PER_SECOND = 40;
-const LEAD_MS = 1_000;
-const DRAIN_LIMIT_MS = 120_000;
+const ROUNDS = 2;
 const P99_WANTED = 2;
-const SECRET_KEY = '0'.repeat(64);
-
-/** What the other dealer does, with as many connections as it likes. */
-const LOADS = ['reads', 'orders', 'webhooks'] as const;
-type Load = (typeof LOADS)[number];
-
-type Scene = {
-  stage: Stage;
-  service: { port: number; process: { pid?: number | undefined } };
-  context: ChannelContext;
-  link: Connection;
-  sink: string;
-  loud: Shop;
-  neighbour: Record<NeighbourKind, WriteShop>;
-};
 
 /**
  * How long an integration's requests take alone, and beside another dealer's integration that saturates the service. The
  * load is a process of its own at nice 10: a real one would sit on another machine.
  */
 export async function benchFairness(args: string[]): Promise<void> {
+  const unknown = args.find((arg) => !LOADS.some((load) => load === arg));
+  if (unknown !== undefined) throw new Error(`there is no load ${unknown}; loads are ${LOADS.join(', ')}`);
   const loads = LOADS.filter((load) => args.length === 0 || args.includes(load));
   const stage = await openStage();
   try {
@@ -55,7 +33,17 @@ export async function benchFairness(args: string[]): Promise<void> {
     for (const load of loads) rows.push(...(await compareLoad(scene, load)));
     printTable(
       `A neighbour with ${NEIGHBOUR_PER_SECOND} requests/s of each kind, alone and beside ${CONNECTIONS} connections of another dealer`,
-      ['the other dealer', 'neighbour', 'alone p50', 'beside p50', 'alone p99', 'beside p99', 'p99 ratio', 'wanted'],
+      [
+        'the other dealer',
+        'neighbour',
+        'alone p50',
+        'beside p50',
+        'alone p99',
+        'beside p99',
+        'p99 ratio',
+        'wanted',
+        'beside bare load',
+      ],
       rows,
     );
     await scene.link.close();
@@ -64,59 +52,50 @@ export async function benchFairness(args: string[]): Promise<void> {
   }
 }
 
-async function setScene(stage: Stage): Promise<Scene> {
-  const service = await stage.startService({
-    ROLES: 'api,worker',
-    WEBHOOK_PRIVATE_TARGETS: 'on',
-    SECRET_KEYS: SECRET_KEY,
-  });
-  const { context, link } = await openBackDoor(service);
-  const port = await freePort();
-  await stage.startScript('load/sink.ts', [String(port)]);
-  const sink = `http://127.0.0.1:${port}`;
-  const shopOf = async () => {
-    const shop = await makeShop(context, LISTINGS);
-    const tools = { guard: createSsrfGuard(true), encryption: createSecretEncryption([SECRET_KEY]) };
-    await setUrl(context.db, COMMAND_LINE, tools, shop.integrationId, `${sink}/hook`);
-    return { ...shop, orderIds: [] };
-  };
-  const loud = await shopOf();
-  const [reader, writer, pinger] = [await shopOf(), await shopOf(), await shopOf()];
-  await context.db.query(sql`update items set units = ${UNITS}`);
-  const neighbour = { 'read by id': reader, 'page of 50, not kept': writer, order: writer, webhook: pinger };
-  return { stage, service, context, link, sink, loud, neighbour };
-}
-
-/** Alone and beside by turns, so that a busy moment of the machine hits both. */
+/** Alone, beside and beside bare load by turns, so that a busy moment of the machine hits all of them. */
 async function compareLoad(scene: Scene, load: Load): Promise<string[][]> {
   const alone: Times = new Map();
   const beside: Times = new Map();
+  const besideBare: Times = new Map();
+  const delays: LoopDelay[] = [];
   let perSecond = 0;
-  let core = 0;
   await neighbourTimes(scene, new Map());
   for (let round = 0; round < ROUNDS; round++) {
+    await takeLoopDelay(scene);
     await neighbourTimes(scene, alone);
-    const cpuBefore = await cpuSeconds(scene.service.process.pid);
-    const startedAt = performance.now();
-    const running = scene.stage.load(loadJob(scene, load));
-    await sleep(LEAD_MS);
-    await neighbourTimes(scene, beside);
-    const result = await running;
-    if (result.failures > 0) throw new Error(`${result.failures} requests of the other dealer failed`);
-    perSecond = result.perSecond;
-    core = ((await cpuSeconds(scene.service.process.pid)) - cpuBefore) / ((performance.now() - startedAt) / 1000);
-    await settle(scene);
+    const quiet = await takeLoopDelay(scene);
+    perSecond = await during(scene, beside, () => loadOf(scene, load, scene.service.port));
+    delays.splice(0, 2, quiet, await takeLoopDelay(scene));
+    await during(scene, besideBare, () => bareLoadOf(scene, load));
   }
-  console.log(`${load}: the other dealer had ${perSecond} answers/s; the service used ${core.toFixed(2)} of a core.`);
-  return NEIGHBOUR_KINDS.map((kind) =>
-    rowOf(load, kind, quantilesOf(alone, kind), quantilesOf(beside, kind), perSecond),
-  );
+  const loud = `${perSecond.toLocaleString('en-US')} answers/s`;
+  const loop = delays.map(({ p50Ms, p99Ms }) => `${p50Ms.toFixed(1)} (p99 ${p99Ms.toFixed(1)}) ms`);
+  console.log(`${load}: waiting for the service's event loop, alone ${loop[0]}, beside ${loop[1]}`);
+  return NEIGHBOUR_KINDS.map((kind) => {
+    const times = [alone, beside, besideBare].map((each) => quantilesOf(each, kind)) as Compared;
+    recordOf(
+      load,
+      kind,
+      times,
+      `The other dealer gets ${loud}. For its turn in the event loop a request waits ${loop[1]}, alone ${loop[0]}.`,
+    );
+    return [`${load}, ${loud}`, kind, ...cellsOf(times)];
+  });
 }
 
-type Times = Map<NeighbourKind, number[]>;
-type Quantiles = { p50Ms: number; p99Ms: number; longestMs: number };
+/** Measures the neighbour while the load runs; answers the load's rate. */
+async function during(scene: Scene, times: Times, load: () => Promise<number>): Promise<number> {
+  const running = load();
+  await sleep(LEAD_MS);
+  await neighbourTimes(scene, times);
+  const perSecond = await running;
+  await settle(scene);
+  return perSecond;
+}
 
-function rowOf(load: Load, kind: NeighbourKind, alone: Quantiles, beside: Quantiles, perSecond: number): string[] {
+type Compared = [alone: Quantiles, beside: Quantiles, besideBare: Quantiles];
+
+function recordOf(load: Load, kind: NeighbourKind, [alone, beside, besideBare]: Compared, cause: string): void {
   record({
     name: `${kind} beside ${load}, p99`,
     unit: 'ms',
@@ -124,64 +103,20 @@ function rowOf(load: Load, kind: NeighbourKind, alone: Quantiles, beside: Quanti
     bare: { name: 'the same dealer alone', value: alone.p99Ms },
     wanted: ratioAtMost(P99_WANTED),
     latency: beside,
-    note: `The other dealer had ${perSecond.toLocaleString('en-US')} answers a second on ${CONNECTIONS} connections.`,
+    limitedBy: `${cause} Beside ${BARE_NAMES[load]}, with the same machine and nothing of the service in between, the p99 is ${(besideBare.p99Ms / alone.p99Ms).toFixed(1)} times that alone.`,
   });
+}
+
+function cellsOf([alone, beside, besideBare]: Compared): string[] {
   const ms = (value: number) => `${value.toFixed(1)} ms`;
-  const ratio = (beside.p99Ms / alone.p99Ms).toFixed(2);
-  return [load, kind, ms(alone.p50Ms), ms(beside.p50Ms), ms(alone.p99Ms), ms(beside.p99Ms), ratio, `≤ ${P99_WANTED}`];
-}
-
-function loadJob({ service, loud }: Scene, load: Load): LoadJob {
-  const shops = [{ apiKey: loud.apiKey, listingIds: loud.listingIds, orderIds: [] }];
-  const seconds = ROUND_SECONDS + (2 * LEAD_MS) / 1000;
-  const job = { port: service.port, connections: CONNECTIONS, seconds, isLowPriority: true };
-  if (load !== 'reads') {
-    return { ...job, work: { kind: 'writes', write: load === 'orders' ? 'order' : 'ping', shops } };
-  }
-  const paths = loud.listingIds.map((id) => `/api/v1/listings/${id}`);
-  return { ...job, work: { kind: 'reads', headers: { Authorization: `Bearer ${loud.apiKey}` }, paths } };
-}
-
-/** Of a webhook the time until its receipt, of anything else until its answer. */
-async function neighbourTimes({ stage, service, sink, neighbour }: Scene, times: Times): Promise<void> {
-  const job: NeighbourJob = {
-    port: service.port,
-    perSecond: NEIGHBOUR_PER_SECOND,
-    seconds: ROUND_SECONDS,
-    shops: neighbour,
-  };
-  const file = join(stage.dir, 'neighbour.json');
-  await writeFile(file, JSON.stringify(job));
-  const calls = await stage.runScript<NeighbourCall[]>('load/neighbour.ts', [file]);
-  const received = await receipts(sink, calls);
-  for (const { kind, eventId, startedMs, answeredMs } of calls) {
-    const endedMs = eventId === null ? answeredMs : (received.get(eventId) ?? Number.POSITIVE_INFINITY);
-    times.set(kind, [...(times.get(kind) ?? []), endedMs - startedMs]);
-  }
-}
-
-/** Waits until the neighbour's webhooks have come. Those of the other dealer may still be on their way. */
-async function receipts(sink: string, calls: NeighbourCall[]): Promise<Map<string, number>> {
-  const wanted = calls.flatMap(({ eventId }) => eventId ?? []);
-  const received = new Map<string, number>();
-  const limitAt = performance.now() + DRAIN_LIMIT_MS;
-  while (wanted.some((id) => !received.has(id))) {
-    if (performance.now() > limitAt) throw new Error('some webhooks of the neighbour did not arrive');
-    const { ids, times } = (await (await fetch(`${sink}/arrivals`)).json()) as Arrivals;
-    for (const [index, id] of ids.entries()) received.set(id, times[index] ?? 0);
-    await sleep(50);
-  }
-  return received;
+  const times = ({ p99Ms }: Quantiles) => (p99Ms / alone.p99Ms).toFixed(2);
+  const p50s = [alone, beside].map(({ p50Ms }) => ms(p50Ms));
+  const p99s = [alone, beside].map(({ p99Ms }) => ms(p99Ms));
+  return [...p50s, ...p99s, times(beside), `≤ ${P99_WANTED}`, times(besideBare)];
 }
 
 async function settle({ context, sink }: Scene): Promise<void> {
   const waiting = sql`select id from deliveries where status in ('pending', 'failed') limit 1`;
   while ((await context.db.query(waiting)).length > 0) await sleep(50);
   await (await fetch(`${sink}/arrivals`)).arrayBuffer();
-}
-
-function quantilesOf(times: Times, kind: NeighbourKind): Quantiles {
-  const sorted = (times.get(kind) ?? []).toSorted((a, b) => a - b);
-  const at = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
-  return { p50Ms: at(0.5), p99Ms: at(0.99), longestMs: sorted.at(-1) ?? 0 };
 }

@@ -184,7 +184,14 @@ const STATEMENTS: Record<PlainWrite, string | string[]> = {
 };
 
 export type PlainResult = { perSecond: number; label: string };
-export type PlainOptions = { dir: string; address: SocketAddress; shopCount: number; seconds: number };
+export type PlainOptions = {
+  dir: string;
+  address: SocketAddress;
+  shopCount: number;
+  seconds: number;
+  /** At nice 10, as the load generator beside which somebody else is measured. */
+  isLowPriority?: boolean;
+};
 
 /** How many of a write PostgreSQL does alone, with as many clients as it is fastest with. Null if there is no pgbench. */
 export async function writePlainly(write: PlainWrite, options: PlainOptions): Promise<PlainResult | null> {
@@ -212,7 +219,7 @@ async function mostOf(candidates: number[], rate: (candidate: number) => Promise
 
 async function runPgbench(
   write: PlainWrite,
-  { dir, address, shopCount, seconds }: PlainOptions,
+  { dir, address, shopCount, seconds, isLowPriority = false }: PlainOptions,
   clients: number,
 ): Promise<number | null> {
   const scripts: string[] = [];
@@ -225,7 +232,8 @@ async function runPgbench(
   const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '1', '-T', String(seconds), ...scripts];
   const connection = ['-h', address.socketDir, '-U', address.user, address.database];
   try {
-    const { stdout } = await promisify(execFile)('pgbench', [...args, ...connection], {
+    const [file, ...before] = isLowPriority ? ['nice', '-n', '10', 'pgbench'] : ['pgbench'];
+    const { stdout } = await promisify(execFile)(file as string, [...before, ...args, ...connection], {
       // The same durability as our own connections have, or the ratio would compare two different promises; and planned by
       // index as our writes are, foreign key checks included.
       env: { ...process.env, PGOPTIONS: `${sessionOptions()} -c enable_seqscan=off` },
