@@ -11,7 +11,7 @@ export function latencyPlot(figures: readonly RecordedFigure[]): Html {
     timed.flatMap(({ latency }) => [latency.p50Ms, latency.p99Ms, latency.longestMs ?? latency.p99Ms]),
   );
   return html`<table class="plot latencies">
-<thead><tr><th scope="col">What</th><th scope="col" class="scale"><span class="cell-name">p50 to p99</span>${scaleMarks(scale)}</th><th scope="col">p50</th><th scope="col">p99</th><th scope="col">Longest</th></tr></thead>
+<thead><tr><th scope="col">What</th><th scope="col" class="scale">p50 to p99${scaleMarks(scale)}</th><th scope="col">p50</th><th scope="col">p99</th><th scope="col">Longest</th></tr></thead>
 ${byBench(timed).map(
   ([bench, group]) => html`<tbody><tr class="group"><th colspan="5" scope="colgroup">${benchTitle(bench)}</th></tr>
 ${group.map((figure) => latencyRow(figure, scale))}</tbody>

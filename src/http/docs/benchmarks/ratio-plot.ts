@@ -14,10 +14,12 @@ ${byBench(compared).map(([bench, group]) => groupRows(bench, group))}</table>`;
 }
 
 function groupRows(bench: string, group: RecordedFigure[]): Html {
-  // All bars of a bench have one scale; what takes hundreds of times as long would flatten the others.
-  const scale = axisEnd(group.map((figure) => [ratioOf(figure) ?? 0, wantedRatio(figure) ?? 1]));
+  // Rates and times of a bench have a scale each: a rate is at most a little above 1, a time may be several times as long.
+  const scales = Map.groupBy(group, ({ unit }) => unit === '/s');
+  const scaleOf = ({ unit }: RecordedFigure) =>
+    axisEnd((scales.get(unit === '/s') ?? []).map((figure) => [ratioOf(figure) ?? 0, wantedRatio(figure) ?? 1]));
   return html`<tbody><tr class="group"><th colspan="6" scope="colgroup">${benchTitle(bench)}</th></tr>
-${group.map((figure) => figureRow(figure, scale))}</tbody>
+${group.map((figure) => figureRow(figure, scaleOf(figure)))}</tbody>
 `;
 }
 
