@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ID_PREFIXES } from '../src/contract/ids.ts';
-import { OPERATIONS, type Operation } from '../src/contract/operations.ts';
+import type { Operation } from '../src/contract/operations/operation.ts';
+import { OPERATIONS } from '../src/contract/operations.ts';
 import { sql } from '../src/db/sql.ts';
 import { newId } from '../src/ids/new-id.ts';
 import { setPublished } from '../src/inventory/publications.ts';

@@ -8,7 +8,8 @@ import addFormats from 'ajv-formats';
 import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
 import { ApiError, ERROR_CODES, ERRORS, type ErrorCode, errorEnvelope } from './errors.ts';
 import { EVENT_TYPES } from './event-types.ts';
-import { errorsOf, OPERATIONS, type Operation } from './operations.ts';
+import type { Operation } from './operations/operation.ts';
+import { errorsOf, OPERATIONS } from './operations.ts';
 import { WEBHOOK_HEADERS } from './webhooks.ts';
 
 /** The codes that clients were promised, with their status and type. None of them ever changes. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { OPERATIONS, type Operation } from '../../src/contract/operations.ts';
+import type { Operation } from '../../src/contract/operations/operation.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import { setRateLimit } from '../../src/dealers/integrations/integrations.ts';
 import { TESTER } from '../harness/actor.ts';
 import { exchange } from '../harness/http/api-client.ts';

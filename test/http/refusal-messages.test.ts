@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { OPERATIONS, type Operation } from '../../src/contract/operations.ts';
+import type { Operation } from '../../src/contract/operations/operation.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import { freshKey, openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 

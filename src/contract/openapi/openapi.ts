@@ -8,7 +8,8 @@ import {
   errorEnvelope,
 } from '../errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT, IDEMPOTENCY_RETENTION_HOURS, JSON_DEPTH_LIMIT } from '../limits.ts';
-import { errorsOf, OPERATIONS, type Operation, TAGS } from '../operations.ts';
+import { type Operation, TAGS } from '../operations/operation.ts';
+import { errorsOf, OPERATIONS } from '../operations.ts';
 import { orderExample } from '../resources/order.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { answerSchema, requestSchema } from './openapi-schemas.ts';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operations/operation.ts';
 import { type Html, html } from './markup/html.ts';
 import type { ContentsEntry, Site } from './page.ts';
 

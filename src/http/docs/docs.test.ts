@@ -7,7 +7,8 @@ import { exchange } from '../../../test/harness/http/api-client.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
 import { ERROR_CODES, ERRORS } from '../../contract/errors.ts';
 import { EVENT_LOG_DAYS } from '../../contract/limits.ts';
-import { ADMISSION_ERRORS, errorsOf, OPERATIONS, type Operation, WRITE_ERRORS } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operations/operation.ts';
+import { ADMISSION_ERRORS, errorsOf, OPERATIONS, WRITE_ERRORS } from '../../contract/operations.ts';
 import { CHECKS } from './pages/order-of-checks.ts';
 
 const PAGES = ['/docs/api', '/docs/api/webhooks', '/docs/api/errors', '/docs/api/benchmarks'];

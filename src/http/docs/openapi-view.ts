@@ -1,5 +1,5 @@
 import { openapiDocument } from '../../contract/openapi/openapi.ts';
-import type { Operation } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operations/operation.ts';
 import type { JsonSchema } from './markup/schema-fields.ts';
 
 /** What the pages take from the OpenAPI description instead of deriving it a second time. */

@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from '../../contract/limits.ts';
-import type { Operation } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operations/operation.ts';
 import { hintOf } from '../../dealers/integrations/api-keys.ts';
 import { ignoredFieldsOf } from '../public/bodies/ignored-fields.ts';
 import type { ApiRequestRow } from './api-requests.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { ApiError } from '../../contract/errors.ts';
-import type { Operation } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operations/operation.ts';
 import type { UnknownNames } from '../json/unknown-names.ts';
 import { loggedPath } from '../request-url.ts';
 import type { ApiRequestLog } from './api-request-log.ts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createBatcher } from '../../concurrency/batcher.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract/limits.ts';
-import type { Operation } from '../../contract/operations.ts';
+import type { Operation } from '../../contract/operations/operation.ts';
 import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
 import { isApiKey } from '../../dealers/integrations/api-keys.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Cursors } from '../../channel/reads/cursors.ts';
 import type { DocumentReader } from '../../channel/reads/read-documents.ts';
-import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operations.ts';
+import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../contract/operations/operation.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { AdmittedIntegration } from './authentication.ts';
 import type { ReadCache } from './reads/read-cache.ts';

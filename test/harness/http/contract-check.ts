@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { openapiDocument } from '../../../src/contract/openapi/openapi.ts';
-import { errorsOf, OPERATIONS, type Operation } from '../../../src/contract/operations.ts';
+import type { Operation } from '../../../src/contract/operations/operation.ts';
+import { errorsOf, OPERATIONS } from '../../../src/contract/operations.ts';
 import { lazy } from '../../../src/http/lazy.ts';
 import type { ApiResponse } from './api-client.ts';
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
 import { type Html, html } from './html.ts';
 import { counted } from './text.ts';
 

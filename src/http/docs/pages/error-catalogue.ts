@@ -9,13 +9,8 @@ import {
   type ErrorType,
   errorEnvelope,
 } from '../../../contract/errors.ts';
-import {
-  ADMISSION_ERRORS,
-  OPERATIONS,
-  type Operation,
-  TRANSPORT_ERRORS,
-  WRITE_ERRORS,
-} from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
+import { ADMISSION_ERRORS, OPERATIONS, TRANSPORT_ERRORS, WRITE_ERRORS } from '../../../contract/operations.ts';
 import { statusBadge } from '../markup/badges.ts';
 import { jsonBlock } from '../markup/code-block.ts';
 import { type Html, html, join } from '../markup/html.ts';

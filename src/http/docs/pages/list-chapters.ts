@@ -1,5 +1,6 @@
 import { EVENT_LOG_DAYS, RATE_LIMIT_DEFAULT, READ_IDS_LIMIT } from '../../../contract/limits.ts';
-import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
 import { type Chapter, endpointLink, endpointLinks } from '../chapter.ts';
 import { html } from '../markup/html.ts';
 import type { JsonSchema } from '../markup/schema-fields.ts';

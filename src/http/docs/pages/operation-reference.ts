@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { ERRORS } from '../../../contract/errors.ts';
 import { BODY_LIMIT_BYTES } from '../../../contract/limits.ts';
-import { errorsOf, OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
+import { errorsOf, OPERATIONS } from '../../../contract/operations.ts';
 import { costText, methodBadge, statusBadge } from '../markup/badges.ts';
 import { jsonBlock, shellBlock } from '../markup/code-block.ts';
 import { type Html, html } from '../markup/html.ts';

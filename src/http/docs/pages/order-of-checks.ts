@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../contract/errors.ts';
-import type { Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
 import { type Html, html } from '../markup/html.ts';
 import { errorLink, sentence } from '../markup/text.ts';
 import type { Site } from '../page.ts';

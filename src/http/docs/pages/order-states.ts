@@ -1,4 +1,5 @@
-import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
 import { ORDER_TRANSITIONS, type OrderOperation, type OrderTransition } from '../../../contract/states/order-states.ts';
 import { type Chapter, endpointLink } from '../chapter.ts';
 import { type Html, html } from '../markup/html.ts';

@@ -10,7 +10,8 @@ import {
   READ_WAIT_LIMIT_MS,
   STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
 } from '../../../contract/limits.ts';
-import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../../contract/versions.ts';
 import { type Chapter, chapterSection, contentsEntry, endpointLinks } from '../chapter.ts';
 import { costText, methodBadge } from '../markup/badges.ts';

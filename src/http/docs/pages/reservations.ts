@@ -6,7 +6,8 @@ import {
   RESERVATION_TTL_MAX_SECONDS,
   RESERVATION_TTL_MIN_SECONDS,
 } from '../../../contract/limits.ts';
-import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
 import {
   RESERVATION_TRANSITIONS,
   type ReservationOperation,

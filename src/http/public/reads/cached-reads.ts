@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { OPERATIONS, type Operation } from '../../../contract/operations.ts';
+import type { Operation } from '../../../contract/operations/operation.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
 import { newRequestId } from '../../../ids/new-id.ts';
 import type { ClientFaults } from '../../connection/client-faults.ts';
 import type { RequestHandler } from '../../fast-path.ts';

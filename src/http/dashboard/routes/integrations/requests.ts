@@ -1,7 +1,8 @@
 import type { ApiRequest, requestOperations } from '../../../../contract/dashboard/integrations/requests.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { ERRORS, type ErrorCode } from '../../../../contract/errors.ts';
-import { OPERATIONS, type Operation } from '../../../../contract/operations.ts';
+import type { Operation } from '../../../../contract/operations/operation.ts';
+import { OPERATIONS } from '../../../../contract/operations.ts';
 import { type ChannelName, listChannels } from '../../../../dealers/integrations/integrations.ts';
 import {
   countApiRequests,
