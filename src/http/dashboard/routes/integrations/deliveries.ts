@@ -10,11 +10,7 @@ import {
 } from '../../../../contract/dashboard/integrations/delivery-labels.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { type ChannelName, listChannels } from '../../../../dealers/integrations/integrations.ts';
-import {
-  type DeliveryPage,
-  readDealerDelivery,
-  type ShownAttempt,
-} from '../../../../webhooks/dealer/delivery-details.ts';
+import { type DeliveryPage, readDealerDelivery } from '../../../../webhooks/dealer/delivery-details.ts';
 import {
   countDealerDeliveries,
   type DeliveryFilter,
@@ -36,7 +32,8 @@ import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { deliveryFilterOf, idPageOf, idsFrom } from '../../lists/delivery-filters.ts';
 import { pageRequestOf, presentCount, readPage } from '../../lists/list-page.ts';
-import { presentDelivery } from '../../presenters/delivery-presenters.ts';
+import { presentDeliveryPage } from '../../presenters/delivery-page.ts';
+import { DELIVERY_HEADER, deliveryCells, presentDelivery } from '../../presenters/delivery-presenters.ts';
 import { presentStop } from '../../presenters/endpoint-stop.ts';
 import { nameOf, objectsOf } from '../../presenters/event-objects.ts';
 
@@ -106,7 +103,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
 
   async getDelivery({ context, user, params }) {
     const channels = await listChannels(context.db, user.organizationId);
-    return await presentPage(context, user, channels, await deliveryOf(context, channels, params.delivery_id));
+    return await presentDeliveryPage(context, user, channels, await deliveryOf(context, channels, params.delivery_id));
   },
 
   async replayDelivery(call) {
@@ -150,38 +147,6 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
 
 async function countOf({ db }: DashboardContext, filter: DeliveryFilter) {
   return presentCount(await countDealerDeliveries(db, filter));
-}
-
-const DELIVERY_HEADER = [
-  'event',
-  'status',
-  'object',
-  'integration',
-  'answer',
-  'error',
-  'attempts',
-  'delay_ms',
-  'next_try',
-  'created',
-  'id',
-  'event_id',
-];
-
-function deliveryCells(row: ReturnType<typeof presentDelivery>, channels: ChannelName[]): string[] {
-  return [
-    row.type,
-    row.status,
-    row.object?.name ?? row.object?.id ?? '',
-    nameOf(channels, row.integration_id) ?? '',
-    String(row.response_code ?? ''),
-    row.error ?? '',
-    String(row.attempts),
-    String(row.delay_ms ?? ''),
-    row.next_attempt_at ?? '',
-    row.created_at,
-    row.id,
-    row.event_id,
-  ];
 }
 
 /** Events that a search for deliveries can't find, since they were never to be sent. */
@@ -253,51 +218,7 @@ function announce({ context, user }: Pick<ReplayCall, 'context' | 'user'>, integ
   context.dashboard.feed.announce(user.organizationId, 'audit', null);
 }
 
-function canReplay({ status, isInFlight }: Pick<DeliverySummary, 'status' | 'isInFlight'>): boolean {
-  return !isInFlight && REPLAYABLE_STATUSES.some((one) => one === status);
-}
-
 function whyNotNow({ status, isInFlight }: Pick<DeliverySummary, 'status' | 'isInFlight'>): string {
   if (isInFlight) return 'is being sent right now.';
   return status === 'held' ? 'is held, and sent as soon as webhooks are on again.' : 'waits to be sent already.';
-}
-
-async function presentPage(
-  context: DashboardContext,
-  user: SignedIn,
-  channels: readonly ChannelName[],
-  { integrationId, delivery, finishedAt, event, attempts }: DeliveryPage,
-) {
-  const [objectOf, [endpoint]] = await Promise.all([
-    objectsOf(context, user, channels, [event.objectId]),
-    readEndpointStatuses(context.db, [integrationId]),
-  ]);
-  const row = { ...delivery, integrationId, objectId: event.objectId, finishedAt };
-  return {
-    ...presentDelivery(row, objectOf(event.objectId)),
-    integration_name: nameOf(channels, integrationId) ?? '',
-    event_created_at: event.createdAt.toISOString(),
-    body: event.body,
-    finished_at: finishedAt?.toISOString() ?? null,
-    attempts_log: attempts.map(presentAttempt),
-    can_replay: canReplay(delivery),
-    ...(await presentStop(context.db, user.organizationId, endpoint)),
-  };
-}
-
-function presentAttempt(attempt: ShownAttempt) {
-  return {
-    attempt: attempt.attempt,
-    delivery_id: attempt.dispatchId,
-    is_success: attempt.isSuccess,
-    url: attempt.url,
-    signed_at: attempt.startedAt === null ? null : Math.floor(attempt.startedAt.getTime() / 1000),
-    ended_at: attempt.endedAt.toISOString(),
-    duration_ms: attempt.durationMs,
-    response_code: attempt.responseCode,
-    response_body: attempt.responseBody,
-    error: attempt.error,
-    headers: attempt.headers,
-    signature: { verified_with: attempt.signature.verifiedWith, problem: attempt.signature.problem },
-  };
 }
