@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { setOrganization } from '../src/dealers/integrations/integrations.ts';
+import { setOrganization } from '../src/dealers/integrations/attach-integration.ts';
 import { deleteItem } from '../src/sales/delete-item.ts';
 import { TESTER } from './harness/actor.ts';
 import { holdLock, untilBlocked } from './harness/database/locks.ts';

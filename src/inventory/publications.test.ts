@@ -10,7 +10,7 @@ import { lockClocks } from '../channel/clock.ts';
 import type { DomainError } from '../contract/domain-error.ts';
 import { sql } from '../db/sql.ts';
 import { deleteIntegration } from '../dealers/deletions.ts';
-import { setOrganization } from '../dealers/integrations/integrations.ts';
+import { setOrganization } from '../dealers/integrations/attach-integration.ts';
 import { newId } from '../ids/new-id.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import { createItem } from './items/item-operations.ts';

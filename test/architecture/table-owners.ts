@@ -156,9 +156,13 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     file: 'dealers/integrations/integrations.ts',
-    reads: ['publications', 'orders', 'events', 'customer_external_ids', 'idempotency_records'],
     writes: ['channel_clocks', 'webhook_endpoints'],
-    reason: 'An integration is made with its clock and endpoint, and attached only if it holds no other dealer’s data.',
+    reason: 'An integration is made with its clock and endpoint.',
+  },
+  {
+    file: 'dealers/integrations/attach-integration.ts',
+    reads: ['publications', 'orders', 'events', 'customer_external_ids', 'idempotency_records'],
+    reason: 'An integration is attached only if it holds no other dealer’s data.',
   },
   {
     file: 'dealers/deletions.ts',

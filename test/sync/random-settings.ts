@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ROUNDINGS } from '../../src/channel/projection/pricing.ts';
 import { rollVersion } from '../../src/channel/roll-version.ts';
 import { valuesOf } from '../../src/contract/catalogue.ts';
+import { setOrganization } from '../../src/dealers/integrations/attach-integration.ts';
 import {
   changePresentation,
   IMAGE_FORMATS,
   type PresentationSettings,
 } from '../../src/dealers/integrations/integration-settings.ts';
-import { setOrganization } from '../../src/dealers/integrations/integrations.ts';
 import { changeOrganization, type OrganizationSettings } from '../../src/dealers/organization-settings.ts';
 import { setRate } from '../../src/dealers/rates/exchange-rates.ts';
 import {

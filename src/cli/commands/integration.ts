@@ -5,13 +5,13 @@ import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
 import { notFound, RATE_LIMIT_OVERRIDE_MIN } from '../../dealers/input-rules.ts';
+import { setOrganization } from '../../dealers/integrations/attach-integration.ts';
 import type { IntegrationSummary } from '../../dealers/integrations/change-setting.ts';
 import {
   createIntegration,
   findIntegration,
   listIntegrations,
   setEnabled,
-  setOrganization,
   setRateLimit,
   setStorageQuota,
 } from '../../dealers/integrations/integrations.ts';

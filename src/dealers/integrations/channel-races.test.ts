@@ -12,8 +12,8 @@ import { sql } from '../../db/sql.ts';
 import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../../inventory/locations.ts';
 import { changeOrganization } from '../organization-settings.ts';
 import { removeRate, setRate } from '../rates/exchange-rates.ts';
+import { setOrganization } from './attach-integration.ts';
 import { changePresentation } from './integration-settings.ts';
-import { setOrganization } from './integrations.ts';
 
 /** A dealer's channel with one watch on it. */
 type Scene = Shop & { unitId: string; locationId: string };

@@ -16,8 +16,8 @@ import { deleteItem } from '../../sales/delete-item.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { changeOrganization, type OrganizationSettings } from '../organization-settings.ts';
 import { listRates, removeRate, setRate } from '../rates/exchange-rates.ts';
+import { setOrganization } from './attach-integration.ts';
 import { changePresentation, type PresentationSettings } from './integration-settings.ts';
-import { setOrganization } from './integrations.ts';
 
 /** One dealer's stock on two channels, made so that each setting touches some of it and not the rest. */
 type Shop = {

@@ -5,7 +5,7 @@ import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { recordPings } from '../../channel/ping.ts';
 import type { RecordedEvent } from '../../webhooks/outbox.ts';
-import { assertIntegrationOf } from './integrations.ts';
+import { assertIntegrationOf } from './attach-integration.ts';
 
 /** The dealer's own ping: a test event on its way to the endpoint. Without a delivery while webhooks are off. */
 export async function sendTestEvent(

@@ -4,7 +4,8 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
 import { newApiKey } from '../../dealers/integrations/api-keys.ts';
-import { setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
+import { setOrganization } from '../../dealers/integrations/attach-integration.ts';
+import { setEnabled } from '../../dealers/integrations/integrations.ts';
 import { rotateApiKey } from '../../dealers/integrations/rotate-api-key.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 

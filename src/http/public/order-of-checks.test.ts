@@ -4,7 +4,8 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { exchange } from '../../../test/harness/http/api-client.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { BODY_LIMIT_BYTES, IDEMPOTENCY_KEY_LENGTH_LIMIT } from '../../contract/limits.ts';
-import { setEnabled, setOrganization, setRateLimit } from '../../dealers/integrations/integrations.ts';
+import { setOrganization } from '../../dealers/integrations/attach-integration.ts';
+import { setEnabled, setRateLimit } from '../../dealers/integrations/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 
 describe('the order of checks', () => {

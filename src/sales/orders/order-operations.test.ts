@@ -7,7 +7,7 @@ import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
-import { setOrganization } from '../../dealers/integrations/integrations.ts';
+import { setOrganization } from '../../dealers/integrations/attach-integration.ts';
 import { newId } from '../../ids/new-id.ts';
 import { createItem } from '../../inventory/items/item-operations.ts';
 import { deleteItem } from '../delete-item.ts';

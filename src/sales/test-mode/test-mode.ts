@@ -1,7 +1,8 @@
 import type { Actor } from '../../audit/actor.ts';
 import { lockClocks } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
-import { assertIntegrationOf, setTestMode } from '../../dealers/integrations/integrations.ts';
+import { assertIntegrationOf } from '../../dealers/integrations/attach-integration.ts';
+import { setTestMode } from '../../dealers/integrations/integrations.ts';
 import { type DeletedTestData, deleteRestOfTestData } from './test-data.ts';
 import { deleteMostTestData } from './test-data-batches.ts';
 

@@ -16,7 +16,8 @@ import {
   type WebhookWorld,
 } from '../../../test/harness/webhooks/webhook-world.ts';
 import { sql } from '../../db/sql.ts';
-import { setEnabled, setOrganization } from '../../dealers/integrations/integrations.ts';
+import { setOrganization } from '../../dealers/integrations/attach-integration.ts';
+import { setEnabled } from '../../dealers/integrations/integrations.ts';
 import { setPlan, setProvisioned } from '../../dealers/organizations.ts';
 import { confirmOrder, dismissOrder, fulfilOrder } from '../../sales/orders/order-operations.ts';
 import { setUrl, setWebhooksEnabled } from '../endpoints/endpoint-settings.ts';

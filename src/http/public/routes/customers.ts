@@ -6,7 +6,7 @@ import type { BulkResult, Customer, CustomerInput } from '../../../contract/reso
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
 import { lockCustomers, openCustomerUpserts, type Upserted } from '../../../customers/upsert-customers.ts';
-import { lockAttachment } from '../../../dealers/integrations/integrations.ts';
+import { lockAttachment } from '../../../dealers/integrations/attach-integration.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
 import { answerWrite } from '../writes/answer-write.ts';

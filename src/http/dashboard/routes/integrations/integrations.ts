@@ -6,18 +6,14 @@ import { DomainError } from '../../../../contract/domain-error.ts';
 import { RATE_LIMIT_DEFAULT } from '../../../../contract/limits.ts';
 import type { Transaction } from '../../../../db/database.ts';
 import { deleteIntegrationOf, listDeletions } from '../../../../dealers/deletions.ts';
+import { assertIntegrationOf } from '../../../../dealers/integrations/attach-integration.ts';
 import {
   findIntegrationOf,
   listChannelCurrencies,
   listIntegrationsOf,
 } from '../../../../dealers/integrations/integration-list.ts';
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
-import {
-  assertIntegrationOf,
-  createIntegration,
-  renameIntegration,
-  setEnabled,
-} from '../../../../dealers/integrations/integrations.ts';
+import { createIntegration, renameIntegration, setEnabled } from '../../../../dealers/integrations/integrations.ts';
 import { rotateApiKey } from '../../../../dealers/integrations/rotate-api-key.ts';
 import { sendTestEvent } from '../../../../dealers/integrations/test-event.ts';
 import { countTestData } from '../../../../sales/test-mode/test-data.ts';
