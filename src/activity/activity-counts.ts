@@ -21,7 +21,7 @@ export const ACTIVITY_KINDS = [
   'attempts_succeeded',
   'attempts_failed',
   'dead_letters',
-  /** Endpoints that were switched off by five 410 answers. */
+  /** Endpoints that were switched off because they answered 410 Gone too often. */
   'webhooks_off',
   'requests',
   'request_errors',

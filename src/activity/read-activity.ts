@@ -58,7 +58,7 @@ export async function readActivity(
   return activity;
 }
 
-/** In the zone, since a day of a change to summer time has 23 hours. */
+/** Counted in the time zone, because the day on which summer time begins has 23 hours. */
 async function startsOf(db: Queryable, { unit, length, timeZone }: ActivityRange, now: Date | null): Promise<Date[]> {
   const local = sql`date_trunc(${unit}, ${clockTime(now)} at time zone ${timeZone})`;
   const step = unit === 'hour' ? sql`make_interval(hours => back)` : sql`make_interval(days => back)`;

@@ -40,7 +40,7 @@ export async function claimMail(db: Queryable, now: Date | null): Promise<Claime
   return mail ?? null;
 }
 
-/** Records how an attempt ended, if the lease is still this worker's. Answers whether the mail is given up. */
+/** Records how an attempt ended, if the lease is still this worker's. Returns whether the mail is given up. */
 export async function recordMail(
   db: Queryable,
   mail: ClaimedMail,
@@ -60,7 +60,7 @@ export async function recordMail(
   return { isGivenUp: status === 'failed' };
 }
 
-/** Deletes a batch of mails that are done; answers how many. */
+/** Deletes a batch of mails that are done; returns how many. */
 export async function pruneMails(db: Queryable, now: Date | null): Promise<number> {
   const rows = await db.query(sql`
     delete from mails where id in (

@@ -11,7 +11,7 @@ export type MailWorkerOptions = {
   publicUrl: string;
   now: () => Date | null;
   onFault: (error: unknown) => void;
-  /** For the operator: no address, no text. */
+  /** What the operator's log gets of a mail that is given up: no address and no text. */
   onGivenUp: (mail: { id: string; attempts: number; error: string }) => void;
   everyMs?: number;
 };

@@ -7,15 +7,15 @@ export type MailSettings = Readonly<{ url: string; from: string }>;
 export type Mail = { id: string; to: string; subject: string; text: string };
 
 export type Mailer = {
-  /** Never throws: what went wrong is the result. */
+  /** Sends a mail. It never throws: a fault is its result. */
   send(mail: Mail): Promise<MailResult>;
-  /** Connects and signs in; throws what went wrong. */
+  /** Connects and signs in, to check the settings; throws if that fails. */
   verify(): Promise<void>;
 };
 
-/** For each step of a connection. */
+/** The limit of each step of a connection. */
 const STEP_TIMEOUT_MS = 10_000;
-/** For all of an attempt, whatever the server does. Below the lease. */
+/** The limit of a whole attempt, whatever the server does. It is shorter than the lease. */
 const ATTEMPT_TIMEOUT_MS = 60_000;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const PERMANENT = 500;
@@ -32,7 +32,7 @@ export function createMailer({ url, from }: MailSettings, { stepMs, attemptMs }:
       host: hostname.replace(/^\[|\]$/g, ''),
       ...(port === '' ? {} : { port: Number(port) }),
       secure: isSecure,
-      // A password never goes over the network in the clear.
+      // A password is never sent without encryption.
       requireTLS: !isSecure && username !== '' && !LOOPBACK.has(hostname),
       ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
       connectionTimeout: stepMs,
@@ -61,7 +61,7 @@ export function createMailer({ url, from }: MailSettings, { stepMs, attemptMs }:
   return {
     async send({ id, to, subject, text }) {
       const headers = { 'auto-submitted': 'auto-generated' };
-      // The same id for every attempt: a mailbox that gets a mail twice can tell.
+      // The id is the same for every attempt, so that a mailbox recognizes a mail that it gets twice.
       const messageId = `<${id}@${hostname}>`;
       try {
         await withinLimit((transport) => transport.sendMail({ from, to, subject, text, headers, messageId }));
@@ -80,7 +80,7 @@ function isPermanent(error: unknown): boolean {
   return responseCode >= PERMANENT && code !== 'EAUTH';
 }
 
-/** Without the server's words, which may repeat an address. */
+/** The server's own text is left out, because it may repeat an address. */
 function textOf(error: unknown): string {
   const { responseCode, code, message } = error as { responseCode?: number; code?: string; message?: string };
   if (responseCode !== undefined) return `the server answered ${responseCode} (${code ?? 'refused'})`;

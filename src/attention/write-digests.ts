@@ -7,7 +7,7 @@ import { unnestRows } from '../db/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { countBadges } from './count-attention.ts';
 
-/** Nobody gets more than one mail of a kind in this time: what comes meanwhile is in the next one. */
+/** Nobody gets more than one mail of a kind in this time. What happens meanwhile is in the next one. */
 const DIGEST_EVERY_MINUTES = 60;
 const BATCH_LIMIT = 200;
 

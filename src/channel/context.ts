@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { AnnounceChange } from '../live/change-feed.ts';
 import type { CommitClaims } from '../webhooks/delivery-queue/claim-at-commit.ts';
 
-/** What every operation that can change a channel is handed. */
+/** The context of every operation that can change a channel. */
 export type ChannelContext = {
   db: Database;
   /** The time, where a test owns it; null takes the database's, so that all nodes share one clock. */

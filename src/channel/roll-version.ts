@@ -9,7 +9,7 @@ import { presenter } from './projection/plan-projection.ts';
 
 /** Documents that one transaction deletes, under the clock that the integration's orders wait for. */
 const REMOVAL_LIMIT = 100;
-/** Each attempt but the first was overtaken by another roll. */
+/** How often a roll is tried again, if another roll came first. */
 const ATTEMPT_LIMIT = 10;
 
 /**
@@ -17,7 +17,7 @@ const ATTEMPT_LIMIT = 10;
  * are there the pin moves, in one commit. Clients read the old version until then. No stamp changes. The job then
  * removes the documents of the old version in batches.
  *
- * Answers false if the integration has this version already.
+ * Returns false if the integration has this version already.
  */
 export async function rollVersion(
   context: ChannelContext,
@@ -89,7 +89,10 @@ export async function isRolling(tx: Transaction, integrationId: string): Promise
   return rows.length > 0;
 }
 
-/** Removes some of the documents in versions that nobody reads; answers how many, or less than the limit if none is left. */
+/**
+ * Removes some of the documents in versions that nobody reads; returns how many. Fewer than the limit means that none
+ * is left.
+ */
 async function removeUnkeptDocuments(tx: Transaction, integrationId: string): Promise<number> {
   // Under the clock no roll begins or ends.
   await lockClocks(tx, [integrationId]);
@@ -103,7 +106,7 @@ async function removeUnkeptDocuments(tx: Transaction, integrationId: string): Pr
   return rows.length;
 }
 
-/** Removes a batch; answers whether it was the last. */
+/** Removes a batch; returns whether it was the last. */
 export async function removeOldVersion(tx: Transaction, integrationId: string): Promise<boolean> {
   return (await removeUnkeptDocuments(tx, integrationId)) < REMOVAL_LIMIT;
 }

@@ -16,7 +16,7 @@ export type KeyedQueue<Entry, Result> = {
 };
 
 export type KeyedQueueOptions<Entry, Result> = {
-  /** Answers one result for each entry, in their order. If it throws, all entries of the batch fail. */
+  /** Returns one result for each entry, in their order. If it throws, all entries of the batch fail. */
   run: (entries: Entry[], key: string) => Promise<Result[]>;
   /** How many entries may run together; it may depend on the first of them. */
   batchLimit: number | ((first: Entry) => number);

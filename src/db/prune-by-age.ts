@@ -7,7 +7,7 @@ const BATCH_LIMIT = 1_000;
 /** A table whose rows are kept for some days, by one of its times. An index must lead with that column. */
 export type AgingTable = { table: string; time: string };
 
-/** Deletes a batch of each table's rows that are older than so many days; answers how many. */
+/** Deletes a batch of each table's rows that are older than so many days; returns how many. */
 export async function pruneByAge(
   db: Queryable,
   tables: readonly AgingTable[],

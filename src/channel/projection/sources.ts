@@ -5,7 +5,7 @@ import type { Endpoint } from '../../webhooks/outbox.ts';
 import type { ChannelSource, ImageFormat, ItemSource, PhotoSource, Publication } from './documents.ts';
 import { inverse, type Rate, type Rounding, rateFrom } from './pricing.ts';
 
-/** All that rendering needs, read in one go after the locks are held. */
+/** Everything that rendering needs, read together after the locks are taken. */
 export type ChannelSettings = ChannelSource & {
   integrationId: string;
   organizationId: string;

@@ -31,7 +31,7 @@ const PHOTO_COLUMNS = {
 
 /**
  * Adds stored photos behind those that their items have, in the caller's transaction. What would be too many for an item, or
- * came from a source that the item has had, is left out, and leaves no row. Answers those that were added.
+ * came from a source that the item has had, is left out, and leaves no row. Returns those that were added.
  */
 export async function addStoredPhotos(
   tx: Transaction,

@@ -10,7 +10,7 @@ export type DeletionStep = {
   /** The table, which is also what `jobs list` calls the step. */
   table: string;
   owner: 'integration_id' | 'organization_id';
-  /** Removes up to one batch; answers how many rows went, and which channels have new events. */
+  /** Removes up to one batch; returns how many rows went, and which channels have new events. */
   removeBatch(tx: Transaction, context: ChannelContext, ownerId: string): Promise<RemovedBatch>;
 };
 

@@ -85,7 +85,7 @@ export async function nextExpiryMs(context: ChannelContext): Promise<number | nu
   return row?.ms ?? null;
 }
 
-/** Deletes a batch of reservations that ended long ago; answers how many. */
+/** Deletes a batch of reservations that ended long ago; returns how many. */
 export async function pruneReservations(db: Queryable, now: Date | null): Promise<number> {
   const rows = await db.query(sql`
     delete from reservations where ctid = any(array(

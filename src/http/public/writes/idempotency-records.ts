@@ -39,7 +39,7 @@ export function* fingerprintSteps(method: string, path: string, body: Buffer): S
   return hash.digest();
 }
 
-/** Takes the keys that are free; answers which. It never waits: a connection that did would be missed by others. */
+/** Takes the keys that are free; returns which. It never waits: a connection that did would be missed by others. */
 export async function tryLockKeys(tx: Transaction, requests: WriteRequest[]): Promise<boolean[]> {
   const rows = await tx.query<{ locked: boolean }>(sql`
     select pg_try_advisory_xact_lock(hashtextextended(name, 0)) as locked
@@ -133,7 +133,7 @@ export function recordAnswers(tx: Transaction, records: NewRecord[], now: Date |
 
 const PRUNE_BATCH_LIMIT = 1_000;
 
-/** Deletes a batch of expired records; answers how many. */
+/** Deletes a batch of expired records; returns how many. */
 export async function pruneRecords(db: Queryable, now: Date | null): Promise<number> {
   const rows = await db.query<{ key: string }>(sql`
     delete from idempotency_records where ctid in (

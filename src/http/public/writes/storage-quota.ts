@@ -44,7 +44,7 @@ export function raiseCount(integrationId: string, bytes: number, now: Date | nul
     on conflict (integration_id, day) do update set bytes = storage_usage.bytes + excluded.bytes`;
 }
 
-/** Deletes the counts of days long past; answers how many. */
+/** Deletes the counts of days long past; returns how many. */
 export async function pruneStorageUsage(db: Queryable, now: Date | null): Promise<number> {
   const rows = await db.query(sql`
     delete from storage_usage where day < ${dayOf(transactionTime(now))} - ${RETENTION_DAYS}::integer

@@ -28,7 +28,7 @@ type Progress = { isWorking: boolean };
 
 /**
  * Runs writes in one transaction: try the locks of their keys, look for recorded answers, check the storage quota, do the
- * work, record the answers, commit. Answers with the outcome of each write, or with the fault that they have in common;
+ * work, record the answers, commit. Returns the outcome of each write, or the fault that they have in common;
  * then nothing was written.
  */
 export async function runInTransaction(
