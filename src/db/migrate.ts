@@ -25,7 +25,7 @@ export async function migrate(db: Database, onProgress: (message: string) => voi
     await client.query(`set statement_timeout = ${MIGRATION_TIMEOUT_MS}; set lock_timeout = 0`);
     // Known from PostgreSQL 17 on only, so that no connection can send it when it is opened.
     await client.query(`select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`);
-    await waitForTurn(client, onProgress);
+    await waitForMigrationLock(client, onProgress);
     await makeHistoryTable(client);
     const files = await migrationFiles();
     const done = await appliedChecksums(client);
@@ -67,7 +67,7 @@ export function assertSameHistory(state: MigrationState): void {
 }
 
 /** One node migrates and the others wait for it. */
-async function waitForTurn(client: pg.Client, onProgress: (message: string) => void): Promise<void> {
+async function waitForMigrationLock(client: pg.Client, onProgress: (message: string) => void): Promise<void> {
   const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
     MIGRATION_LOCK,
   ]);

@@ -59,10 +59,10 @@ export async function readListed<Row>(
 function sortedMatches(of: ListedTable, page: ListedPage, words: WordSearch): Sql {
   const direction = rawSql(readsDescending(page) ? 'desc' : 'asc');
   return sql`
-    with gathered as materialized (
+    with matches as materialized (
       select r.id, r.${channelOf(of)} as channel, r.created_at from ${rawSql(of.table)} r
       where ${hasWords(words, WORDS)} and ${inAnyGroup(of, page)} ${behindStart(page)})
-    select id, channel, created_at from gathered order by created_at ${direction}, id ${direction} limit ${page.limit}`;
+    select id, channel, created_at from matches order by created_at ${direction}, id ${direction} limit ${page.limit}`;
 }
 
 /** Those that have the words among the first rows of the list. Row by row, so that the walk ends when the page is full. */

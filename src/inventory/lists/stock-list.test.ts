@@ -164,7 +164,7 @@ describe('the list of stock', () => {
     assert.deepEqual(idsOf(await list({ search: 'withphoto', needsWork: true })), []);
   });
 
-  it('fills its pages from a word that more items have than it gathers by their ids', async () => {
+  it('fills its pages from a word that more items have than it reads by their ids', async () => {
     const { organizationId } = await world.dealer();
     await world.db.query(sql`
       insert into items (id, organization_id, kind, stock_number, title, description, price_amount, units, attributes, created_at)

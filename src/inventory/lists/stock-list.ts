@@ -105,7 +105,7 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
     select i.id from items i where ${candidates} and ${isMatched(matched)} order by ${order} limit ${page.limit}`;
   if (matched === null || 'ids' in matched) return await read(all);
   const { words } = matched;
-  // The first rows of the list fill a page; the index would gather every match and sort them.
+  // The first rows of the list fill a page; the index would read every match and sort them.
   const rows = await read(sql`
     select i.id from (
       select i.id, ${column.value}, i.search_words from items i
@@ -113,11 +113,11 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
     where ${rowHasWords(words, WORDS)} order by ${order} limit ${page.limit}`);
   if (rows.length === page.limit || (await isWithinWalk(db, candidates))) return rows;
   if (!isSearchAlone(page)) return await read(all);
-  // The matches are far from the first rows: gathering them reads less than what lies between.
+  // The matches are far from the first rows: reading all of them costs less than what lies between.
   return await read(sql`
-    with gathered as materialized (
+    with matches as materialized (
       select i.id, ${column.value} from items i where ${candidates} and ${hasWords(words, WORDS)})
-    select i.id from gathered i order by ${order} limit ${page.limit}`);
+    select i.id from matches i order by ${order} limit ${page.limit}`);
 }
 
 const WORDS = sql`i.search_words`;

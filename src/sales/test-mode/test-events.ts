@@ -13,7 +13,7 @@ import { findOrder } from '../orders/read-orders.ts';
 
 /** An event that a client asks for while it tests: its type, and what it is about. Null makes something up. */
 export type TestEventRequest = { type: EventType; objectId: string | null };
-export type TestEventScene = {
+export type TestEventContext = {
   context: ChannelContext;
   endpoint: Endpoint;
   organizationId: string;
@@ -28,14 +28,14 @@ export function subjectOf(type: EventType): 'listing' | 'part' | 'order' | 'inte
 /** The event as the real one would be; null if the client can't read what it is about. Nothing else happens. */
 export async function describeTestEvent(
   tx: Transaction,
-  scene: TestEventScene,
+  testContext: TestEventContext,
   { type, objectId }: TestEventRequest,
 ): Promise<TestEvent | null> {
   const kind = subjectOf(type);
-  if (kind === 'integration') return pingOf(scene.endpoint.integrationId);
+  if (kind === 'integration') return pingOf(testContext.endpoint.integrationId);
   if (objectId !== null && !isId(kind, objectId)) return null;
-  if (kind === 'order') return await orderEvent(tx, scene, type, objectId);
-  return await itemEvent(tx, scene, type, kind, objectId);
+  if (kind === 'order') return await orderEvent(tx, testContext, type, objectId);
+  return await itemEvent(tx, testContext, type, kind, objectId);
 }
 
 /** A part that was made up has so many units. */
@@ -43,7 +43,7 @@ const MADE_UP_QUANTITY = 4;
 
 async function itemEvent(
   tx: Transaction,
-  { endpoint: { integrationId, apiVersion } }: TestEventScene,
+  { endpoint: { integrationId, apiVersion } }: TestEventContext,
   type: EventType,
   kind: 'listing' | 'part',
   objectId: string | null,
@@ -71,7 +71,7 @@ async function itemEvent(
 
 async function orderEvent(
   tx: Transaction,
-  { context, endpoint, organizationId, createdAt }: TestEventScene,
+  { context, endpoint, organizationId, createdAt }: TestEventContext,
   type: EventType,
   objectId: string | null,
 ): Promise<TestEvent | null> {

@@ -33,8 +33,8 @@ const trigger: WriteKind<TestEventRequest> = {
     const { integrationId, organizationId } = integration;
     const described: (TestEvent | null)[] = [];
     const events = await recordTestEvents(tx, channel, integrationId, async (endpoint, createdAt) => {
-      const scene = { context: channel, endpoint, organizationId, createdAt };
-      for (const { input } of items) described.push(await describeTestEvent(tx, scene, input));
+      const testContext = { context: channel, endpoint, organizationId, createdAt };
+      for (const { input } of items) described.push(await describeTestEvent(tx, testContext, input));
       return described;
     });
     const results = items.map(({ input }, index) => {
