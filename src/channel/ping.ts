@@ -2,13 +2,30 @@ import { type EventType, TEST_EVENT } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
 import { readEndpoint } from '../webhooks/endpoints/read-endpoint.ts';
 import { type Endpoint, type OutgoingEvent, openOutbox, type RecordedEvent } from '../webhooks/outbox.ts';
+import { lockClocks } from './clock.ts';
 import type { ChannelContext } from './context.ts';
-import { projectItems } from './projection/project-items.ts';
+import { projectItems, readSources, type SourceRows } from './projection/project-items.ts';
 
 /** An event that is sent for a test, whatever its endpoint is subscribed to. */
 export type TestEvent = { type: EventType } & Pick<OutgoingEvent, 'object' | 'previous'>;
 /** Describes the events once their time and their endpoint are known; null where there is nothing to send. */
 export type DescribeTestEvents = (endpoint: Endpoint, createdAt: Date) => Promise<(TestEvent | null)[]>;
+
+/** The lock of an integration's clock, and what was read behind it. */
+export type PreparedTestEvents = { clocks: Map<string, Date>; sources: SourceRows };
+
+/** What every test event needs, in one round trip: a caller may send it together with other statements. */
+export async function prepareTestEvents(
+  tx: Transaction,
+  context: ChannelContext,
+  integrationId: string,
+): Promise<PreparedTestEvents> {
+  const [clocks, sources] = await Promise.all([
+    lockClocks(tx, [integrationId]),
+    readSources(tx, context, [integrationId], []),
+  ]);
+  return { clocks, sources };
+}
 
 /** Records test events, and a delivery of each if the endpoint takes any now. */
 export async function recordPings(
@@ -16,9 +33,10 @@ export async function recordPings(
   context: ChannelContext,
   integrationId: string,
   count: number,
+  prepared?: PreparedTestEvents,
 ): Promise<RecordedEvent[]> {
   const pings = Array.from({ length: count }, () => pingOf(integrationId));
-  const recorded = await recordTestEvents(tx, context, integrationId, async () => pings);
+  const recorded = await recordTestEvents(tx, context, integrationId, async () => pings, prepared);
   return recorded.filter((event) => event !== null);
 }
 
@@ -33,11 +51,15 @@ export async function recordTestEvents(
   context: ChannelContext,
   integrationId: string,
   describe: DescribeTestEvents,
+  prepared?: PreparedTestEvents,
 ): Promise<(RecordedEvent | null)[]> {
+  const { clocks, sources } = prepared ?? (await prepareTestEvents(tx, context, integrationId));
   const { stamps, endpoints } = await projectItems(tx, context, {
     itemIds: [],
     integrationIds: [integrationId],
     stampAlso: [integrationId],
+    clocks,
+    sources,
   });
   const endpoint = endpoints.get(integrationId) ?? (await readEndpoint(tx, integrationId));
   const createdAt = stamps.get(integrationId);

@@ -1,42 +1,50 @@
-import { recordPings, recordTestEvents, type TestEvent } from '../../../channel/ping.ts';
+import {
+  type PreparedTestEvents,
+  prepareTestEvents,
+  recordPings,
+  recordTestEvents,
+  type TestEvent,
+} from '../../../channel/ping.ts';
 import { ApiError, type ErrorCode } from '../../../contract/errors.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { textOrNull } from '../../../contract/resources/customer.ts';
 import { shownText } from '../../../contract/shown-value.ts';
 import { describeTestEvent, subjectOf, type TestEventRequest } from '../../../sales/test-mode/test-events.ts';
-import type { RecordedEvent } from '../../../webhooks/outbox.ts';
+import type { Endpoint, RecordedEvent } from '../../../webhooks/outbox.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
 import { answerWrite } from '../writes/answer-write.ts';
 import type { WriteKind, WriteSuccess } from '../writes/write-kind.ts';
 
-const ping: WriteKind<null> = {
+const ping: WriteKind<null, PreparedTestEvents> = {
   failureCode: 'ping_failed',
   lockOf: ({ integrationId }) => `clock ${integrationId}`,
   batchLimit: 100,
   transaction: { planning: 'once' },
-  async work(tx, channel, items) {
+  prepare: (tx, channel, { integrationId }) => prepareTestEvents(tx, channel, integrationId),
+  async work(tx, channel, items, prepared) {
     const [{ integration }] = items;
-    const events = await recordPings(tx, channel, integration.integrationId, items.length);
+    const events = await recordPings(tx, channel, integration.integrationId, items.length, prepared);
     return { results: events.map((event) => answerOf(integration, event)), touched: [integration.integrationId] };
   },
 };
 
 /** An event of any type, as the real one would be. It may carry a whole order, so fewer of them go together. */
-const trigger: WriteKind<TestEventRequest> = {
+const trigger: WriteKind<TestEventRequest, PreparedTestEvents> = {
   ...ping,
   batchLimit: 10,
-  async work(tx, channel, items) {
+  async work(tx, channel, items, prepared) {
     const [{ integration }] = items;
     if (!integration.isTestMode) return { results: items.map(() => onlyInTestMode()), touched: [] };
     const { integrationId, organizationId } = integration;
     const described: (TestEvent | null)[] = [];
-    const events = await recordTestEvents(tx, channel, integrationId, async (endpoint, createdAt) => {
+    const describe = async (endpoint: Endpoint, createdAt: Date) => {
       const testContext = { context: channel, endpoint, organizationId, createdAt };
       for (const { input } of items) described.push(await describeTestEvent(tx, testContext, input));
       return described;
-    });
+    };
+    const events = await recordTestEvents(tx, channel, integrationId, describe, prepared);
     const results = items.map(({ input }, index) => {
       const event = events[index] ?? null;
       if (event === null) return unknownObject(input);

@@ -16,7 +16,7 @@ const WRITES: { write: string; statements: number; roundTrips: number; send: (sh
     {
       write: 'a ping',
       statements: 10,
-      roundTrips: 3,
+      roundTrips: 2,
       send: () => ({ path: '/v1/test/webhook_ping', body: {} }),
     },
     {

@@ -8,7 +8,7 @@ import type { AdmittedIntegration } from '../authentication.ts';
  * The description of a kind of write, such as the report of an order. The executor does the rest: the key, the record,
  * the replay, the queue, the transaction and what becomes of its faults.
  */
-export type WriteKind<Input> = {
+export type WriteKind<Input, Prepared = unknown> = {
   /** The code of a fault in the work or in its commit. */
   failureCode: ErrorCode;
   /** Names the lock that the work needs. Writes with the same lock wait for each other in the process. */
@@ -17,11 +17,21 @@ export type WriteKind<Input> = {
   batchLimit: number;
   transaction?: TransactionOptions;
   /**
+   * The first lock of the work and what is read behind it, if neither depends on what is asked for: it is sent together with
+   * the look for recorded answers, in one round trip. It must not write, because the answers may be replays.
+   */
+  prepare?(tx: Transaction, channel: ChannelContext, integration: AdmittedIntegration): Promise<Prepared>;
+  /**
    * Does the work of several writes in their order, in one transaction: a result for each. What concerns one of them
    * alone, as a conflict, is a refusal among the results and leaves nothing behind. What it throws fails for all, and the
    * executor then tries each alone.
    */
-  work(tx: Transaction, channel: ChannelContext, items: AtLeastOne<WriteItem<Input>>): Promise<WorkDone>;
+  work(
+    tx: Transaction,
+    channel: ChannelContext,
+    items: AtLeastOne<WriteItem<Input>>,
+    prepared: Prepared,
+  ): Promise<WorkDone>;
 };
 
 export type AtLeastOne<Item> = [Item, ...Item[]];

@@ -57,9 +57,14 @@ async function runSteps(
   // After a deadlock the database starts a transaction over.
   progress.isWorking = false;
   const now = context.channel.now();
-  const { outcomes, open } = await admit(tx, context, writes, now);
+  const [{ kind, item }] = writes as [PendingWrite];
+  // The lock of a key is tried before the first lock that is waited for: the statements run in the order of the calls.
+  const [{ outcomes, open }, prepared] = await Promise.all([
+    admit(tx, context, writes, now),
+    kind.prepare?.(tx, context.channel, item.integration),
+  ]);
   progress.isWorking = true;
-  const { results, touched } = await work(tx, context.channel, open);
+  const { results, touched } = await work(tx, context.channel, open, prepared);
   const records: NewRecord[] = [];
   for (const [index, write] of open.entries()) {
     const result = results[index];
@@ -108,8 +113,13 @@ async function admit(
   return sorted;
 }
 
-async function work(tx: Transaction, channel: ChannelContext, open: PendingWrite[]): Promise<WorkDone> {
+async function work(
+  tx: Transaction,
+  channel: ChannelContext,
+  open: PendingWrite[],
+  prepared: unknown,
+): Promise<WorkDone> {
   const [first, ...others] = open;
   if (first === undefined) return { results: [], touched: [] };
-  return await first.kind.work(tx, channel, [first.item, ...others.map((write) => write.item)]);
+  return await first.kind.work(tx, channel, [first.item, ...others.map((write) => write.item)], prepared);
 }
