@@ -10,8 +10,8 @@ import type { WriteName } from '../load/load-generator.ts';
 import type { Shop } from '../shop.ts';
 
 /**
- * The same rows as the service writes, written by nothing but PostgreSQL: one statement and one commit for each write. Into
- * tables with the same columns (generated ones too), indexes, checks and foreign keys, with the same durability.
+ * The same rows as the service writes, written by nothing but PostgreSQL: one statement and one commit for each write; an
+ * event takes two, one when it is accepted and one when its receiver has answered. Into tables with the same columns (generated ones too), indexes, checks and foreign keys, with the same durability.
  */
 export type SocketAddress = { socketDir: string; user: string; database: string };
 
@@ -33,6 +33,8 @@ const TABLES = [
   'channel_clocks',
   'events',
   'deliveries',
+  'webhook_endpoints',
+  'api_requests',
 ];
 
 /** Tables of the same shape, so that the plain writer meets the same work and nobody's rows. */
@@ -42,7 +44,9 @@ export async function preparePlainTables({ db }: ChannelContext, shops: Shop[]):
   const ids = shops.map((shop) => `'${shop.integrationId}'`).join(', ');
   const organizations = `select organization_id from integrations where id in (${ids})`;
   await copyRows(db, 'items', `organization_id in (${organizations})`);
-  for (const table of ['channel_documents', 'channel_clocks']) await copyRows(db, table, `integration_id in (${ids})`);
+  for (const table of ['channel_documents', 'channel_clocks', 'webhook_endpoints']) {
+    await copyRows(db, table, `integration_id in (${ids})`);
+  }
   await copyForeignKeys(db);
   await db.query(rawSql('create sequence plain.numbers'));
   await db.query(rawSql('create sequence plain.order_numbers'));
@@ -115,15 +119,46 @@ const orderDocument = (
   || '","customer": null,"customer_id": null,"shipping_address": null,"billing_address": null,"metadata": "'
   || repeat('x', ${bytes - 180}) || '"}'`;
 
-/** An `event` is a ping whose event is delivered: the row of its delivery is part of the same commit. */
+/** An `event` is a ping whose event is accepted and delivered: all rows that it leaves, in two commits. */
 export type PlainWrite = WriteName | 'event';
+
+/** Both commits know the event by a number that pgbench counts up; asking a sequence for it would be a third round trip. */
+const COUNTED_SHOP = `shop as (
+  select integration_id, item_ids[1] as item_id,
+    lpad(:run::text || lpad(:client_id::text, 2, '0') || lpad(:n::text, 8, '0'), 26, '0') as number
+  from plain.shops where n = :shop
+)`;
+
+/** What a plain program commits when it accepts an event: with the ping's rows those of the delivery and of the request log. */
+const ACCEPTED_EVENT = `with ${COUNTED_SHOP}, ${CLOCK}, ${event('integration.test_event', null)}, delivery as (
+  insert into plain.deliveries (integration_id, id, event_id, status, created_at, due_at)
+  select shop.integration_id, 'dlv_' || number, 'evt_' || number, 'pending', stamp, stamp from shop, clock
+), request as (
+  insert into plain.api_requests (integration_id, at, request_id, method, route, status, duration_ms, key_hint,
+    idempotency_key, object_id)
+  select integration_id, clock_timestamp(), 'req_' || number, 'POST', '/v1/test/webhook_ping', 200, 1, '…abcd',
+    '4711-' || number, 'evt_' || number
+  from shop
+) ${record(150)}`;
+
+/** And when the receiver has answered: how the attempt ended, the health of the endpoint, and the count of the hour. */
+const DELIVERED_EVENT = `with ${COUNTED_SHOP}, delivery as (
+  update plain.deliveries d set status = 'succeeded', attempts = 1, dispatches = 1, due_at = null,
+    last_attempt_at = clock_timestamp(), last_response_code = 200, last_response_body = 'ok', last_url = repeat('u', 30),
+    last_started_at = clock_timestamp(), last_duration_ms = 1, last_dispatch = 0, last_attempt = 1,
+    finished_at = clock_timestamp()
+  from shop where d.integration_id = shop.integration_id and d.id = 'dlv_' || shop.number
+), endpoint as (
+  update plain.webhook_endpoints e set last_success_at = clock_timestamp(), consecutive_failures = 0
+  from shop where e.integration_id = shop.integration_id
+)
+insert into plain.activity_counts as a (integration_id, kind, hour, count)
+select integration_id, 'attempts_succeeded', date_trunc('hour', now(), 'UTC'), 1 from shop
+on conflict (integration_id, kind, hour) do update set count = a.count + excluded.count`;
 
 /** One write's rows as a single statement: the least that PostgreSQL can be asked to do for them. */
 const STATEMENTS: Record<PlainWrite, string | string[]> = {
-  event: `with ${SHOP}, ${CLOCK}, ${event('integration.test_event', null)}, delivery as (
-    insert into plain.deliveries (integration_id, id, event_id, status, created_at, due_at)
-    select shop.integration_id, 'dlv_' || number, 'evt_' || number, 'pending', stamp, stamp from shop, clock
-  ) ${record(150)}`,
+  event: `${ACCEPTED_EVENT}; ${DELIVERED_EVENT}`,
   ping: `with ${SHOP}, ${CLOCK}, ${event('integration.test_event', 'no_url')} ${record(150)}`,
   customer: `with ${SHOP}, customer as (
     insert into plain.customers (id, organization_id, is_test, email, email_key, first_name, last_name, created_at, updated_at)
@@ -226,10 +261,25 @@ async function runPgbench(
   // Of several scripts pgbench takes one at random for each transaction.
   for (const [index, statement] of [STATEMENTS[write]].flat().entries()) {
     const script = join(dir, `${write}-${index}.sql`);
-    await writeFile(script, `\\set shop random(0, ${shopCount - 1})\n${statement.replaceAll('\n', ' ')};\n`);
+    const variables = `\\set shop random(0, ${shopCount - 1})\n\\set n :n + 1\n`;
+    await writeFile(script, `${variables}${statement.replaceAll('\n', ' ')};\n`);
     scripts.push('-f', script);
   }
-  const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '1', '-T', String(seconds), ...scripts];
+  // A run's numbers differ from those of the run before it.
+  const counters = ['-D', 'n=0', '-D', `run=${Date.now()}`];
+  const args = [
+    '-n',
+    '-M',
+    'prepared',
+    '-c',
+    String(clients),
+    '-j',
+    '1',
+    '-T',
+    String(seconds),
+    ...counters,
+    ...scripts,
+  ];
   const connection = ['-h', address.socketDir, '-U', address.user, address.database];
   try {
     const [file, ...before] = isLowPriority ? ['nice', '-n', '10', 'pgbench'] : ['pgbench'];
