@@ -98,6 +98,7 @@ async function measureThroughput(scene: Scene): Promise<void> {
     ours: delivered,
     ...(plain === 0 ? {} : { bare: { name: 'pgbench, the same rows', value: plain } }),
     wanted: ratioAtLeast(DELIVERED_WANTED),
+    note: 'pgbench commits twice for an event: when it is accepted, and when its receiver has answered.',
     cpuMicroseconds,
     limitedBy: limitOfRate(delivered, cpuMicroseconds),
   });
@@ -150,9 +151,8 @@ async function sampleOf(scene: Scene): Promise<Sample> {
 }
 
 /**
- * Where outliers come from, traced at 200/s: flushes of the disk that are slow by themselves, which a commit waits for; the
- * other programs on the machine's cores; and once a second the request log, whose batch takes a core of the server for some
- * milliseconds. Claims no longer add any: the commit of an event claims its delivery. So the disk alone is measured, too.
+ * Most outliers are flushes of the disk that are slow by themselves, so the disk alone is measured, too. README.md names the
+ * other causes. Claims are none: the commit of an event claims its delivery (decision 26).
  */
 async function measureDelay(scene: Scene): Promise<void> {
   const flushes = await flushTimesOf(scene);
@@ -183,6 +183,7 @@ async function measureDelay(scene: Scene): Promise<void> {
       ours: quantile(ours.fromStart, q),
       bare: { name: 'bare insert, notify, signed post', value: quantile(bare.fromStart, q) },
       wanted: ratioAtMost(wanted),
+      limitedBy: `Flushes of the disk, which take ${quantile(flushes, q).toFixed(1)} ms by themselves (${name}).`,
     });
   }
   for (const [name, delays] of [
