@@ -1,4 +1,6 @@
+import { stampOf } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { projectItems, type SourceRows } from '../channel/projection/project-items.ts';
 import { isId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
@@ -143,6 +145,30 @@ export async function lockSellableStock(
     },
     writeReservations: (stamp) => named.write(stamp),
   };
+}
+
+/**
+ * Writes the units that a client's orders or reservations hold, and projects their items onto the channels whose clocks are
+ * locked. The client's own integration is stamped in any case, and its own writes are not echoed to it.
+ */
+export async function writeHeldUnits(
+  tx: Transaction,
+  context: ChannelContext,
+  { integrationId }: OrderScope,
+  stock: SellableStock,
+  locked: { clocks: Map<string, Date>; sources: SourceRows },
+): Promise<{ stamp: Date; touched: string[] }> {
+  await stock.write(locked.clocks);
+  const { stamps } = await projectItems(tx, context, {
+    itemIds: stock.touched(),
+    integrationIds: null,
+    ...locked,
+    stampAlso: [integrationId],
+    unitsBefore: stock.items,
+    unitsAfter: stock.unitsAfter(),
+    isSuppressed: (id) => id === integrationId,
+  });
+  return { stamp: stampOf(stamps, integrationId), touched: [...stamps.keys()] };
 }
 
 type ItemPublication = { integrationId: string; itemId: string; isOn: boolean; hasOverdue: boolean };

@@ -1,15 +1,15 @@
 import { addActivity } from '../../activity/activity-counts.ts';
-import { lockClocks, stampOf } from '../../channel/clock.ts';
+import { lockClocks } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
-import { projectItems, readSources } from '../../channel/projection/project-items.ts';
+import { readSources } from '../../channel/projection/project-items.ts';
 import type { Order } from '../../contract/resources/order.ts';
 import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
-import { lockSellableStock, type SellableStock } from '../sellable-stock.ts';
+import { lockSellableStock, type SellableStock, writeHeldUnits } from '../sellable-stock.ts';
 import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';
 
 export type Placed = {
@@ -54,26 +54,14 @@ export async function placeOrders(
     const id = taken.get(draft.channelOrderId) ?? newId('order');
     return { draft, id, lines: draft.lines.map((line) => matched(stock, id, line)) };
   });
-  await stock.write(clocks);
-  const { stamps } = await projectItems(tx, context, {
-    itemIds: stock.touched(),
-    integrationIds: null,
-    clocks,
-    sources,
-    stampAlso: [scope.integrationId],
-    unitsBefore: stock.items,
-    unitsAfter: stock.unitsAfter(),
-    // The client's own writes are not echoed to it.
-    isSuppressed: (integrationId) => integrationId === scope.integrationId,
-  });
-  const stamp = stampOf(stamps, scope.integrationId);
+  const { stamp, touched } = await writeHeldUnits(tx, context, scope, stock, { clocks, sources });
   stock.writeReservations(stamp);
   const customers = await resolveCustomers(tx, scope, fresh, stamp);
   const rows = orders.map(({ draft, id, lines }) => orderRow(draft, id, lines, customers.get(draft), scope, stamp));
   insertOrders(tx, scope, rows, stamp);
   const byDraft = new Map(rows.map((row) => [row.draft, row.document]));
   const documents = drafts.map((draft) => byDraft.get(draft) ?? null);
-  return { documents, orderIds: taken, touched: [...stamps.keys()] };
+  return { documents, orderIds: taken, touched };
 }
 
 type MatchedLine = { id: string; draft: OrderLineDraft; match: Order['lines'][number]['match'] };

@@ -1,6 +1,6 @@
-import { lockClocks, stampOf } from '../../channel/clock.ts';
+import { lockClocks } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
-import { projectItems, readSources } from '../../channel/projection/project-items.ts';
+import { readSources } from '../../channel/projection/project-items.ts';
 import { ACTIVE_RESERVATIONS_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -8,7 +8,7 @@ import { clockTime } from '../../db/sql-time.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { OrderScope } from '../orders/order-draft.ts';
-import { lockSellableStock, type SellableStock } from '../sellable-stock.ts';
+import { lockSellableStock, type SellableStock, writeHeldUnits } from '../sellable-stock.ts';
 import type { ReservationDraft } from './reservation-draft.ts';
 import type { ReservationRow } from './reservation-rows.ts';
 
@@ -52,24 +52,12 @@ export async function makeReservations(
   const granted = decided.flatMap(({ draft, refusal }) => (refusal === null ? [draft] : []));
   if (granted.length === 0) return { results: decided.flatMap(({ refusal }) => refusal ?? []), touched: [] };
 
-  await stock.write(clocks);
-  const { stamps } = await projectItems(tx, context, {
-    itemIds: stock.touched(),
-    integrationIds: null,
-    clocks,
-    sources,
-    stampAlso: [scope.integrationId],
-    unitsBefore: stock.items,
-    unitsAfter: stock.unitsAfter(),
-    // The client's own writes are not echoed to it.
-    isSuppressed: (integrationId) => integrationId === scope.integrationId,
-  });
-  const stamp = stampOf(stamps, scope.integrationId);
+  const { stamp, touched } = await writeHeldUnits(tx, context, scope, stock, { clocks, sources });
   const rows = new Map(granted.map((draft) => [draft, rowOf(draft, scope, now, stamp)]));
   insertRows(tx, scope, [...rows.values()]);
   return {
     results: decided.flatMap(({ draft, refusal }) => refusal ?? rows.get(draft) ?? []),
-    touched: [...stamps.keys()],
+    touched,
   };
 }
 
