@@ -274,15 +274,20 @@ W-3,Again,Omega,Speedmaster,Very good,,
     const { organizationId } = dealer;
     const lines = Array.from({ length: 20_000 }, (_, index) => `W-${index},${'x'.repeat(800)}`);
     const bytes = Buffer.from(`stock_number,description\n${lines.join('\n')}\n`);
+    // The CPU time of this thread in one go, not the time that passes: the machine may be busy with something else.
+    const cpuMs = () => process.threadCpuUsage().user / 1_000;
     let longestMs = 0;
-    let last = performance.now();
+    let last = cpuMs();
     const timer = setInterval(() => {
-      longestMs = Math.max(longestMs, performance.now() - last);
-      last = performance.now();
+      longestMs = Math.max(longestMs, cpuMs() - last);
+      last = cpuMs();
     }, 5);
-    await storeImportFile(world.db, organizationId, { name: 'large.csv', kind: 'listing', bytes });
-    clearInterval(timer);
-    assert.ok(longestMs < 500, `the event loop stood still for ${longestMs} ms`);
+    try {
+      await storeImportFile(world.db, organizationId, { name: 'large.csv', kind: 'listing', bytes });
+    } finally {
+      clearInterval(timer);
+    }
+    assert.ok(longestMs < 500, `the event loop did nothing else for ${longestMs} ms of CPU time`);
     for (const [rubbish, message] of [
       [Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff]), /UTF-8|binary/],
       [Buffer.from(''), /empty/],
