@@ -40,9 +40,11 @@ export async function changeMailKinds(
       .map((kind) => ({ kind, organizationId, notifiedHour: hour?.at ?? new Date(), notifiedCount: 0 }));
     const notified = await activitySince(tx, added);
     const rows = added.map(({ kind, ...start }, index) => ({ kind, ...start, ...notified[index] }));
+    // The mail before counts, so that nobody has themselves mailed more often by choosing a kind again and again.
     await tx.query(sql`
-      insert into mail_subscriptions (user_id, organization_id, kind, told_hour, told_count)
-      select ${userId}, ${organizationId}, kind, notified_hour, notified_count
+      insert into mail_subscriptions (user_id, organization_id, kind, told_hour, told_count, mailed_at)
+      select ${userId}, ${organizationId}, kind, notified_hour, notified_count,
+        (select max(m.created_at) from mails m where m.user_id = ${userId} and m.counts ? rows.kind)
       from ${unnestRows('rows', rows, NEW_COLUMNS)}
       on conflict do nothing`);
     await recordAudit(tx, actor, {

@@ -7,6 +7,7 @@ import { type SmtpServer, startSmtpServer } from '../../test/harness/servers/smt
 import { addShop, type Shop } from '../../test/harness/shop.ts';
 import { connectReceiver, ping, startTestWorker } from '../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
+import { MAILS_PER_DAY_LIMIT } from '../contract/dashboard/limits.ts';
 import { sql } from '../db/sql.ts';
 import { dismissOrder } from '../sales/orders/order-operations.ts';
 import { pruneMails } from './mail-queue.ts';
@@ -107,6 +108,42 @@ describe('mail about what needs attention', () => {
     await runWorker(61);
     assert.equal(server.mails.length, 2);
     assert.match(server.mails[1]?.data ?? '', /2 new orders wait/);
+  });
+
+  it('comes no more often for a person who chooses a kind again and again', async () => {
+    await choose('orders');
+    await order();
+    await runWorker();
+    assert.equal(server.mails.length, 1);
+    await choose();
+    await choose('orders');
+    await order();
+    await runWorker(30);
+    assert.equal(server.mails.length, 1);
+    await runWorker(61);
+    assert.equal(server.mails.length, 2);
+  });
+
+  it('has a limit for each dealer and day: what is new comes when it is past, and other dealers are not concerned', async () => {
+    await choose('orders');
+    await world.db.query(sql`
+      insert into mails (id, organization_id, user_id, counts, due_at, created_at, status, finished_at)
+      select 'mai_' || i, ${person.organizationId}, ${person.userId}, '{"conflicts": 1}', now(), now(), 'sent', now()
+      from generate_series(1, ${MAILS_PER_DAY_LIMIT}) i`);
+    await order();
+    await runWorker();
+    assert.equal(server.mails.length, 0);
+    const other = await signedIn(world);
+    const otherShop = await addShop(world, other);
+    assert.equal((await other.call('PUT', '/account/mail', { kinds: ['orders'] })).status, 200);
+    assert.equal((await otherShop.post('/v1/orders', { channel_order_id: 'SO-other' })).status, 201);
+    await runWorker(1);
+    assert.deepEqual(
+      server.mails.map(({ to }) => to),
+      [[other.email]],
+    );
+    await runWorker(25 * 60);
+    assert.equal(server.mails.length, 2);
   });
 
   it('does not tell of what was dealt with meanwhile, nor those who did not choose it', async () => {

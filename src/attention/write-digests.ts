@@ -1,4 +1,5 @@
 import { activitySince } from '../activity/activity-since.ts';
+import { MAILS_PER_DAY_LIMIT } from '../contract/dashboard/limits.ts';
 import type { MailKind } from '../contract/dashboard/mail-kinds.ts';
 import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -37,7 +38,7 @@ export async function writeDigests(db: Database, now: Date | null, signal?: Abor
   let after = { userId: '', kind: '' };
   for (;;) {
     const batch = await dueSubscriptions(db, after, now);
-    const news = await newsFor(db, batch);
+    const news = await newsFor(db, await withinLimit(db, batch, now));
     if (news.length > 0) await db.transaction((tx) => queueMails(tx, news, now));
     const last = batch.at(-1);
     if (last === undefined || batch.length < BATCH_LIMIT || signal?.aborted) return;
@@ -57,6 +58,21 @@ async function dueSubscriptions(
     where (user_id, kind) > (${after.userId}, ${after.kind})
       and (mailed_at is null or mailed_at <= ${clockTime(now)} - make_interval(mins => ${DIGEST_EVERY_MINUTES}))
     order by user_id, kind limit ${BATCH_LIMIT}`);
+}
+
+/**
+ * Without those of dealers who had as many mails as a day allows. Nobody confirms that an address is theirs, so this bounds
+ * how much mail a dealer can make us send. What is new is in the next mail that may be written.
+ */
+async function withinLimit(db: Queryable, subscriptions: Subscription[], now: Date | null): Promise<Subscription[]> {
+  const organizationIds = [...new Set(subscriptions.map(({ organizationId }) => organizationId))];
+  const full = await db.query<{ organizationId: string }>(sql`
+    select wanted.id as "organizationId" from unnest(${organizationIds}::text[]) as wanted (id)
+    cross join lateral (
+      select from mails m where m.organization_id = wanted.id and m.created_at > ${clockTime(now)} - interval '1 day'
+      offset ${MAILS_PER_DAY_LIMIT - 1} limit 1) last`);
+  const isFull = new Set(full.map(({ organizationId }) => organizationId));
+  return subscriptions.filter(({ organizationId }) => !isFull.has(organizationId));
 }
 
 async function newsFor(db: Database, subscriptions: Subscription[]): Promise<News[]> {
