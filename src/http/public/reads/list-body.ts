@@ -15,8 +15,8 @@ export type ListStream = {
   piece(from: number): Promise<ListPiece>;
 };
 
-/** Bytes of the body, and the index of the document after them. */
-export type ListPiece = { bytes: Buffer; next: number };
+/** Bytes of the body in their order, and the index of the document after them. */
+export type ListPiece = { parts: Buffer[]; next: number };
 
 export type ReadList = {
   /** All documents of the page, or, if there is a rest, the first ones. */
@@ -35,10 +35,9 @@ export function listBody({ documents, rest, nextCursor, missing }: ReadList, rev
   const pieceOf = (from: number, found: Buffer[]): ListPiece => {
     const next = from + found.length;
     const head = from === 0 ? [LIST_HEAD] : [];
-    return {
-      bytes: Buffer.concat([...head, ...joined(found, from > 0), ...(next === rest.count ? [tail] : [])]),
-      next,
-    };
+    const parts = [...head, ...joined(found, from > 0), ...(next === rest.count ? [tail] : [])];
+    // One large document is sent as it is: each copy of it is work for the garbage collector.
+    return { parts: found.length === 1 ? parts : [Buffer.concat(parts)], next };
   };
   return {
     stream: {

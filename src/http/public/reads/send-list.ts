@@ -59,9 +59,9 @@ export async function sendStream(
     compressor?.pipe(reply.raw);
     let piece: ListPiece | null = stream.first;
     while (piece !== null) {
-      await taken(reply.raw, target, piece.bytes, options.pieceLimitMs);
+      await taken(reply.raw, target, piece.parts, options.pieceLimitMs);
       const { next }: ListPiece = piece;
-      const { length }: Buffer = piece.bytes;
+      const length = piece.parts.reduce((sum, part) => sum + part.length, 0);
       piece = null;
       release();
       if (next >= stream.count) break;
@@ -87,7 +87,7 @@ class ClientError extends Error {
 async function taken(
   raw: ServerResponse,
   target: NodeJS.WritableStream,
-  bytes: Buffer,
+  parts: Buffer[],
   limitMs: number,
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -100,8 +100,11 @@ async function taken(
       else reject(error);
     };
     raw.once('close', onClose);
-    if (raw.destroyed) onClose();
-    else target.write(bytes, end);
+    if (raw.destroyed) return onClose();
+    raw.cork();
+    for (const part of parts.slice(0, -1)) target.write(part);
+    target.write(parts.at(-1) ?? '', end);
+    raw.uncork();
   });
 }
 
