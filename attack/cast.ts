@@ -38,9 +38,9 @@ const LARGE_ORDERS = 260;
 const PHOTOS = 24;
 const PHOTO_SIDE_PX = 3_500;
 /** What the lists of the dashboard are searched over. */
-const STOCK = 50_000;
-const ORDERS = 50_000;
-const LOGGED = 200_000;
+const STOCK = 20_000;
+const ORDERS = 20_000;
+const LOGGED = 50_000;
 
 export async function openCast(
   service: AttackedService,

@@ -29,7 +29,8 @@ const NEIGHBOUR_RATE_LIMIT = 100_000;
 const scale = Number(values.scale ?? (values.short ? 0.05 : 1));
 // A full run takes long. By their numbers the attacks can be run in groups.
 const numbered = ATTACKS.slice(Number(values.from) - 1, values.to === undefined ? undefined : Number(values.to));
-const attacks = numbered.filter(({ name }) => values.only === undefined || name.includes(values.only));
+const words = values.only?.split(',') ?? [''];
+const attacks = numbered.filter(({ name }) => words.some((word) => name.includes(word)));
 if (attacks.length === 0) fail(`no attack is named so; there are: ${ATTACKS.map(({ name }) => name).join('; ')}`);
 
 const options = {

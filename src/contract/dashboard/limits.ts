@@ -44,3 +44,9 @@ export const STREAMS_PER_DEALER_LIMIT = 200;
 
 /** New dealers that sign up from one address within 15 minutes. */
 export const SIGN_UPS_PER_ADDRESS_LIMIT = 30;
+
+/** To all people of one dealer, within 24 hours. What is new then waits for a later mail. */
+export const MAILS_PER_DAY_LIMIT = 1_000;
+
+/** Of all files that are uploaded to one process at the same time, after their first 8 MB. Dealers have equal shares. */
+export const UPLOAD_BYTES_PER_SECOND = 16_777_216;

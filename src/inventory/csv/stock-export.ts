@@ -6,7 +6,8 @@ import { listLocations } from '../locations.ts';
 import { CSV_START, writeCsv } from './csv-file.ts';
 import { type StockColumn, stockColumns } from './stock-columns.ts';
 
-const BATCH_ITEMS = 500;
+/** Few, so that the event loop never does nothing else for long. */
+const BATCH_ITEMS = 100;
 
 export type ExportOptions = {
   /** Without it the file has no column of cost prices. */

@@ -63,7 +63,7 @@ export const importOperations = {
     path: '/imports/{file_id}/photos',
     who: 'staff',
     description:
-      'Uploads a zip with photos beside a file: named by stock number, in folders of stock numbers, or named in the column photos.',
+      'Uploads a zip with photos beside a file: named by stock number, in folders of stock numbers, or named in the column photos. Refused with `wrong_status` while an import of the file waits or runs, and with `changed_meanwhile` if another zip for the same file is uploaded meanwhile.',
     params: FileId,
     query: Type.Object({ name: Type.Optional(Type.String({ maxLength: NAME_LENGTH_LIMIT })) }),
     isUpload: true,

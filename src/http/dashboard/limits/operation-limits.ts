@@ -5,7 +5,9 @@ import {
   type Release,
   SemaphoreError,
 } from '../../../concurrency/limits/keyed-semaphore.ts';
+import { ANSWER_PIECE_LIMIT_MS } from '../../../contract/limits.ts';
 import { onceClosed } from '../../connection/once-closed.ts';
+import { cutSlowReader, SLOWEST_FILE_BYTES } from '../../connection/slow-reader.ts';
 import { waitForSlot } from '../../connection/wait-for-slot.ts';
 import { overloaded } from '../dashboard-error.ts';
 
@@ -72,6 +74,7 @@ export function createFileLimits(): OperationLimits {
   return async (key, reply, task) => {
     const release = await acquireSlot(slots, key, reply, WAIT_LIMIT_MS);
     onceClosed(reply.raw, release);
+    cutSlowReader(reply.raw, { periodMs: ANSWER_PIECE_LIMIT_MS, bytes: SLOWEST_FILE_BYTES });
     return await task();
   };
 }

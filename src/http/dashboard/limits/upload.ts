@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import { createByteRate } from '../../../concurrency/limits/byte-rate.ts';
 import { createKeyedSemaphore, SemaphoreError } from '../../../concurrency/limits/keyed-semaphore.ts';
-import { PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
+import { UPLOAD_BYTES_PER_SECOND } from '../../../contract/dashboard/limits.ts';
+import { BYTES_PER_MB, PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
 import { clientSignal } from '../../connection/client-signal.ts';
 import type { SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
@@ -24,6 +26,12 @@ const uploads = createKeyedSemaphore({
   waitingPerKey: WAITING_LIMIT_PER_DEALER,
 });
 
+const uploadRate = createByteRate({ bytesPerSecond: UPLOAD_BYTES_PER_SECOND, burstBytes: 8 * BYTES_PER_MB });
+const PACED_BYTES = 262_144;
+
+/** A request that brings a file, and whose it is. */
+type Upload = { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> };
+
 /** How large a file may be, and the message for one that is larger. */
 export type UploadLimit = { limitBytes: number; tooLarge: string };
 
@@ -34,11 +42,11 @@ const PHOTO_UPLOAD: UploadLimit = {
 
 /** Reads a file that is being uploaded and passes it on. */
 export async function withUpload<Result>(
-  { request, user }: { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> },
+  { request, user }: Upload,
   work: (bytes: Buffer) => Promise<Result>,
   limit: UploadLimit = PHOTO_UPLOAD,
 ): Promise<Result> {
-  return await asUpload({ request, user }, async () => await work(await readUpload(request, limit)), limit);
+  return await asUpload({ request, user }, async () => await work(await readUpload({ request, user }, limit)), limit);
 }
 
 /**
@@ -46,7 +54,7 @@ export async function withUpload<Result>(
  * read.
  */
 export async function asUpload<Result>(
-  { request, user }: { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> },
+  { request, user }: Upload,
   work: () => Promise<Result>,
   { limitBytes, tooLarge }: UploadLimit,
 ): Promise<Result> {
@@ -63,12 +71,12 @@ export async function asUpload<Result>(
  * Stops at the first byte too many: a file of 300 MB is not read to its end. The bytes are collected in one place, so that a
  * file takes its size of memory and not twice that.
  */
-async function readUpload(request: FastifyRequest, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
+async function readUpload(upload: Upload, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
   // Memory that nothing was written to yet costs nothing, so whoever only announces a large file takes none.
-  const announced = Number(request.headers['content-length'] ?? FIRST_BYTES);
+  const announced = Number(upload.request.headers['content-length'] ?? FIRST_BYTES);
   let file: Buffer = Buffer.allocUnsafeSlow(Math.max(1, announced));
   let bytes = 0;
-  for await (const piece of chunksOf(request)) {
+  for await (const piece of chunksOf(upload)) {
     if (bytes + piece.length > limitBytes) throw refusal(tooLarge);
     if (bytes + piece.length > file.length) file = grown(file, bytes + piece.length, limitBytes);
     bytes += piece.copy(file, bytes);
@@ -83,11 +91,18 @@ function grown(file: Buffer, neededBytes: number, limitBytes: number): Buffer {
 }
 
 /**
- * The bytes of a file as they arrive. If the reader stops early, the request stays open, so that its answer can be
- * sent.
+ * The bytes of a file as they come, at most as fast as all uploads may be together: six zips at once took the p50 of another
+ * client from 4 to 19 ms. Whoever stops reading leaves the request whole, so that its answer can be sent.
  */
-export function chunksOf({ raw }: FastifyRequest): AsyncIterable<Buffer> {
-  return raw.iterator({ destroyOnReturn: false });
+export async function* chunksOf({ request, user }: Upload): AsyncGenerator<Buffer> {
+  let unpaid = 0;
+  for await (const chunk of request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    yield chunk;
+    unpaid += chunk.length;
+    if (unpaid < PACED_BYTES) continue;
+    await uploadRate.pass(user.organizationId, unpaid);
+    unpaid = 0;
+  }
 }
 
 function refusal(message: string): DashboardError {

@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { CSV_START, writeCsv } from '../../../inventory/csv/csv-file.ts';
+import type { SignedIn } from '../call.ts';
+import { pacedPieces } from '../limits/file-pace.ts';
 
-const BATCH_ROWS = 500;
+/** The event loop does nothing else while a batch is read and written: 500 rows of orders took it 56 ms. */
+const BATCH_ROWS = 100;
 const ROWS_LIMIT = 100_000;
 
 /** Where a batch begins: behind the last row of the one before. */
@@ -19,14 +22,14 @@ type ListExport<Row> = {
 
 /** A list as a CSV file, read in batches while it is sent, so that no list is too long for the memory. */
 export async function sendCsv<Row extends ExportedRow>(
-  reply: FastifyReply,
+  { user, reply }: { user: Pick<SignedIn, 'organizationId'>; reply: FastifyReply },
   fileName: string,
   list: ListExport<Row>,
 ): Promise<FastifyReply> {
   return await reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="${fileName}"`)
-    .send(Readable.from(linesOf(list)));
+    .send(Readable.from(pacedPieces(user.organizationId, linesOf(list))));
 }
 
 async function* linesOf<Row extends ExportedRow>({ header, read, cellsOf }: ListExport<Row>): AsyncGenerator<string> {

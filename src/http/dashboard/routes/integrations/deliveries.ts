@@ -60,7 +60,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
   async exportDeliveries({ context, user, query, reply }) {
     const channels = await listChannels(context.db, user.organizationId);
     const filter = await deliveryFilterOf(context, user, channels, query);
-    return await sendCsv(reply, 'deliveries.csv', {
+    return await sendCsv({ user, reply }, 'deliveries.csv', {
       header: DELIVERY_HEADER,
       read: (start, limit) => listDealerDeliveries(context.db, filter, idsFrom(start, limit)),
       async cellsOf(rows) {

@@ -61,7 +61,7 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
   async exportEvents({ context, user, query, reply }) {
     const channels = await listChannels(context.db, user.organizationId);
     const filter = await filterOf(context, user, channels, query);
-    return await sendCsv(reply, 'events.csv', {
+    return await sendCsv({ user, reply }, 'events.csv', {
       header: EVENT_HEADER,
       read: (start, limit) => listDealerEvents(context.db, filter, idsFrom(start, limit)),
       async cellsOf(rows) {

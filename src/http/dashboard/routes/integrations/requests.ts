@@ -43,7 +43,7 @@ export const requestHandlers: Handlers<typeof requestOperations> = {
     const { db } = context;
     const channels = await listChannels(db, user.organizationId);
     const filter = filterOf(context, channels, query);
-    return await sendCsv(reply, 'requests.csv', {
+    return await sendCsv({ user, reply }, 'requests.csv', {
       header: REQUEST_HEADER,
       async read(start, limit) {
         const rows = await listApiRequests(db, { ...filter, start, limit });

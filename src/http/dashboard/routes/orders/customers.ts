@@ -15,6 +15,7 @@ import { previewMerge } from '../../../../sales/customers/merge-preview.ts';
 import { eraseCustomer } from '../../../../sales/erasure/erase-customer.ts';
 import { listErasures } from '../../../../sales/erasure/erasure-progress.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
+import { pacedPieces } from '../../limits/file-pace.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { countryOf, customerFilterOf } from '../../lists/customer-filter.ts';
 import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
@@ -81,7 +82,7 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
       channelNames(context, user),
       customerFilterOf(context, user, { search: query.q ?? '', isTest: modesOf(user, query.test) }),
     ]);
-    return await sendCsv(reply, 'customers.csv', {
+    return await sendCsv({ user, reply }, 'customers.csv', {
       header: CUSTOMER_HEADER,
       read: (start, limit) => listCustomers(db, { ...filter, isDescending: true, start, limit }),
       async cellsOf(rows) {
@@ -166,7 +167,7 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
     return await reply
       .type('application/json; charset=utf-8')
       .header('content-disposition', `attachment; filename="${params.customer_id}.json"`)
-      .send(Readable.from(pieces));
+      .send(Readable.from(pacedPieces(user.organizationId, pieces)));
   },
 };
 

@@ -62,7 +62,7 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
     const { db } = context;
     const filter = filterOf(context, user, query);
     const channels = new Map((await listChannels(db, user.organizationId)).map(({ id, name }) => [id, name]));
-    return await sendCsv(reply, 'orders.csv', {
+    return await sendCsv({ user, reply }, 'orders.csv', {
       header: ORDER_HEADER,
       read: (start, limit) => listDealerOrders(db, { ...filter, isDescending: true, start, limit }),
       async cellsOf(rows) {

@@ -47,7 +47,7 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
   async exportSales({ context, user, query, reply }) {
     const filter = filterOf(context, user, query);
     const channels = await channelNames(context, user);
-    return await sendCsv(reply, 'sales.csv', {
+    return await sendCsv({ user, reply }, 'sales.csv', {
       header: SALE_HEADER,
       read: (start, limit) => listSales(context.db, { ...filter, isDescending: true, start, limit }),
       cellsOf: async (rows) => (await presentSales(context, user, rows, channels)).map(saleCells),

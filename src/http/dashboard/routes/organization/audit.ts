@@ -71,7 +71,7 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
 
   async exportAudit({ context, user, query, reply }) {
     const filter = filterOf(user, query);
-    return await sendCsv(reply, 'audit.csv', {
+    return await sendCsv({ user, reply }, 'audit.csv', {
       header: EXPORT_HEADER,
       read: (start, limit) => listAudit(context.db, { ...filter, start, limit }),
       cellsOf: async (rows) => (await presentRows(context.db, user, rows)).map(exportCells),

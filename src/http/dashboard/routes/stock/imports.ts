@@ -17,6 +17,7 @@ import {
 import { startImport } from '../../../../inventory/import/start-import.ts';
 import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../../inventory/import/store-zip.ts';
 import type { Call, Handlers } from '../../call.ts';
+import { pacedPieces } from '../../limits/file-pace.ts';
 import { asUpload, chunksOf, withUpload } from '../../limits/upload.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 import { announceJob } from './jobs.ts';
@@ -70,7 +71,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
   async uploadImportPhotos({ context, user, params, query, request }) {
     await findReadableFile(context.db, { ...user, seesCost: await seesCost(context.db, user) }, params.file_id);
     const { name = 'photos.zip' } = query;
-    const store = () => storeZip(context.db, user.organizationId, params.file_id, name, chunksOf(request));
+    const store = () => storeZip(context.db, user.organizationId, params.file_id, name, chunksOf({ request, user }));
     return { photo_count: await asUpload({ request, user }, store, ZIP_UPLOAD) };
   },
 
@@ -87,7 +88,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
     return await reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', `attachment; filename="${name}.csv"`)
-      .send(Readable.from(lines));
+      .send(Readable.from(pacedPieces(user.organizationId, lines)));
   },
 };
 

@@ -14,6 +14,7 @@ import {
   undoJob,
 } from '../../../../inventory/jobs/job-queue.ts';
 import type { Call, Handlers, SignedIn } from '../../call.ts';
+import { pacedPieces } from '../../limits/file-pace.ts';
 import { pageRequestOf, readPage } from '../../lists/list-page.ts';
 import { seesCost } from '../../presenters/cost-access.ts';
 
@@ -79,7 +80,7 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
     return await reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="errors.csv"')
-      .send(Readable.from(lines));
+      .send(Readable.from(pacedPieces(user.organizationId, lines)));
   },
 };
 
