@@ -66,7 +66,8 @@ ${ratioPlot(figures)}`,
       id: 'latencies',
       title: 'Latencies',
       body: html`<p>Half of the requests are faster than p50, one of a hundred is slower than p99. The scale is logarithmic: from one mark to the next
-is ten times as long. A webhook’s time ends when the receiver has it.</p>
+is ten times as long. A webhook’s time ends when the receiver has it, which may be before its
+sender has read the answer: then the time from the answer is negative.</p>
 ${latencyPlot(figures)}`,
     },
     {
