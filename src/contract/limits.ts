@@ -20,7 +20,7 @@ export const IDEMPOTENCY_KEY_LENGTH_LIMIT = 255;
 export const IDEMPOTENCY_RETENTION_HOURS = 24;
 export const STRING_LENGTH_LIMIT = 500;
 export const CHANNEL_ORDER_ID_LENGTH_LIMIT = 255;
-/** In minor units of any currency. */
+/** The largest amount, in minor units of any currency. */
 export const AMOUNT_LIMIT = 1_000_000_000_000;
 export const STOCK_NUMBER_LENGTH_LIMIT = 100;
 export const DESCRIPTION_LENGTH_LIMIT = 20_000;

@@ -14,7 +14,7 @@ import { lockCustomers } from './upsert-customers.ts';
 /** What a person corrected; what is absent stays. */
 export type CustomerEdit = {
   email?: string | null;
-  /** In any usual notation. */
+  /** A phone number in any usual notation. */
   phone?: string | null;
   firstName?: string | null;
   lastName?: string | null;
@@ -25,7 +25,7 @@ export type CustomerEdit = {
 type Basis = {
   /** `updatedAt` of the customer that the form showed. */
   updatedAt: Date;
-  /** Of the dealer, for phones without a country code. */
+  /** The dealer's country, for phones without a country code. */
   country: string | null;
   /** The time, where a test owns it. */
   now: Date | null;

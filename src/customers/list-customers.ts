@@ -15,7 +15,7 @@ export type CustomerFilter = {
   isTest: readonly boolean[];
   /** Words of the name, company, email or phone, an external id, or the customer's own id. */
   search: string;
-  /** Of the dealer: a phone may be typed without its country. */
+  /** The dealer's country, for a phone that is typed without its country code. */
   country: string | null;
 };
 
@@ -71,7 +71,7 @@ function narrowing(found: Matches | null): Sql {
   if ('ids' in found) return sql`and c.id = any(${[...found.ids]}::text[])`;
   const { words } = found;
   const column = sql`c.search_words`;
-  // Of what many have, the first rows of the list are enough.
+  // For words that many customers have, the first rows of the list are enough.
   return sql`and ${words.isCommon ? rowHasWords(words, column) : hasWords(words, column)}`;
 }
 

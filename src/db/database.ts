@@ -219,7 +219,7 @@ function batches(statements: readonly Waiting[]): Waiting[][] {
 }
 
 async function sendScript(client: pg.ClientBase, { text }: Sql): Promise<StatementResult> {
-  // Of several statements `pg` answers an array.
+  // For several statements, `pg` returns an array.
   const result: pg.QueryResult | pg.QueryResult[] = await client.query(text);
   return Array.isArray(result) ? { command: '', rows: [] } : { command: result.command, rows: result.rows };
 }

@@ -92,7 +92,7 @@ async function weighed(db: Queryable, terms: string[], { table, condition, order
           from unnest(${terms}::text[]) with ordinality as asked (term, number) order by number) as counts`),
   );
   const { rows = 0, found = 0, counts = [] } = row ?? {};
-  // Of two that are as common, the longer one says more.
+  // Of two words that are equally common, the longer one says more.
   const [rarest = '', ...others] = terms
     .map((term, index) => ({ term, count: counts[index] ?? 0 }))
     .sort((one, other) => one.count - other.count || other.term.length - one.term.length)

@@ -100,7 +100,7 @@ export async function deleteOrganization(
     await stopWebhooks(tx, sql`integration_id = any(${integrations.map((row) => row.id)}::text[])`);
     await signOut(tx, organizationId);
     await enqueueDeletion(tx, organizationId, null);
-    // Not in the organization's own log, which is removed too.
+    // It is not recorded in the organization's own log, which is removed, too.
     await recordAudit(tx, actor, {
       organizationId: null,
       action: 'organization.deleted',

@@ -8,7 +8,7 @@ export type RowLimit = {
   name: string;
   rows: Sql;
   limit: number;
-  /** For the person who asked for one more. */
+  /** The message for the person who asked for one more. */
   message: string;
   /** The input that is to blame, if one is. */
   field?: string;

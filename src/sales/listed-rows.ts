@@ -33,7 +33,7 @@ export type ListedPage = ListedFilter & {
   limit: number;
 };
 
-/** Of a common word fewer are counted: the list says "100+". */
+/** For a common word fewer rows are counted: the list says "100+". */
 const COMMON_COUNT_LIMIT = 100;
 
 /** A common word is looked for in so many rows of the list, before the index is asked for all that have it. */

@@ -28,7 +28,7 @@ export type ItemSource = {
   createdAt: Date;
   location: { business_unit: string; name: string } | null;
   photos: PhotoSource[];
-  /** Also those that have ended, earliest first; no two run at once. */
+  /** All promotions, including those that have ended, earliest first. No two run at the same time. */
   promotions: PromotionSource[];
 };
 

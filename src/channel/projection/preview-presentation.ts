@@ -78,7 +78,7 @@ function previewItem(item: ItemSource, channel: ChannelSource, wanted: ChannelSo
   };
 }
 
-/** By the same code that renders what clients read. */
+/** Renders the item with the code that renders what clients read. */
 function shown(item: ItemSource, channel: ChannelSource, nowMs: number): ShownItem {
   const publication = { isOn: true, publishedAt: item.createdAt };
   const body = render(item, channel, publication, (document) => document, nowMs)?.body;

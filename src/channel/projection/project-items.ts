@@ -35,7 +35,7 @@ export type ProjectionResult = {
   changed: number;
   /** The stamp of each integration that changed. */
   stamps: Map<string, Date>;
-  /** For the caller's own events, in the same transaction. */
+  /** The endpoints of the integrations, for the caller's own events in the same transaction. */
   endpoints: Map<string, Endpoint>;
 };
 

@@ -48,7 +48,7 @@ export type Freshness = {
 
 export type DocumentReader = {
   page(scope: Scope, request: PageRequest, now: Date): Promise<Page>;
-  /** In the order of the ids, each of which must be there once. */
+  /** The documents in the order of the ids. Each id may be there only once. */
   many(scope: Scope, itemIds: string[], now: Date): Promise<Many>;
   /** Null if the client can read nothing under this id. */
   one(scope: Scope, itemId: string, now: Date): Promise<Found | null>;

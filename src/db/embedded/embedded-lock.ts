@@ -16,7 +16,7 @@ export type FolderLock = { release(): void };
 export type FolderUser = 'service' | 'command';
 
 export type LockOptions = {
-  /** As the operator wrote it. */
+  /** The path as the operator wrote it. */
   dataDir: string;
   lockFile: string;
   ownerFile: string;

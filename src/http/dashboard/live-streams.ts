@@ -19,7 +19,7 @@ export type LiveStreams = {
   endAll(): void;
 };
 
-/** Those of the sessions that have not ended, by id. */
+/** Finds the sessions that have not ended, by id. */
 export type FindLiveSessions = (
   sessionIds: string[],
 ) => Promise<Pick<SignedIn, 'sessionId' | 'role' | 'organizationId'>[]>;

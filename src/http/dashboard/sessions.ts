@@ -25,7 +25,7 @@ export type Sessions = {
   cookieOf(request: FastifyRequest): string | null;
   /** Null without a cookie, or with one whose session has ended. Prolongs a session that is used. */
   find(request: FastifyRequest, reply: FastifyReply, address: string): Promise<SignedIn | null>;
-  /** Those of the sessions that have not ended, with what their people may do now. */
+  /** The sessions that have not ended, with the current role of each person. */
   findLive: FindLiveSessions;
   /** Counts the attempt, checks the password and sets the cookie. */
   signIn(input: Attempt, request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>;

@@ -5,13 +5,13 @@ export type DocsPage = {
   /** Below /docs; unique. */
   path: string;
   title: string;
-  /** In menus. */
+  /** The name of the page in menus. */
   label: string;
   /** The part of the menu it stands in. */
   group: 'Reference' | 'Guides';
-  /** For search engines and previews. */
+  /** The description for search engines and previews. */
   description: string;
-  /** Above the text, over the whole width. */
+  /** What stands above the text, over the whole width. */
   hero: Html;
   contents: readonly ContentsGroup[];
   body: Html;

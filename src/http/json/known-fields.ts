@@ -59,7 +59,7 @@ function* readObject(
       unknown.add(at, key, properties);
       yield* cursor.skipValue();
     }
-    // Of two members of one name the last counts.
+    // If two members have the same name, the last one counts.
     else object[key] = yield* readValue(reading, shape, { parent: at, name: key });
   } while (cursor.take(COMMA));
   cursor.expect(OBJECT_CLOSE);

@@ -7,7 +7,7 @@ export type Shape = {
   maxItems?: number;
 };
 
-/** Of a shape that may also be null, or of the shape itself. */
+/** A part of a shape, or of the shape inside one that may also be null. */
 export function partOf<Name extends 'items' | 'properties' | 'maxItems'>(
   shape: Shape,
   name: Name,

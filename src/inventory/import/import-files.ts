@@ -86,7 +86,7 @@ async function storeLines(
     from ${unnestRows('rows', lines, LINE_COLUMNS)}`);
 }
 
-/** Those that an unfinished job works on stay. */
+/** Keeps the files of unfinished jobs. */
 async function removeOldest(db: Queryable, organizationId: string): Promise<void> {
   await db.query(sql`
     delete from stock_files where id in (

@@ -12,7 +12,7 @@ import type { ImportLine } from './import-files.ts';
 /** What is needed to read the lines of one file. */
 export type LineReading = {
   kind: StockKind;
-  /** For each column of the file what it means; null for none. */
+  /** The column of stock that each column of the file means; null for none. */
   columns: (StockColumn | null)[];
   locations: LocationEntry[];
   /** The dealer's integrations. */
@@ -124,7 +124,7 @@ function setField(planned: PlannedLine, reading: LineReading, name: string, valu
   }
 }
 
-/** By its name, by its unit and name, or by its id. */
+/** Finds a location by its name, by its unit and name, or by its id. */
 function locationOf(locations: LocationEntry[], text: string): string {
   const wanted = folded(text);
   const found = locations.filter(

@@ -19,7 +19,7 @@ import { readStockValues, type StockValues } from './stock-values.ts';
 /** What a job can change of an item. The stock number is what files know it by, so it stays. */
 export type StockChanges = Omit<ItemChanges, 'stockNumber'> & {
   isHidden?: boolean;
-  /** By the id of the integration: on or off. */
+  /** Whether the item is on a channel, by the id of the integration. */
   channels?: Record<string, boolean>;
 };
 

@@ -54,7 +54,7 @@ export async function removeUntouched(
   await releaseWithItems(tx, ids, released);
   await tx.query(sql`delete from items where id = any(${ids}::text[])`);
   const { stamps } = await projectItems(tx, context, {
-    // Those that stay are projected as well where a reservation ended.
+    // If a reservation ended, the items that stay are projected as well.
     itemIds: expired === null ? ids : locked,
     integrationIds: null,
     clocks: new Map([...clocks, ...released]),

@@ -22,13 +22,13 @@ export type StockValues = {
   status: StockStatus;
   isHidden: boolean;
   revision: number;
-  /** In their order. */
+  /** The ids of the photos, in their order. */
   photoIds: string[];
   /** The channels that it is or was on. */
   channels: Record<string, boolean>;
 };
 
-/** Those of the items that the dealer has, in the order of their ids. */
+/** Reads those of the items that belong to the dealer, in the order of their ids. */
 export async function readStockValues(
   db: Queryable,
   organizationId: string,

@@ -40,7 +40,7 @@ export type StockJobKind<Work = unknown> = {
 /** What jobs need beside the channel. */
 export type StockJobContext = ChannelContext & {
   photoFiles: PhotoFiles;
-  /** For what is downloaded from addresses that a dealer names. */
+  /** Checks the addresses from which a job downloads, because a dealer names them. */
   guard: SsrfGuard;
 };
 

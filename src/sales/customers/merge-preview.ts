@@ -17,7 +17,7 @@ export type MergePreview = {
   kept: CustomerDetails;
   merged: CustomerDetails;
   fields: MergedField[];
-  /** Of the one that is merged: they pass to the kept one. */
+  /** What the merged customer spent and its links, which pass to the kept one. */
   moved: CustomerSpend;
   movedLinks: CustomerLink[];
   /** Orders whose buyer was both of them, which are the kept one's then. */

@@ -29,7 +29,7 @@ export type ErasureStage = {
   run(context: ChannelContext, job: ErasureJob, position: Position | null): Promise<Batch>;
 };
 
-/** Of one channel, whose events are rewritten together. */
+/** How many orders of one channel have their events rewritten together. */
 const EVENT_ORDERS_LIMIT = 20;
 const SALES_LIMIT = 1_000;
 /** Rows are in the log of API requests at most a second after their request. */

@@ -38,7 +38,7 @@ import {
 
 /** An order under change: its row and its items are locked, and what the operation alters here is written after it. */
 export type OpenOrder = {
-  /** As the client reads it; `updated_at` is set by the write. */
+  /** The order as the client reads it; the write sets `updated_at`. */
   order: Order;
   integrationId: string;
   organizationId: string;
@@ -66,7 +66,7 @@ export type OrderChangeOptions = {
 export type AlterOrder = (open: OpenOrder) => boolean;
 
 export type ChangedOrders = {
-  /** In the order of the changes; null where there is no such order. */
+  /** The orders in the order of the changes; null if there is no such order. */
   orders: (Order | null)[];
   touched: string[];
 };

@@ -36,7 +36,7 @@ export async function forEachOrderPage(
   await tx.query(rawSql('close order_pages'));
 }
 
-/** As many keys to a page as its bytes allow, and one at least. */
+/** Splits keys into pages: as many as the bytes of a page allow, and at least one. */
 function inPages(keys: OrderKey[]): OrderKey[][] {
   const pages: OrderKey[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

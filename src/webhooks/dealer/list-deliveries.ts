@@ -65,7 +65,7 @@ export type ListedDelivery = {
 const OBJECT_EVENTS_LIMIT = 1_000;
 const UNDELIVERED = ['failed', 'dead_letter', 'held'] as const;
 
-/** In the order of the list, also when they are read backwards. */
+/** Lists deliveries in the order of the list, also if they are read backwards. */
 export async function listDealerDeliveries(
   db: Database,
   filter: DeliveryFilter,

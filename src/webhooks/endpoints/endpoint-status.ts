@@ -38,7 +38,7 @@ export type SecretState = {
 
 export type Backlog = {
   counts: Record<DeliveryStatus, number>;
-  /** Only the newest were counted. */
+  /** True if only the newest deliveries were counted. */
   isLimited: boolean;
   /** The oldest that is due and that nobody sends; null if there is none. */
   dueSince: Date | null;

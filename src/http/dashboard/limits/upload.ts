@@ -16,7 +16,7 @@ const WAITING_LIMIT = 200;
 const WAITING_LIMIT_PER_DEALER = 50;
 const WAIT_LIMIT_MS = 30_000;
 const RETRY_SECONDS = 5;
-/** Of a file whose size was not announced. */
+/** The first buffer for a file whose size was not announced. */
 const FIRST_BYTES = 65_536;
 
 const uploads = createKeyedSemaphore({

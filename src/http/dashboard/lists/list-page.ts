@@ -93,7 +93,7 @@ function readCursor(text: string, sort: string): Position {
     const isRight = madeFor === sort && (value === null || typeof value === 'string') && typeof id === 'string';
     if (isRight && isStorable(value ?? '') && isStorable(id)) return { value: value ?? null, id };
   } catch {
-    // Not a cursor at all.
+    // The text is not a cursor at all.
   }
   throw invalidCursor();
 }

@@ -3,7 +3,7 @@ import type { Site } from '../page.ts';
 import { type Html, html } from './html.ts';
 import { counted, sentence } from './text.ts';
 
-/** As much of JSON Schema as the contract uses. */
+/** The part of JSON Schema that the contract uses. */
 export type JsonSchema = {
   type?: string | string[];
   const?: unknown;

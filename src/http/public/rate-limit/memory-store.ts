@@ -30,7 +30,7 @@ export function memoryStore(now: () => number = monotonicNow): RateLimitStore {
   };
 }
 
-/** Not the wall clock, which may be set back or forth. */
+/** The wall clock is not used, because it may be set back or forth. */
 function monotonicNow(): number {
   return Math.floor(performance.now());
 }

@@ -13,7 +13,7 @@ export type BucketSettings = {
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
   /** The bucket's name stands in the path instead of the host's name, as most servers other than Amazon's want it. */
   isPathStyle: boolean;
-  /** In front of every key, such as `crownwheel/`; may be empty. */
+  /** The prefix of every key, such as `crownwheel/`; it may be empty. */
   prefix: string;
 };
 

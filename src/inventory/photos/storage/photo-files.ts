@@ -31,9 +31,9 @@ export type OpenedFile = FileStat & { stream: Readable };
 /** No original and no variant of it is larger: an upload has at most 25 MB, and is stored again in its own format. */
 export const FILE_BYTES_MAX = 100 * 1_048_576;
 
-/** In the root of the storage, where no photo can have a file. */
+/** The name of the marker. It is in the root of the storage, where no photo can have a file. */
 export const MARKER_NAME = 'crownwheel-installation.json';
-/** More than a marker has. */
+/** More bytes than a marker has. */
 export const MARKER_BYTES_MAX = 4_096;
 
 /** Null if its file is lost. */

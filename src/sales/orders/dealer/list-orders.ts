@@ -25,9 +25,9 @@ export type OrderFilter = {
   to: Date | null;
   /** Words of the client's number or of the buyer, an id, or what stock it is about. */
   search: string;
-  /** Only those whose reported buyer is several people. */
+  /** If true, only orders whose reported buyer may be several customers. */
   hasConflict: boolean;
-  /** Only this customer's. */
+  /** Only orders of this customer. */
   customerId: string | null;
   /** What the search and the last two find, if it is known already: a list and its count need it both. */
   found?: Matches | null;

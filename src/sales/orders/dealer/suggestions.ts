@@ -85,7 +85,7 @@ async function priceRule(
 /** A price that shows the ratio without its rounding. */
 const PROBE_AMOUNT = 1_000_000_000;
 
-/** About what an amount of the channel is in the dealer's own prices. */
+/** The approximate amount in the dealer's own prices for an amount of the channel. */
 function ownAmount(amount: number | null, rule: PriceRule | null): number | null {
   if (amount === null || amount === 0 || rule === null) return null;
   const probe = channelPrice(PROBE_AMOUNT, { ...rule, rounding: 'none' });
