@@ -69,16 +69,12 @@ async function compareLoad(scene: Scene, load: Load): Promise<string[][]> {
     await during(scene, besideBare, () => bareLoadOf(scene, load));
   }
   const loud = `${perSecond.toLocaleString('en-US')} answers/s`;
-  const loop = delays.map(({ p50Ms, p99Ms }) => `${p50Ms.toFixed(1)} (p99 ${p99Ms.toFixed(1)}) ms`);
-  console.log(`${load}: waiting for the service's event loop, alone ${loop[0]}, beside ${loop[1]}`);
+  const [quiet = 0, busy = 0] = delays.map(({ p99Ms }) => p99Ms);
+  const turn = `The p99 of the wait for a turn in the event loop is ${busy.toFixed(1)} ms, alone ${quiet.toFixed(1)} ms.`;
+  console.log(`${load}: ${turn}`);
   return NEIGHBOUR_KINDS.map((kind) => {
     const times = [alone, beside, besideBare].map((each) => quantilesOf(each, kind)) as Compared;
-    recordOf(
-      load,
-      kind,
-      times,
-      `The other dealer gets ${loud}. For its turn in the event loop a request waits ${loop[1]}, alone ${loop[0]}.`,
-    );
+    recordOf(load, kind, times, turn);
     return [`${load}, ${loud}`, kind, ...cellsOf(times)];
   });
 }
@@ -95,7 +91,7 @@ async function during(scene: Scene, times: Times, load: () => Promise<number>): 
 
 type Compared = [alone: Quantiles, beside: Quantiles, besideBare: Quantiles];
 
-function recordOf(load: Load, kind: NeighbourKind, [alone, beside, besideBare]: Compared, cause: string): void {
+function recordOf(load: Load, kind: NeighbourKind, [alone, beside, besideBare]: Compared, turn: string): void {
   record({
     name: `${kind} beside ${load}, p99`,
     unit: 'ms',
@@ -103,7 +99,7 @@ function recordOf(load: Load, kind: NeighbourKind, [alone, beside, besideBare]: 
     bare: { name: 'the same dealer alone', value: alone.p99Ms },
     wanted: ratioAtMost(P99_WANTED),
     latency: beside,
-    limitedBy: `${cause} Beside ${BARE_NAMES[load]}, with the same machine and nothing of the service in between, the p99 is ${(besideBare.p99Ms / alone.p99Ms).toFixed(1)} times that alone.`,
+    limitedBy: `Beside bare load (${BARE_NAMES[load]}), it is ${(besideBare.p99Ms / alone.p99Ms).toFixed(1)} times that alone: so much is the machine’s. ${turn}`,
   });
 }
 

@@ -46,7 +46,7 @@ export function limitOfRate(
   const used = `the service uses ${ofService.toFixed(2)} and PostgreSQL ${ofServer.toFixed(2)} of ${cores} cores`;
   if (ofService >= FULL_CORE) return `One core: ${used}, and a process of Node has one.`;
   if (ofService + ofServer >= FULL_MACHINE * cores) return `All cores: ${used}, and the load generator the rest.`;
-  return `Waiting, not CPU: ${used}. What is left is commits on disk, locks and the load generator.`;
+  return `Not their CPU time: ${used}. They wait for commits on disk, for locks, or for cores that other programs have.`;
 }
 
 /** What a run measured, and how it ended. */

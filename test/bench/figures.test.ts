@@ -79,7 +79,7 @@ describe('a figure', () => {
   it('says what limits a rate: a core, all cores, or neither', () => {
     assert.match(limitOfRate(10_000, { service: 95 }, 2), /^One core: the service uses 0\.95 /);
     assert.match(limitOfRate(1_000, { service: 700, postgresql: 800 }, 2), /^All cores: /);
-    assert.match(limitOfRate(1_000, { service: 300, postgresql: 400 }, 2), /^Waiting, not CPU: /);
+    assert.match(limitOfRate(1_000, { service: 300, postgresql: 400 }, 2), /^Not their CPU time: /);
   });
 });
 

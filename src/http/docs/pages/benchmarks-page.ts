@@ -1,4 +1,4 @@
-import { type FiguresFile, isMet } from '../benchmarks/figures-file.ts';
+import { type Figure, type FiguresFile, isMet } from '../benchmarks/figures-file.ts';
 import { growthPlots } from '../benchmarks/growth-plot.ts';
 import { latencyPlot } from '../benchmarks/latency-plot.ts';
 import { limitsTable, machineText, plainFigures, runsTable, timeText } from '../benchmarks/limits-table.ts';
@@ -48,10 +48,12 @@ function nothingMeasured(): Chapter {
   };
 }
 
+/** A chapter that no figure belongs to is left out. */
 function chaptersOf(file: FiguresFile): Chapter[] {
   const { figures } = file;
-  return [
+  const chapters: (Chapter & { has(figure: Figure): boolean })[] = [
     {
+      has: ({ bare }) => bare !== undefined,
       id: 'ratios',
       title: 'Ratios against the bare limit',
       body: html`<ul class="rules">
@@ -63,6 +65,7 @@ writing the same rows, a loop that signs and posts the same bodies. It checks no
 ${ratioPlot(figures)}`,
     },
     {
+      has: ({ latency }) => latency !== undefined,
       id: 'latencies',
       title: 'Latencies',
       body: html`<p>Half of the requests are faster than p50, one of a hundred is slower than p99. The scale is logarithmic: from one mark to the next
@@ -71,24 +74,28 @@ sender has read the answer: then the time from the answer is negative.</p>
 ${latencyPlot(figures)}`,
     },
     {
+      has: ({ growth }) => growth !== undefined,
       id: 'growth',
       title: 'Growth by size',
       body: html`<p>What takes longer when there is more? Each line compares the same work beside little and beside much data.</p>
 ${growthPlots(figures)}`,
     },
     {
+      has: ({ limitedBy }) => limitedBy !== undefined,
       id: 'limits',
       title: 'What limits each',
       body: html`<p>CPU time is that of the service’s process and of PostgreSQL’s, for one operation. At full load, the busiest of them is the limit.</p>
 ${limitsTable(figures)}`,
     },
     {
+      has: ({ bare, growth }) => bare === undefined && growth === undefined,
       id: 'values',
       title: 'Compared with nothing',
       body: html`<p>These depend on the machine. Use them for its size, not for comparisons.</p>
 ${plainFigures(figures)}`,
     },
     {
+      has: () => true,
       id: 'runs',
       title: 'The runs',
       body: html`<p>Each bench can be run by itself; then only its figures are replaced. A load above 0.5 before a run means that the machine did
@@ -96,4 +103,5 @@ something else as well, and the figures are worse than they could be.</p>
 ${runsTable(file)}`,
     },
   ];
+  return chapters.filter(({ has }) => figures.some(has));
 }
