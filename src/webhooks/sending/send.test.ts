@@ -244,6 +244,26 @@ describe('an attempt', () => {
     assert.equal(CONNECTION_AGE_MS, 60_000);
   });
 
+  it('an attempt that is under way when its connection has become old ends on it', async () => {
+    const receiver = await wellBehaved();
+    const sender = senderWith({ connectionAgeMs: 1 });
+    const hanging: (() => void)[] = [];
+    receiver.answer = (response) => void hanging.push(() => response.end('late'));
+    const first = sender.send(attempt(receiver.url));
+    await receiver.until(1);
+    const second = sender.send(attempt(receiver.url));
+    await receiver.until(2);
+    for (const answer of hanging) answer();
+    assert.deepEqual(
+      (await Promise.all([first, second])).map(({ isSuccess, responseBody }) => [isSuccess, responseBody]),
+      [
+        [true, 'late'],
+        [true, 'late'],
+      ],
+    );
+    assert.equal(new Set(receiver.received.map(({ port }) => port)).size, 2);
+  });
+
   it('an attempt never begins when the URL has an address inside, or a name that leads there', async () => {
     const receiver = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     const { port } = receiver;
