@@ -20,5 +20,5 @@ export function createKeyedBatcher<Input, Output>(
 ): (key: string, input: Input) => Promise<Output> {
   const queue = createKeyedQueue<Input, Output>({ run: (inputs) => runBatch(inputs), batchLimit: BATCH_LIMIT });
   // Without a deadline no call is late.
-  return async (key, input) => (await queue.add(key, input)) as Output;
+  return (key, input) => queue.add(key, input) as Promise<Output>;
 }

@@ -35,7 +35,7 @@ type Waiter<Entry, Result> = {
 };
 
 export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry, Result>): KeyedQueue<Entry, Result> {
-  const { run, batchLimit, canJoin = () => true, resultForWaiting = () => undefined } = options;
+  const { run, batchLimit, canJoin = () => true, resultForWaiting } = options;
   const limitOf = typeof batchLimit === 'number' ? () => batchLimit : batchLimit;
   type Queue = Set<Waiter<Entry, Result>>;
   const queues = new Map<string, Queue>();
@@ -82,6 +82,7 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
   }
 
   function settleWaiting(result: Result, entry: Entry, queue: Queue): void {
+    if (resultForWaiting === undefined) return;
     for (const waiter of queue) {
       const settled = resultForWaiting(result, entry, waiter.entry);
       if (settled !== undefined) leave(queue, waiter, settled);
