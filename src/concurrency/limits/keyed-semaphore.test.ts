@@ -44,6 +44,22 @@ describe('a keyed semaphore', () => {
     await Promise.all(all);
   });
 
+  it('gives units without a wait only if they are free and nobody waits for them', async () => {
+    const { semaphore, acquire, end } = open({ total: 3, perKey: 2 });
+    const release = semaphore.tryAcquire('a', 2);
+    assert.ok(release);
+    assert.equal(semaphore.tryAcquire('a'), null);
+    const waiting = acquire('a1');
+    assert.ok(semaphore.tryAcquire('b'));
+    assert.equal(semaphore.tryAcquire('c'), null);
+    release();
+    await waiting;
+    await end('a1');
+    assert.equal(semaphore.held(), 1);
+    assert.ok(semaphore.tryAcquire('c', 5), 'what is heavier than a limit counts as that limit');
+    assert.equal(semaphore.held(), 3);
+  });
+
   it('serves keys round-robin when the total is used up', async () => {
     const { acquire, started, end } = open({ total: 1 });
     const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => acquire(name));

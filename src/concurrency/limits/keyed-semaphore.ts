@@ -9,6 +9,8 @@
 export type KeyedSemaphore = {
   /** Waits for its units. Throws a SemaphoreError if they don't come. */
   acquire(key: string, options?: AcquireOptions): Promise<Release>;
+  /** Takes its units if they are free and nobody waits for them, else null. */
+  tryAcquire(key: string, weight?: number): Release | null;
   /** Runs the task while it holds its units, and gives them back whatever happens. */
   run<Result>(key: string, task: () => Promise<Result>, options?: AcquireOptions): Promise<Result>;
   /** Units in use. */
@@ -133,24 +135,30 @@ export function createKeyedSemaphore(limits: KeyedSemaphoreLimits): KeyedSemapho
     });
   }
 
+  function tryAcquire(key: string, wanted = 1): Release | null {
+    const weight = Math.min(wanted, perKey, total);
+    const state = keys.get(key) ?? { held: 0, waiters: new Set() };
+    const isFree = state.waiters.size === 0 && state.held + weight <= perKey;
+    if (!isFree || ready.size > 0 || held + weight > total) return null;
+    keys.set(key, state);
+    return take(key, state, weight);
+  }
+
   async function acquire(key: string, options: AcquireOptions = {}): Promise<Release> {
     const { signal, deadlineMs } = options;
     if (signal?.aborted) throw new SemaphoreError('aborted', { cause: signal.reason });
     if (deadlineMs !== undefined && deadlineMs <= performance.now()) throw new SemaphoreError('late');
-    const weight = Math.min(options.weight ?? 1, perKey, total);
+    const release = tryAcquire(key, options.weight);
+    if (release !== null) return release;
     const state = keys.get(key) ?? { held: 0, waiters: new Set() };
-    const isFree = state.waiters.size === 0 && state.held + weight <= perKey;
-    if (isFree && ready.size === 0 && held + weight <= total) {
-      keys.set(key, state);
-      return take(key, state, weight);
-    }
     if (waiting >= waitingTotal || state.waiters.size >= waitingPerKey) throw new SemaphoreError('full');
     keys.set(key, state);
-    return await wait(key, state, weight, options);
+    return await wait(key, state, Math.min(options.weight ?? 1, perKey, total), options);
   }
 
   return {
     acquire,
+    tryAcquire,
     async run(key, task, options) {
       const release = await acquire(key, options);
       try {

@@ -9,6 +9,9 @@ export async function waitForSlot(
   reply: Pick<FastifyReply, 'raw'>,
   units: AcquireOptions,
 ): Promise<Release> {
+  // Nearly always nothing has to be waited for, nor watched meanwhile.
+  const free = reply.raw.closed ? null : semaphore.tryAcquire(key, units.weight);
+  if (free !== null) return free;
   return await untilGone(reply, (signal) => semaphore.acquire(key, { ...units, signal }));
 }
 
