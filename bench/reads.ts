@@ -5,6 +5,7 @@ import { READ_IDS_LIMIT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
 import { createSideSwitch } from './baselines/side-switch.ts';
 import { limitOfRate, ratioAtLeast, ratioAtMost, record } from './figures.ts';
+import { benchFirstPage } from './first-page.ts';
 import { benchMassChange } from './mass-change.ts';
 import { comparePairs, pairsOf } from './pairs.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
@@ -47,6 +48,7 @@ export async function benchReads(args: string[]): Promise<void> {
       [SIZES[0], readerOf(small)],
       [SIZES[1], readerOf(large)],
     ]);
+    await benchFirstPage(service.port, context, middle);
     await benchMassChange(service.port, context, middle, 10_000);
     await link.close();
   } finally {
@@ -64,6 +66,8 @@ async function compareRequestLog(stage: Stage, pairs: number): Promise<void> {
     DATABASE_URL: databaseUrlOf(link),
     SECRET_KEYS: randomBytes(32).toString('hex'),
     RATE_LIMIT_STORE: 'memory',
+    // With another address the documents would wait to be rendered anew, and no answer would be kept.
+    PUBLIC_URL: context.publicUrl,
   };
   const { port, process: service } = await stage.startService(env, 'baselines/request-log-switch.ts');
   const putOn = createSideSwitch(service);
