@@ -19,7 +19,8 @@ export function newId(kind: IdKind, nowMs: number = Date.now()): string {
 }
 
 export function newRequestId(): string {
-  return `req_${draw16().toString('hex')}`;
+  const start = drawStart();
+  return `req_${drawn.toString('hex', start, start + 16)}`;
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -35,12 +36,17 @@ let used = drawn.length;
 
 /** Sixteen random bytes, the caller's until the pool is filled anew: to be used at once. */
 function draw16(): Buffer {
+  const start = drawStart();
+  return drawn.subarray(start, start + 16);
+}
+
+function drawStart(): number {
   if (used === drawn.length) {
     randomFillSync(drawn);
     used = 0;
   }
   used += 16;
-  return drawn.subarray(used - 16, used);
+  return used - 16;
 }
 
 function base32(bytes: Buffer): string {

@@ -86,6 +86,7 @@ export type PublicOptions = AppOptions & Logs & { fastPath: FastPath; faults: Cl
 export async function publicRoutes(app: FastifyInstance, given: PublicOptions): Promise<void> {
   const options = { ...given, channel: withSafeWakeUps(given) };
   const readLimits = createReadLimits({ poolSize: options.db.pool.options.max, ...options.readLimits });
+  const pieceLimitMs = options.timeouts?.pieceMs ?? ANSWER_PIECE_LIMIT_MS;
   const context: PublicContext = {
     ...options,
     // Documents and the answers made of them share the memory: pages copy what they hold, single answers do not.
@@ -94,7 +95,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
     readCache: createReadCache({
       maxBytes: options.readCacheBytes / 2,
       limits: readLimits,
-      pieceLimitMs: options.timeouts?.pieceMs ?? ANSWER_PIECE_LIMIT_MS,
+      pieceLimitMs,
     }),
     cursors: createCursors(options.secretKeys),
     writes: createWriteExecutor(options),
@@ -103,7 +104,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   const onFault = (error: unknown) => options.log.warn({ err: error }, 'the last use of keys could not be recorded');
   const keyUse = createKeyUse(context.db, { onFault });
   const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
-  options.fastPath.open(createCachedReads({ admit, readCache: context.readCache, ...options }));
+  options.fastPath.open(createCachedReads({ admit, readCache: context.readCache, pieceLimitMs, ...options }));
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
   limitBodies(app, {

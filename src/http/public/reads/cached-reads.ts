@@ -9,6 +9,7 @@ import type { Readiness } from '../../readiness.ts';
 import { securityHeaders } from '../../security-headers.ts';
 import type { AdmissionResult, Admit } from '../authentication.ts';
 import type { CachedAnswer, ReadCache } from './read-cache.ts';
+import { limitSending } from './send-list.ts';
 
 /** What a request carries on to the framework: its token is spent, and must not be spent twice. */
 export type HandedOver = { admission: AdmissionResult; startedAtMs: number };
@@ -25,6 +26,8 @@ export type CachedReadOptions = Logs & {
   readCache: ReadCache;
   readiness: Readiness;
   faults: ClientFaults;
+  /** How long a client may take for an answer whose bytes are counted. */
+  pieceLimitMs: number;
 };
 
 /**
@@ -32,10 +35,11 @@ export type CachedReadOptions = Logs & {
  * costs such a read more than the read itself. All rules come from the same functions as in the framework, which takes
  * over whatever is refused, has to be built, or is in any way unusual.
  */
-export function createCachedReads({ admit, readCache, readiness, faults, ...logs }: CachedReadOptions): RequestHandler {
-  return function serveCached(request, response, useFramework) {
+export function createCachedReads(options: CachedReadOptions): RequestHandler {
+  const { admit, readCache, readiness, faults, pieceLimitMs, ...logs } = options;
+  return function serveCached(request, response, framework) {
     const operation = operationOf(request);
-    if (operation === null) return useFramework();
+    if (operation === null) return framework(request, response);
     const startedAtMs = performance.now();
     faults.follow(response);
     void admit(request.headers, operation).then((admission) => {
@@ -47,9 +51,10 @@ export function createCachedReads({ admit, readCache, readiness, faults, ...logs
       const answer = integration === null ? null : readCache.cachedAnswer(request, integration);
       if (answer === null) {
         (request as AdmittedMessage)[HANDED_OVER] = { admission, startedAtMs };
-        return useFramework();
+        return framework(request, response);
       }
       response.on('close', () => logAnswer(logs, request, response, record));
+      if (answer.release !== null) limitSending(response, { pieceLimitMs, release: answer.release });
       if (readiness.isDraining()) response.shouldKeepAlive = false;
       response.writeHead(answer.status, headersOf(record.requestId, admission, answer));
       response.end(answer.body ?? undefined);

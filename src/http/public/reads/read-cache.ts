@@ -1,22 +1,20 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ByteCache, createByteCache } from '../../../channel/reads/document-cache.ts';
 import type { Freshness } from '../../../channel/reads/read-documents.ts';
 import type { Release } from '../../../concurrency/limits/keyed-semaphore.ts';
 import { WHOLE_PAGE_BYTES } from '../../../db/page-bytes.ts';
 import { acceptedEncoding, type Encoding } from '../../accept-encoding.ts';
-import { isMatch, weakEtagOf } from '../../etag.ts';
+import { isMatch } from '../../etag.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
-import { COMPRESS_MIN_BYTES, compressors } from './compression.ts';
+import { type Answer, createAnswerCache } from './answer-cache.ts';
+import { COMPRESS_MIN_BYTES } from './compression.ts';
 import type { ListBody, ListStream } from './list-body.ts';
 import type { ReadLimits, ReadWait } from './read-limits.ts';
-import { sendBytes, sendHead, sendStream } from './send-list.ts';
+import { limitSending, sendHead, sendStream } from './send-list.ts';
 
 /**
- * Whole answers, kept by integration, clock and what was asked for. Every commit that changes anything a client can
- * read moves the integration's clock, and the clock was read with this very request's key: while the clock has not
- * moved, an answer built under it is still true, except for what expires at a known time. Pages that are too large to be
- * held as a whole are not kept, but sent as they are read.
+ * How every read is answered: from the cache (`answer-cache.ts`) or made anew, compressed as the client takes it, its
+ * bytes counted. Pages that are too large to be held as a whole are not kept, but sent as they are read.
  */
 export type ReadCache = {
   serve(read: Read, build: () => Promise<Built>): Promise<unknown>;
@@ -25,7 +23,14 @@ export type ReadCache = {
 };
 
 /** The headers stand in pairs, as `writeHead` takes them. */
-export type CachedAnswer = { status: 200 | 304; version: string | null; headers: string[]; body: Buffer | null };
+export type CachedAnswer = {
+  status: 200 | 304;
+  version: string | null;
+  headers: string[];
+  body: Buffer | null;
+  /** Gives back the bytes of the body, if it is large enough to be counted; for `limitSending`. */
+  release: Release | null;
+};
 
 export type Read = {
   request: FastifyRequest;
@@ -41,98 +46,68 @@ export type Built = {
 } & ListBody &
   Freshness;
 
-type Entry = {
-  bodies: Partial<Record<Encoding, Buffer>> & { identity: Buffer };
-  /** Made from the bytes, so that it is true whatever moved the clock. */
-  etag: string;
-  version: string | null;
-  validUntilMs: number | null;
-  size: number;
-};
-/** What a URL was understood as, so that it need not be parsed again. */
-type KnownUrl = { key: string; size: number };
 type Streamed = { stream: ListStream; etag: string; version: string | null };
 
 /** Smaller answers are not worth counting: the socket's own buffer takes them. */
 const COUNTED_BYTES = 65_536;
 /** What a page counts for while a piece of it is on its way: the largest document may be in memory three times. */
 const STREAMED_BYTES = WHOLE_PAGE_BYTES;
-/** The share of the memory that known URLs take. */
-const URLS_SHARE = 1 / 8;
-
-/** A longer URL names many ids. Its answer is too large for the fast path, and it would only take memory. */
-const KNOWN_URL_LIMIT = 1_024;
 
 export type ReadCacheOptions = { maxBytes: number; limits: ReadLimits; pieceLimitMs: number };
 
 export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOptions): ReadCache {
-  const cache: ByteCache<Entry> = createByteCache(maxBytes * (1 - URLS_SHARE));
-  const urls: ByteCache<KnownUrl> = createByteCache(maxBytes * URLS_SHARE);
-
-  function find({ nowMs }: AdmittedIntegration, key: string): Entry | null {
-    const entry = cache.get(key);
-    const isRight = entry !== undefined && (entry.validUntilMs === null || nowMs < entry.validUntilMs);
-    return isRight ? entry : null;
-  }
+  const answers = createAnswerCache(maxBytes);
 
   function cachedAnswer(request: IncomingMessage, integration: AdmittedIntegration): CachedAnswer | null {
-    const { url = '' } = request;
-    if (url.length > KNOWN_URL_LIMIT) return null;
-    const known = urls.get(`${integration.integrationId} ${url}`);
-    const entry = known === undefined ? null : find(integration, keyOf(integration, known.key));
-    if (entry === null) return null;
-    const { version, etag } = entry;
+    const answer = answers.findByUrl(integration, request.url ?? '');
+    if (answer === null) return null;
+    const { version, etag } = answer;
     const match = request.headers['if-none-match'];
     if (match !== undefined && isMatch(match, etag)) {
-      return { status: 304, version, headers: validators(etag), body: null };
+      return { status: 304, version, headers: validators(etag), body: null, release: null };
     }
-    const encoding = encodingOf(request.headers, entry);
-    const body = entry.bodies[encoding];
-    if (body === undefined || body.length >= COUNTED_BYTES) return null;
-    return { status: 200, version, headers: contentHeaders(etag, encoding), body };
+    const encoding = encodingOf(request.headers, answer);
+    const body = answer.bodies[encoding];
+    if (body === undefined) return null;
+    const isCounted = body.length >= COUNTED_BYTES;
+    const release = isCounted ? limits.tryBytes(integration.integrationId, body.length) : null;
+    if (isCounted && release === null) return null;
+    return { status: 200, version, headers: contentHeaders(etag, encoding), body, release };
   }
 
-  async function make(read: Read, key: string, build: () => Promise<Built>): Promise<Entry | Streamed> {
+  async function make(read: Read, build: () => Promise<Built>): Promise<Answer | Streamed> {
     const built = await limits.read(waitOf(read), build);
-    const { version = null, validUntilMs } = built;
+    const { version = null } = built;
     if ('stream' in built) return { stream: built.stream, etag: built.stream.etag, version };
-    const { body } = built;
-    const entry = { bodies: { identity: body }, etag: weakEtagOf(body), version, validUntilMs, size: body.length };
-    if (built.isCurrent) cache.set(key, entry);
-    return entry;
+    return answers.keep(read.integration, read.key, { ...built, version });
   }
 
-  async function bodyOf(key: string, entry: Entry, encoding: Encoding): Promise<Buffer> {
-    const known = entry.bodies[encoding];
-    if (known !== undefined || encoding === 'identity') return known ?? entry.bodies.identity;
-    const body = await compressors[encoding](entry.bodies.identity);
-    // A new entry, because the cache measures an entry when it comes; one that was not kept stays out.
-    if (cache.get(key) === entry) cache.set(key, withBody(entry, encoding, body));
-    return body;
+  async function bodyOf({ integration, key }: Read, found: Answer | Streamed, encoding: Encoding) {
+    return 'stream' in found ? null : await answers.bodyOf(integration, key, found, encoding);
   }
 
   /** The bytes of an answer count while they are in memory for one request alone, and until they are sent. */
-  async function send(read: Read, key: string, found: Entry | Streamed, again: () => Promise<Entry | Streamed>) {
+  async function send(read: Read, found: Answer | Streamed, again: () => Promise<Answer | Streamed>) {
     const { request, reply, integration } = read;
     const encoding = encodingOf(request.headers, found);
-    const body = 'stream' in found ? null : await bodyOf(key, found, encoding);
+    const body = await bodyOf(read, found, encoding);
     const weight = body === null ? STREAMED_BYTES : body.length;
     if (request.method === 'HEAD' || weight < COUNTED_BYTES) {
       setHeaders(reply, found, encoding);
       return body === null ? sendHead(reply) : await reply.send(body);
     }
-    const release = await limits.tryBytes(integration.integrationId, weight);
+    const release = limits.tryBytes(integration.integrationId, weight);
     if (release !== null) return await sendCounted(read, found, encoding, body, release);
-    return await sendLater(read, key, weight, again);
+    return await sendLater(read, weight, again);
   }
 
   /** Waits with nothing in memory; what is sent then is read anew. */
-  async function sendLater(read: Read, key: string, weight: number, again: () => Promise<Entry | Streamed>) {
+  async function sendLater(read: Read, weight: number, again: () => Promise<Answer | Streamed>) {
     const release = await limits.waitForBytes(waitOf(read), weight);
     try {
       const found = await again();
       const encoding = encodingOf(read.request.headers, found);
-      const body = 'stream' in found ? null : await bodyOf(key, found, encoding);
+      const body = await bodyOf(read, found, encoding);
       return await sendCounted(read, found, encoding, body, release);
     } catch (error) {
       release();
@@ -142,14 +117,17 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
 
   async function sendCounted(
     read: Read,
-    found: Entry | Streamed,
+    found: Answer | Streamed,
     encoding: Encoding,
     body: Buffer | null,
     release: Release,
   ): Promise<unknown> {
     const { request, reply } = read;
     setHeaders(reply, found, encoding);
-    if (body !== null) return await sendBytes(reply, body, { pieceLimitMs, release });
+    if (body !== null) {
+      limitSending(reply.raw, { pieceLimitMs, release });
+      return await reply.send(body);
+    }
     const { stream } = found as Streamed;
     const wait = { ...waitOf(read), hasBegun: true };
     const piece = (from: number) => limits.read(wait, () => stream.piece(from));
@@ -165,38 +143,30 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
     cachedAnswer,
     async serve(read, build) {
       const { request, reply, integration } = read;
-      const key = keyOf(integration, read.key);
-      const obtain = async () => find(integration, key) ?? (await make(read, key, build));
+      const obtain = async () => answers.find(integration, read.key) ?? (await make(read, build));
       const found = await obtain();
       // A URL with ignored parameters is unusual: its answer names them, so the framework answers it each time.
-      const { url = '' } = request.raw;
-      if (url.length <= KNOWN_URL_LIMIT && !reply.hasHeader('x-ignored-fields')) {
-        urls.set(`${integration.integrationId} ${url}`, { key: read.key, size: read.key.length });
-      }
+      if (!reply.hasHeader('x-ignored-fields')) answers.rememberUrl(integration, request.raw.url ?? '', read.key);
       if (isMatch(request.headers['if-none-match'], found.etag)) {
         if (found.version !== null) reply.header('x-api-version', found.version);
         setPairs(reply, validators(found.etag));
         return reply.code(304).send();
       }
-      return await send(read, key, found, obtain);
+      return await send(read, found, obtain);
     },
   };
-}
-
-function keyOf({ integrationId, clockMs, apiVersion }: AdmittedIntegration, key: string): string {
-  return `${integrationId} ${clockMs} ${apiVersion} ${key}`;
 }
 
 function waitOf({ integration: { integrationId }, reply }: Read): ReadWait {
   return { integrationId, reply };
 }
 
-function encodingOf(headers: IncomingHttpHeaders, found: Entry | Streamed): Encoding {
+function encodingOf(headers: IncomingHttpHeaders, found: Answer | Streamed): Encoding {
   const isSmall = 'bodies' in found && found.bodies.identity.length < COMPRESS_MIN_BYTES;
   return isSmall ? 'identity' : acceptedEncoding(headers['accept-encoding']);
 }
 
-function setHeaders(reply: FastifyReply, { version, etag }: Entry | Streamed, encoding: Encoding): void {
+function setHeaders(reply: FastifyReply, { version, etag }: Answer | Streamed, encoding: Encoding): void {
   if (version !== null) reply.header('x-api-version', version);
   setPairs(reply, contentHeaders(etag, encoding));
 }
@@ -214,8 +184,4 @@ function contentHeaders(etag: string, encoding: Encoding): string[] {
   const headers = [...validators(etag), 'content-type', 'application/json; charset=utf-8'];
   if (encoding !== 'identity') headers.push('content-encoding', encoding);
   return headers;
-}
-
-function withBody(entry: Entry, encoding: Encoding, body: Buffer): Entry {
-  return { ...entry, bodies: { ...entry.bodies, [encoding]: body }, size: entry.size + body.length };
 }

@@ -21,7 +21,7 @@ export type ReadLimits = {
   /** Runs one read of the database. */
   read<Result>(wait: ReadWait, task: () => Promise<Result>): Promise<Result>;
   /** Bytes of an answer until it is sent; null if they can't be had at once. */
-  tryBytes(integrationId: string, bytes: number): Promise<Release | null>;
+  tryBytes(integrationId: string, bytes: number): Release | null;
   waitForBytes(wait: ReadWait, bytes: number): Promise<Release>;
   /** Waits until the bytes of a piece, which was sent, are within what all large pages may send in a second. */
   pace(wait: ReadWait, bytes: number): Promise<void>;
@@ -87,14 +87,7 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
         release();
       }
     },
-    async tryBytes(integrationId, weight) {
-      try {
-        return await bytesInFlight.acquire(integrationId, { weight, deadlineMs: performance.now() + 1 });
-      } catch (error) {
-        if (error instanceof SemaphoreError) return null;
-        throw error;
-      }
-    },
+    tryBytes: bytesInFlight.tryAcquire,
     waitForBytes: (reader, weight) => wait(bytesInFlight, reader, { weight }),
     pace: ({ integrationId, reply }, bytes) =>
       untilGone(reply, (signal) => largePages.pass(integrationId, bytes, { signal })),

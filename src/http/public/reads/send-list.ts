@@ -1,11 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Release } from '../../../concurrency/limits/keyed-semaphore.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Encoding } from '../../accept-encoding.ts';
 import { onceClosed } from '../../connection/once-closed.ts';
-import { BROTLI_QUALITY } from './compression.ts';
+import { createCompressor } from './compression.ts';
 import type { ListPiece, ListStream } from './list-body.ts';
 
 export type SendOptions = {
@@ -15,14 +14,13 @@ export type SendOptions = {
   release: Release;
 };
 
-/** Sends bytes that are in memory. A client that does not take them in time is cut. */
-export async function sendBytes(reply: FastifyReply, body: Buffer, { pieceLimitMs, release }: SendOptions) {
-  const timer = setTimeout(() => reply.raw.destroy(), pieceLimitMs);
-  onceClosed(reply.raw, () => {
+/** For bytes that are in memory until they are sent. A client that does not take them in time is cut. */
+export function limitSending(response: ServerResponse, { pieceLimitMs, release }: SendOptions): void {
+  const timer = setTimeout(() => response.destroy(), pieceLimitMs);
+  onceClosed(response, () => {
     clearTimeout(timer);
     release();
   });
-  return await reply.send(body);
 }
 
 /** The answer to HEAD where the length of the body is not known: it has no Content-Length. */
@@ -52,7 +50,7 @@ export async function sendStream(
 ): Promise<FastifyReply> {
   let { release } = options;
   reply.hijack();
-  const compressor = compressorFor(encoding);
+  const compressor = createCompressor(encoding);
   const target = compressor ?? reply.raw;
   try {
     reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
@@ -113,10 +111,4 @@ function cut(request: FastifyRequest, reply: FastifyReply, error: unknown): void
   if (!(error instanceof ClientError) && !reply.raw.closed)
     request.fault = new ApiError('query_failed', { cause: error });
   reply.raw.destroy();
-}
-
-function compressorFor(encoding: Encoding) {
-  if (encoding === 'identity') return null;
-  if (encoding === 'gzip') return createGzip();
-  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }
