@@ -14,7 +14,7 @@ import {
 } from '../../../test/harness/webhooks/webhook-world.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import { recordPings } from '../../channel/ping.ts';
-import type { Database, Transaction } from '../../db/database.ts';
+import { type Database, openDatabase, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { dispatchId } from '../sending/dispatch-id.ts';
 import { openCommitClaims } from '../worker/commit-claims.ts';
@@ -55,7 +55,7 @@ describe('a commit that claims its own deliveries', () => {
   const leases = async () => (await rows()).map(({ leased, dispatches }) => [leased, dispatches]);
 
   /** Slots of a worker that sends nothing by itself; `sent` is what it would send. */
-  function openSlots(limits: Partial<WorkerLimits> = {}) {
+  function openSlots(limits: Partial<WorkerLimits> = {}, db: Database = world.db) {
     const all = { ...WORKER_LIMITS, ...limits };
     const slots = createConcurrencyLimit(all.inFlight, all.inFlightPerEndpoint);
     const sent: Claimed[] = [];
@@ -74,6 +74,7 @@ describe('a commit that claims its own deliveries', () => {
       });
     const channel = {
       ...world.channel,
+      db,
       claimAtCommit: open,
       onEvents: (_: string[], isAnyQueued = true) => void woken.push(isAnyQueued),
     };
@@ -163,6 +164,25 @@ describe('a commit that claims its own deliveries', () => {
       [2, 3].flatMap((count, index) => Array.from({ length: count }, () => [index === 0, index === 0 ? 1 : 0])),
     );
     assert.deepEqual([sent.length, woken], [2, [true]]);
+  });
+
+  it('a commit reads what is due of an endpoint, however many finished deliveries have come since the plan was made', async () => {
+    const db = openDatabase({ address: world.database.address, poolSize: 1, onIdleError: () => {} });
+    cleanUps.push(() => db.close());
+    const { sent, commitPings } = openSlots({}, db);
+    await commitPings(1);
+    const [{ id = '', eventId = '' } = {}] = sent;
+    await world.db.query(sql`
+      insert into deliveries (integration_id, id, event_id, status, created_at, finished_at)
+      select ${shop.integrationId}, ${id} || n, ${eventId}, 'succeeded', now(), now() from generate_series(1, 3000) n`);
+    let reads: { seq_scan: number; idx_tup_fetch: number } | undefined;
+    await commitPings(1, async (tx) => {
+      [reads] = await tx.query(sql`
+        select seq_scan, idx_tup_fetch from pg_stat_xact_user_tables where relname = 'deliveries'`);
+    });
+    assert.equal(reads?.seq_scan, 0);
+    assert.ok((reads?.idx_tup_fetch ?? 3_000) < 100, `${reads?.idx_tup_fetch} rows were read`);
+    assert.equal(sent.length, 2);
   });
 
   it('a commit of very many deliveries leaves them all to the queue', async () => {

@@ -29,7 +29,7 @@ export type CommitClaims = {
   /** How many deliveries of one endpoint may be in flight in all workers together. */
   readonly allSlotsPerEndpoint: number;
   readonly now: Date | null;
-  /** Takes slots for deliveries of an endpoint, whose bodies have these sizes; answers for how many of them, from the first on. */
+  /** Takes slots for deliveries of an endpoint, whose bodies have these sizes; returns for how many of them, from the first on. */
   takeSlots(integrationId: string, bodyBytes: readonly number[]): number;
   /** The insert gave these the lease, if it is committed. */
   add(claimed: Claimed[]): void;
@@ -103,12 +103,12 @@ const DELIVERY_COLUMNS = {
 
 const ENDPOINT_COLUMNS = { integrationId: 'text', slots: 'integer' } as const;
 
-/** What the insert answers of each delivery that got the lease. */
+/** What the insert returns of each delivery that got the lease. */
 export type ClaimedRow = { id: string; ctid: string; secrets: string | null };
 
 /**
- * Inserts deliveries, those with a slot under the lease if nothing of their endpoint waits. `inserted` are parts of a
- * statement that come before it.
+ * Inserts deliveries together with their events: those with a slot get the lease if nothing of their endpoint waits. It
+ * returns a row for each that got it.
  */
 export function insertClaimed(
   claims: CommitClaims,
