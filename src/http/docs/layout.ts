@@ -33,7 +33,9 @@ ${pages.map((other) => pageLink(other, page, site))}
 <p class="version"><span>Version</span> ${CURRENT_VERSION}</p>
 </div>
 </header>
+<section aria-label="Title">
 ${page.hero}
+</section>
 <div class="frame${menu === null ? ' without-menu' : ''}">
 ${
   menu === null
