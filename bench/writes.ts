@@ -183,7 +183,7 @@ async function statementsOf(scene: Scene, write: WriteName): Promise<number> {
 }
 
 async function compareBulk(service: Service, context: ChannelContext, shop: Shop): Promise<void> {
-  await context.db.query(rawSql('truncate plain.customers'));
+  await context.db.query(rawSql('truncate plain.customers cascade'));
   const ours: number[] = [];
   const plain: number[] = [];
   for (let round = 0; round < BULK_ROUNDS; round++) {
