@@ -151,8 +151,8 @@ async function sampleOf(scene: Scene): Promise<Sample> {
 }
 
 /**
- * Most outliers are flushes of the disk that are slow by themselves, so the disk alone is measured, too. README.md names the
- * other causes. Claims are none: the commit of an event claims its delivery (decision 26).
+ * An event waits for a flush of the disk, and some flushes are slow by themselves, so the disk alone is measured, too. It does
+ * not wait for a claim: the commit of an event claims its delivery (decision 26).
  */
 async function measureDelay(scene: Scene): Promise<void> {
   const flushes = await flushTimesOf(scene);
@@ -183,7 +183,7 @@ async function measureDelay(scene: Scene): Promise<void> {
       ours: quantile(ours.fromStart, q),
       bare: { name: 'bare insert, notify, signed post', value: quantile(bare.fromStart, q) },
       wanted: ratioAtMost(wanted),
-      limitedBy: `Flushes of the disk, which take ${quantile(flushes, q).toFixed(1)} ms by themselves (${name}).`,
+      limitedBy: `Two round trips and a flush of the disk, which by itself takes ${quantile(flushes, q).toFixed(1)} ms (${name}).`,
     });
   }
   for (const [name, delays] of [

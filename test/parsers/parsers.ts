@@ -132,7 +132,7 @@ export const PARSERS: Parser[] = [
       'delimiters in the header': (length) => json(',;\t'.repeat(length / 3)),
       'characters of three bytes': (length) => json(filled(`${'–'.repeat(300)}\n`, length)),
     },
-    parse: readCsv,
+    parse: (bytes) => readCsv(bytes, (cells) => cells),
   }),
   row<Buffer>({
     name: 'the directory of a zip',

@@ -17,7 +17,7 @@ describe('a CSV file', () => {
       tabs: Buffer.from('stock_number\ttitle\nW-1\t"Größe; 41 ""mm"""\n\nW-2\t\n'),
     };
     for (const [name, bytes] of Object.entries(encodings)) {
-      const { header, rows } = readCsv(bytes);
+      const { header, rows } = readCsv(bytes, (cells) => cells);
       assert.deepEqual(header, ['stock_number', 'title'], name);
       assert.deepEqual(
         rows.map((row) => row.cells),
@@ -46,7 +46,11 @@ describe('a CSV file', () => {
       [Buffer.from(`${'a,'.repeat(300)}b\n`), /columns/],
     ];
     for (const [bytes, message] of cases) {
-      assert.throws(() => readCsv(bytes), { name: 'DomainError', code: 'invalid_input', message }, String(message));
+      assert.throws(
+        () => readCsv(bytes, (cells) => cells),
+        { name: 'DomainError', code: 'invalid_input', message },
+        String(message),
+      );
     }
   });
 
@@ -56,7 +60,7 @@ describe('a CSV file', () => {
       ['', '-5.20', '\tx', '1;2', 'ü', '-x', ''],
     ];
     const text = CSV_START + writeCsv(rows);
-    const read = readCsv(Buffer.from(text));
+    const read = readCsv(Buffer.from(text), (cells) => cells);
     const cells = [read.header, ...read.rows.map((row) => row.cells)];
     assert.deepEqual(cells[0]?.slice(0, 5), ['a', "'=1+1", "'@x", '-5', "'+41 22"]);
     assert.equal(cells[1]?.[5], "'-x");

@@ -11,20 +11,16 @@ const CSV_LINE_CHARACTERS_LIMIT = 200_000;
 const DELIMITERS = [',', ';', '\t'] as const;
 
 /** A table as it was sent: texts that are not interpreted yet. */
-export type CsvFile<Cells = string[]> = { header: string[]; rows: CsvRow<Cells>[]; delimiter: string };
+export type CsvFile<Cells> = { header: string[]; rows: CsvRow<Cells>[]; delimiter: string };
 /** `line` is where it begins in the file, from 1 on, so that a person finds it in any editor. */
-export type CsvRow<Cells = string[]> = { line: number; cells: Cells };
-
-/** Reads UTF-8 or UTF-16 with commas, semicolons or tabs. Anything else is refused with what to do about it. */
-export function readCsv(bytes: Buffer): CsvFile {
-  return readCsvAs(bytes, (cells) => cells);
-}
+export type CsvRow<Cells> = { line: number; cells: Cells };
 
 /**
- * The same, with the cells of each line in another form. A file of 20 MB may have four million cells, each a text of its own:
- * as one text for each line they take a tenth of the memory.
+ * Reads UTF-8 or UTF-16 with commas, semicolons or tabs. Anything else is refused with what to do about it. `keep` puts the
+ * cells of a line into the form that stays in memory: a file of 20 MB may have four million cells, each a text of its own,
+ * and as one text for each line they take a tenth of the memory.
  */
-export function readCsvAs<Cells>(bytes: Buffer, keep: (cells: string[]) => Cells): CsvFile<Cells> {
+export function readCsv<Cells>(bytes: Buffer, keep: (cells: string[]) => Cells): CsvFile<Cells> {
   if (bytes.length > CSV_BYTES_LIMIT) {
     throw invalid(`The file is larger than ${IMPORT_FILE_LIMIT_MB} MB. Split it into several.`);
   }

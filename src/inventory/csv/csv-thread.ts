@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DomainError } from '../../contract/domain-error.ts';
-import { type CsvRow, readCsvAs, storableText } from './csv-file.ts';
+import { type CsvRow, readCsv, storableText } from './csv-file.ts';
 import type { CsvThreadMessage } from './read-in-thread.ts';
 
 /** Runs in a thread of its own: parsing 18 MB takes a second of CPU time, which would block the event loop. */
@@ -23,7 +23,7 @@ function batchFrom(rows: CsvRow<string>[], start: number): CsvRow<string>[] {
 
 try {
   const bytes = Buffer.from((workerData as Uint8Array).buffer);
-  const { header, rows } = readCsvAs(bytes, (cells) => JSON.stringify(cells.map(storableText)));
+  const { header, rows } = readCsv(bytes, (cells) => JSON.stringify(cells.map(storableText)));
   send({ header, rowCount: rows.length });
   let sent = 0;
   // The main thread asks for each batch, so that they don't pile up if the database is slow.

@@ -141,7 +141,7 @@ describe('the customers in the dashboard', () => {
     assert.equal(data[0].action, 'customer.changed');
     const text = JSON.stringify(data[0]);
     assert.match(text, /firstName|first_name/);
-    assert.doesNotMatch(text, /New@example|744/);
+    assert.doesNotMatch(text, /New@example|744 ?44 ?44/);
     // The site finds the customer by the corrected email.
     assert.equal((await shop.post('/v1/customers', { email: 'new@example.ch' })).body.id, id);
     assert.notEqual(other, id);
