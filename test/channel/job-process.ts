@@ -21,24 +21,22 @@ const order = JSON.parse(process.argv[2] ?? '') as JobOrder;
 const real = openDatabase({ address: order.address, poolSize: 2, onIdleError: () => {} });
 let batches = 0;
 
-function die(batch: number, point: JobOrder['dieAt']): void {
-  if (batch === order.batch && order.dieAt === point) process.kill(process.pid, 'SIGKILL');
+function die(point: JobOrder['dieAt']): void {
+  if (batches === order.batch && order.dieAt === point) process.kill(process.pid, 'SIGKILL');
 }
 
 const db: Database = {
   ...real,
   async transaction(work, options) {
-    // A batch begins while the one before it is still being written.
     batches += 1;
-    const batch = batches;
     const result = await real.transaction(async (tx) => {
       const written = await work(tx);
       // What is deferred would go with the commit; it has to be written when the process dies.
       await tx.query(sql`select 1`);
-      die(batch, 'before the commit');
+      die('before the commit');
       return written;
     }, options);
-    die(batch, 'after the commit');
+    die('after the commit');
     return result;
   },
 };

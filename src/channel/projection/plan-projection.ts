@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { EventType } from '../../contract/event-types.ts';
 import type { ApiVersion, JsonObject } from '../../contract/versions.ts';
 import type { Endpoint, OutgoingEvent } from '../../webhooks/outbox.ts';
@@ -61,12 +60,7 @@ export type ProjectionSources = {
   unannounced: Set<string>;
   versions: readonly ApiVersion[];
   now: Date;
-  /** What was rendered already of the same rows, by `renderAhead`. */
-  rendered?: Renderings;
 };
-
-/** By integration, version and item. */
-export type Renderings = Map<string, Rendering | null>;
 
 export function planProjection(sources: ProjectionSources, change: ProjectedChange): ProjectionPlan {
   const plan: ProjectionPlan = { stamps: new Map(), documents: [], removals: [], events: [], changed: 0 };
@@ -163,36 +157,9 @@ function renderIn(projection: Projection, version: string, stock?: Units): Rende
   const item = sources.items.get(pairKey(channel.organizationId, itemId));
   const publication = sources.publications.get(pairKey(channel.integrationId, itemId)) ?? null;
   if (item === undefined) return null;
-  const after = stock ?? change.unitsAfter?.get(itemId);
-  const known =
-    after === undefined ? sources.rendered?.get(pairKey(channel.integrationId, version, itemId)) : undefined;
-  if (known !== undefined && isStillTrue(known, sources.now)) return known;
-  const { units, reservedUnits } = after ?? item;
+  const { units, reservedUnits } = stock ?? change.unitsAfter?.get(itemId) ?? item;
   const present = presenter(sources.versions, version);
   return render({ ...item, units, reservedUnits }, channel, publication, present, sources.now.getTime());
-}
-
-/** A promotion may have begun or ended since. */
-function isStillTrue(rendering: Rendering | null, now: Date): boolean {
-  return rendering === null || rendering.validUntilMs === null || rendering.validUntilMs > now.getTime();
-}
-
-/** So many documents are rendered in one go; other requests come between. */
-const RENDERED_IN_ONE_GO = 10;
-
-/** Renders all items of some channels, as a later plan of the same rows would. */
-export async function renderAhead(sources: ProjectionSources): Promise<Renderings> {
-  const rendered: Renderings = new Map();
-  for (const channel of sources.settings) {
-    for (const [index, itemId] of sources.itemIds.entries()) {
-      if (index > 0 && index % RENDERED_IN_ONE_GO === 0) await setImmediate();
-      const projection = { sources, change: {}, channel, itemId, stamp: sources.now };
-      for (const version of channel.versions) {
-        rendered.set(pairKey(channel.integrationId, version, itemId), renderIn(projection, version));
-      }
-    }
-  }
-  return rendered;
 }
 
 function documentOf(key: DocumentKey, rendering: Rendering, stamp: Date): StoredDocument {

@@ -99,7 +99,7 @@ function applyPlan(tx: Transaction, plan: ProjectionPlan, renderer: string): voi
   outbox.write(tx);
 }
 
-export type SourceRows = Pick<ProjectionSources, 'settings' | 'items' | 'publications' | 'stored' | 'now' | 'rendered'>;
+export type SourceRows = Pick<ProjectionSources, 'settings' | 'items' | 'publications' | 'stored' | 'now'>;
 
 /**
  * Reads what a projection is made of. If it is called right after `lockClocks`, both go in one round trip, and it reads what

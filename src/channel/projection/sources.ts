@@ -34,14 +34,6 @@ type ItemRow = {
   promotions: { amount: number; starts_ms: number; ends_ms: number | null }[] | null;
 };
 
-/**
- * Keeps items from being changed until the commit, together with their photos, promotions and publications. In the order of
- * their ids and before any clock, as every transaction does.
- */
-export async function lockItemSources(tx: Transaction, itemIds: string[]): Promise<void> {
-  await tx.query(sql`select id from items where id = any(${itemIds}::text[]) order by id for share`);
-}
-
 /** Items by organization and id: a channel shows those of its own dealer and no other. */
 export async function readItems(tx: Transaction, itemIds: string[]): Promise<Map<string, ItemSource>> {
   const rows = await tx.query<ItemRow>(sql`
