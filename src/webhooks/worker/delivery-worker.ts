@@ -143,10 +143,13 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     return seen.isSaturated && slots.total() === 0 ? 'saturated' : 'idle';
   }
 
-  /** The lease began after we asked for it, so it lasts at least until then. */
+  /**
+   * The lease began after we asked for it, so it lasts at least until then. A claim whose answer comes after the stop is
+   * given back as well: a stop waits only for attempts that had begun.
+   */
   function sendClaimed(claimed: Claimed[], askedAt: number): void {
     const isLate = performance.now() + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs;
-    if (isLate) releaseUnsent(claimed);
+    if (isLate || stopping.signal.aborted) releaseUnsent(claimed);
     else for (const delivery of claimed) void attempt(delivery);
   }
 
@@ -160,10 +163,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       workers: maintenance.workers(),
       asked: () => asked,
       canClaim: (integrationId) => !stopping.signal.aborted && !pausedUntilMs.has(integrationId),
-      onClaimed(claimed, askedAt) {
-        if (stopping.signal.aborted) releaseUnsent(claimed);
-        else sendClaimed(claimed, askedAt);
-      },
+      onClaimed: sendClaimed,
       onCancelled: onSlotFree,
     });
   }
