@@ -15,7 +15,7 @@ export type BodyLimitOptions = {
   keyOf(request: FastifyRequest): string | null;
   /** Smaller bodies are not counted. */
   countedFromBytes: number;
-  /** The error that is answered if the units don't become free in time. */
+  /** The error that is answered if the bytes don't become free in time. */
   refusal(error: SemaphoreError): Error;
 };
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { onceClosed } from './once-closed.ts';
 
-/** A body parser does not get the reply, so the signal is stored under the request. */
+/** A body parser does not get the reply, so the response is stored under the request. */
 const responses = new WeakMap<FastifyRequest, ServerResponse>();
 
 /** Called for each request before anything else. */
