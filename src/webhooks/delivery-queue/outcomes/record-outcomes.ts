@@ -19,13 +19,12 @@ export type Recorded = { disabled: string[]; deadLetters: Map<string, number> };
  * Records how attempts ended, many at once. An outcome counts only while the delivery still has the lease of its attempt,
  * and recording ends the lease. So an outcome is dropped when the lease has passed to another worker, which records what
  * became of the delivery, and when it was recorded before: a worker whose commit was made but whose answer was lost
- * records the same batch again.
+ * records the same batch again, and then returns nothing of it.
  */
 export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): Promise<Recorded> {
-  const rows = outcomes.map(rowOf);
-  const disabled = await db.transaction(
+  return await db.transaction(
     async (tx) => {
-      const recorded = await recordDeliveries(tx, rows);
+      const recorded = await recordDeliveries(tx, outcomes.map(rowOf));
       const counted = outcomes.filter(({ delivery }) => recorded.has(delivery.id));
       const disabled = counted.length === 0 ? [] : await recordHealth(tx, endpointHealth(counted), activityOf(counted));
       for (const integrationId of disabled) {
@@ -37,15 +36,10 @@ export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): 
           new: { isEnabled: false, reason: 'gone' },
         });
       }
-      return disabled;
+      return { disabled, deadLetters: deadLettersOf(counted) };
     },
     { planning: 'by index' },
   );
-  const deadLetters = new Map<string, number>();
-  for (const { status, integrationId } of rows) {
-    if (status === 'dead_letter') deadLetters.set(integrationId, (deadLetters.get(integrationId) ?? 0) + 1);
-  }
-  return { disabled, deadLetters };
 }
 
 const HEALTH_COLUMNS = {
@@ -62,6 +56,17 @@ const HEALTH_COLUMNS = {
 
 type AttemptCount = { integrationId: string; kind: ActivityKind; at: Date; count: number };
 const ATTEMPT_COUNT_COLUMNS = { integrationId: 'text', kind: 'text', at: 'timestamptz', count: 'bigint' } as const;
+
+/** How many deliveries of each integration have become dead letters. */
+function deadLettersOf(outcomes: AttemptOutcome[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const outcome of outcomes) {
+    if (rowOf(outcome).status !== 'dead_letter') continue;
+    const { integrationId } = outcome.delivery;
+    counts.set(integrationId, (counts.get(integrationId) ?? 0) + 1);
+  }
+  return counts;
+}
 
 /** How many attempts of each integration succeeded, failed, and were the last ones. */
 function activityOf(outcomes: AttemptOutcome[]): AttemptCount[] {

@@ -14,7 +14,8 @@ import {
   type WebhookWorld,
 } from '../../../../test/harness/webhooks/webhook-world.ts';
 import { isId } from '../../../contract/ids.ts';
-import { claimDue } from '../claim.ts';
+import { sql } from '../../../db/sql.ts';
+import { type Claimed, claimDue } from '../claim.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { replayDelivery } from '../replay.ts';
 import { waitMsAfter } from './retry-schedule.ts';
@@ -216,6 +217,25 @@ describe('attempts and the retry schedule', () => {
     await recordOutcomes(world.db, [{ delivery: late, result, startedAt: time, endedAt: time, durationMs: 1 }]);
     assert.deepEqual(await deliveryOf(world, shop), recorded);
     assert.equal(recorded.status, 'succeeded');
+  });
+
+  it('a dead letter is reported by the worker that records it, and not by one whose lease has passed', async () => {
+    await world.worker.stop();
+    await ping(shop);
+    await world.db.query(sql`
+      update deliveries set attempts = ${WAITS.length} where integration_id = ${shop.integrationId}`);
+    const late = await claimAndDie();
+    moveTo(later(LEASE_MS));
+    const current = await claimAndDie();
+    const result = { isSuccess: false, responseCode: 500, responseBody: null, error: null };
+    const record = async (delivery: Claimed) => {
+      const outcome = { delivery, result, startedAt: time, endedAt: time, durationMs: 1 };
+      return (await recordOutcomes(world.db, [outcome])).deadLetters;
+    };
+    assert.deepEqual(await record(late), new Map());
+    assert.deepEqual(await record(current), new Map([[shop.integrationId, 1]]));
+    assert.deepEqual(await record(current), new Map());
+    assert.equal((await deliveryOf(world, shop)).status, 'dead_letter');
   });
 
   async function claimNow() {
