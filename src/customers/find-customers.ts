@@ -19,7 +19,7 @@ export async function findCustomers(
       select id from customers where organization_id = ${organizationId} and id = ${text}
       union
       select id from customers
-      where organization_id = ${organizationId} and is_test = any('{f,t}') and email_key = ${text.toLowerCase()}
+      where organization_id = ${organizationId} and is_test = any('{f,t}') and email_key = ${emailKey(text)}
       union
       select id from customers
       where organization_id = ${organizationId} and is_test = any('{f,t}') and phone = ${phone}

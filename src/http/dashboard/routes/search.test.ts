@@ -4,6 +4,7 @@ import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { part, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
+import { emailKey } from '../../../customers/customer-draft.ts';
 import { sql } from '../../../db/sql.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
 import { newId } from '../../../ids/new-id.ts';
@@ -66,6 +67,17 @@ describe('the search over everything', () => {
     }
     for (const text of [orderId, '#1001', customerId, 'ann@buyer.example', 'shop-9']) {
       assert.deepEqual(await find(text, stranger), [], `${text} as a stranger`);
+    }
+  });
+
+  it('finds a customer by an email in any spelling that is the same email: case, ß, final sigma, composed letters', async () => {
+    const customerId = newId('customer');
+    const email = 'straße.νίκος.müller@buyer.example';
+    await world.db.query(sql`
+      insert into customers (id, organization_id, is_test, email, email_key, created_at, updated_at)
+      values (${customerId}, ${staff.organizationId}, false, ${email}, ${emailKey(email)}, now(), now())`);
+    for (const text of [email, email.toUpperCase(), email.normalize('NFD')]) {
+      assert.deepEqual(await find(text), [['customer', customerId]], text);
     }
   });
 
