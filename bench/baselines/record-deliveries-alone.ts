@@ -18,7 +18,7 @@ const OUTCOME_COLUMNS = {
 } as const;
 
 /** What the service did before it kept attempts: no row for a failed one, no address, start or duration of the last. */
-export async function recordDeliveries(tx: Transaction, rows: ReturnType<typeof rowOf>[]): Promise<Set<string>> {
+export async function recordDeliveries(tx: Transaction, rows: ReturnType<typeof outcomeRow>[]): Promise<Set<string>> {
   const recorded = await tx.query<{ id: string }>(sql`
     update deliveries d set
       status = ours.status, is_waiting = (ours.status = 'failed'), attempts = ours.attempts,
@@ -31,7 +31,7 @@ export async function recordDeliveries(tx: Transaction, rows: ReturnType<typeof 
   return new Set(recorded.map(({ id }) => id));
 }
 
-export function rowOf({ delivery, result, endedAt }: AttemptOutcome) {
+export function outcomeRow({ delivery, result, endedAt }: AttemptOutcome) {
   const attempts = delivery.attempts + 1;
   const wait = result.isSuccess ? null : waitMsAfter(attempts);
   return {

@@ -6,10 +6,10 @@ import { followSide } from './side-switch.ts';
 
 const side = followSide();
 
-type Row = ReturnType<typeof alone.rowOf>;
+type Row = ReturnType<typeof alone.outcomeRow>;
 
-export function rowOf(outcome: AttemptOutcome): Row {
-  return side.isWith() ? real.rowOf(outcome) : alone.rowOf(outcome);
+export function outcomeRow(outcome: AttemptOutcome): Row {
+  return side.isWith() ? real.outcomeRow(outcome) : alone.outcomeRow(outcome);
 }
 
 /** By what the rows hold: the side may have changed since they were made. */

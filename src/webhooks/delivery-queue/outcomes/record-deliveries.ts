@@ -1,8 +1,8 @@
 import type { Transaction } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
 import { unnestRows } from '../../../db/unnest-rows.ts';
-import { waitMsAfter } from '../retries/retry-schedule.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
+import { deliveryAfterAttempt } from './delivery-after-attempt.ts';
 
 const OUTCOME_COLUMNS = {
   ctid: 'tid',
@@ -60,24 +60,25 @@ function update(rows: OutcomeRow[]): Sql {
       last_duration_ms = ours.duration_ms, last_dispatch = ours.dispatch, last_attempt = ours.attempts,
       finished_at = case when ours.status = 'succeeded' then ours.ended_at end
     from ${unnestRows('ours', rows, OUTCOME_COLUMNS)}
-    -- Where the claim left the row; if it lies there no more, or under another token, it was taken over or recorded.
+    -- The lease token is a fencing token. Where the claim left the row; if it lies there no more, or under another
+    -- token, it was taken over or recorded.
     where d.ctid = ours.ctid and d.id = ours.id and d.lease_token = ours.lease_token`;
 }
 
-export type OutcomeRow = ReturnType<typeof rowOf>;
+export type OutcomeRow = ReturnType<typeof outcomeRow>;
 
-/** What is written of an attempt; it decides whether and when the next one is made. */
-export function rowOf({ delivery, result, startedAt, endedAt, durationMs }: AttemptOutcome) {
-  const attempts = delivery.attempts + 1;
-  const wait = result.isSuccess ? null : waitMsAfter(attempts);
+/** What is written of an attempt, and what becomes of its delivery. */
+export function outcomeRow(outcome: AttemptOutcome) {
+  const { delivery, result, startedAt, endedAt, durationMs } = outcome;
+  const { attempts, status, dueAt } = deliveryAfterAttempt(outcome);
   return {
     integrationId: delivery.integrationId,
     id: delivery.id,
     ctid: delivery.ctid,
     leaseToken: delivery.leaseToken,
     attempts,
-    status: result.isSuccess ? 'succeeded' : wait === null ? 'dead_letter' : 'failed',
-    dueAt: wait === null ? null : new Date(endedAt.getTime() + wait),
+    status,
+    dueAt,
     endedAt,
     code: result.responseCode,
     body: result.responseBody,

@@ -6,9 +6,8 @@ import type { Database, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { unnestRows } from '../../../db/unnest-rows.ts';
 import { type EndpointHealth, endpointHealth } from '../../endpoints/endpoint-health.ts';
-import { waitMsAfter } from '../retries/retry-schedule.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
-import { recordDeliveries, rowOf } from './record-deliveries.ts';
+import { type OutcomeRow, outcomeRow, recordDeliveries } from './record-deliveries.ts';
 
 const DELIVERY_WORKER: Actor = { kind: 'job', name: 'deliveries' };
 
@@ -22,11 +21,13 @@ export type Recorded = { disabled: string[]; deadLetters: Map<string, number> };
  * records the same batch again, and then returns nothing of it.
  */
 export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): Promise<Recorded> {
+  const allRows = outcomes.map(outcomeRow);
   return await db.transaction(
     async (tx) => {
-      const recorded = await recordDeliveries(tx, outcomes.map(rowOf));
-      const counted = outcomes.filter(({ delivery }) => recorded.has(delivery.id));
-      const disabled = counted.length === 0 ? [] : await recordHealth(tx, endpointHealth(counted), activityOf(counted));
+      const recorded = await recordDeliveries(tx, allRows);
+      const rows = allRows.filter(({ id }) => recorded.has(id));
+      const health = endpointHealth(outcomes.filter(({ delivery }) => recorded.has(delivery.id)));
+      const disabled = rows.length === 0 ? [] : await recordHealthAndSwitchOff(tx, health, activityOf(rows));
       for (const integrationId of disabled) {
         await recordAudit(tx, DELIVERY_WORKER, {
           organizationId: { ofIntegration: integrationId },
@@ -36,7 +37,7 @@ export async function recordOutcomes(db: Database, outcomes: AttemptOutcome[]): 
           new: { isEnabled: false, reason: 'gone' },
         });
       }
-      return { disabled, deadLetters: deadLettersOf(counted) };
+      return { disabled, deadLetters: deadLettersOf(rows) };
     },
     { planning: 'by index' },
   );
@@ -58,18 +59,16 @@ type AttemptCount = { integrationId: string; kind: ActivityKind; at: Date; count
 const ATTEMPT_COUNT_COLUMNS = { integrationId: 'text', kind: 'text', at: 'timestamptz', count: 'bigint' } as const;
 
 /** How many deliveries of each integration have become dead letters. */
-function deadLettersOf(outcomes: AttemptOutcome[]): Map<string, number> {
+function deadLettersOf(rows: OutcomeRow[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const outcome of outcomes) {
-    if (rowOf(outcome).status !== 'dead_letter') continue;
-    const { integrationId } = outcome.delivery;
-    counts.set(integrationId, (counts.get(integrationId) ?? 0) + 1);
+  for (const { status, integrationId } of rows) {
+    if (status === 'dead_letter') counts.set(integrationId, (counts.get(integrationId) ?? 0) + 1);
   }
   return counts;
 }
 
 /** How many attempts of each integration succeeded, failed, and were the last ones. */
-function activityOf(outcomes: AttemptOutcome[]): AttemptCount[] {
+function activityOf(rows: OutcomeRow[]): AttemptCount[] {
   const counts = new Map<string, AttemptCount>();
   const count = (integrationId: string, kind: ActivityKind, at: Date) => {
     const key = `${integrationId} ${kind}`;
@@ -77,10 +76,9 @@ function activityOf(outcomes: AttemptOutcome[]): AttemptCount[] {
     if (known === undefined) counts.set(key, { integrationId, kind, at, count: 1 });
     else known.count += 1;
   };
-  for (const { delivery, result, endedAt } of outcomes) {
-    const { integrationId, attempts } = delivery;
-    count(integrationId, result.isSuccess ? 'attempts_succeeded' : 'attempts_failed', endedAt);
-    if (!result.isSuccess && waitMsAfter(attempts + 1) === null) count(integrationId, 'dead_letters', endedAt);
+  for (const { integrationId, status, endedAt } of rows) {
+    count(integrationId, status === 'succeeded' ? 'attempts_succeeded' : 'attempts_failed', endedAt);
+    if (status === 'dead_letter') count(integrationId, 'dead_letters', endedAt);
   }
   return [...counts.values()];
 }
@@ -89,7 +87,11 @@ function activityOf(outcomes: AttemptOutcome[]): AttemptCount[] {
  * Counts successes and failures of endpoints, and switches off those that are gone; returns their integrations. The counts
  * of the hour come after the endpoints' locks, for which they are read.
  */
-async function recordHealth(tx: Transaction, health: EndpointHealth[], attempts: AttemptCount[]): Promise<string[]> {
+async function recordHealthAndSwitchOff(
+  tx: Transaction,
+  health: EndpointHealth[],
+  attempts: AttemptCount[],
+): Promise<string[]> {
   // Without a 410 nothing is switched off, so nothing follows, and the commit can go with the statement.
   const isLast = health.every(({ longestGone }) => longestGone === 0);
   const disabled = await (isLast ? tx.queryLast : tx.query)<{ integrationId: string }>(sql`
