@@ -16,7 +16,8 @@ export type RowLimit = {
 
 /**
  * Refuses one row more than the limit. Until the transaction ends nobody else counts the same rows, so that any number of
- * requests at once can't pass the limit together. It is the last lock of a transaction (ARCHITECTURE.md, lock order).
+ * requests at once can't pass the limit together. Lock what others may hold before it, not after (ARCHITECTURE.md, lock
+ * order).
  */
 export async function assertBelowLimit(tx: Transaction, limit: RowLimit): Promise<void> {
   await lockCount(tx, limit.name);

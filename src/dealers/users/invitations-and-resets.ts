@@ -44,6 +44,7 @@ export async function inviteMember(
     await tx.query(sql`
       delete from sign_in_links
       where organization_id = ${input.organizationId} and kind = 'invitation' and email = ${email}`);
+    await removeExpiredLinks(tx, input.organizationId);
     await assertBelowLimit(tx, {
       name: `invitations ${input.organizationId}`,
       rows: sql`select from sign_in_links
@@ -75,6 +76,7 @@ export async function makeResetLink(
       select email from users where id = ${input.userId} and organization_id = ${input.organizationId} for update`);
     if (user === undefined) throw new DomainError('not_found', 'There is no such member of the team.');
     await tx.query(sql`delete from sign_in_links where user_id = ${input.userId} and kind = 'reset'`);
+    await removeExpiredLinks(tx, input.organizationId);
     await recordAudit(tx, actor, {
       organizationId: input.organizationId,
       action: 'user.reset_link_made',
@@ -175,6 +177,10 @@ async function hashForLink(
   return await hashedPassword(address, password);
 }
 
+async function removeExpiredLinks(tx: Transaction, organizationId: string): Promise<void> {
+  await tx.query(sql`delete from sign_in_links where organization_id = ${organizationId} and expires_at <= now()`);
+}
+
 async function insertLink(
   tx: Transaction,
   link: {
@@ -188,7 +194,6 @@ async function insertLink(
 ): Promise<NewLink> {
   const id = newId('signInLink');
   const token = randomBase62(TOKEN_LENGTH);
-  await tx.query(sql`delete from sign_in_links where organization_id = ${link.organizationId} and expires_at <= now()`);
   const [row] = await tx.query<{ expiresAt: Date }>(sql`
     insert into sign_in_links (id, kind, token_hash, organization_id, user_id, email, role, expires_at)
     values (${id}, ${link.kind}, ${tokenHash(token)}, ${link.organizationId}, ${link.userId}, ${link.email},
