@@ -6,7 +6,8 @@ export type Role = 'owner' | 'staff';
  * API key have no audit row: their request id stands in the log of requests and in the record of their idempotency key.
  */
 export type Actor =
-  | { kind: 'person'; userId: string; role: Role /** The IP address of the request. */; address: string | null }
+  /** The address is the IP address of the request. */
+  | { kind: 'person'; userId: string; role: Role; address: string | null }
   | { kind: 'api_key'; integrationId: string; requestId: string }
   | { kind: 'command_line' }
   /** A background job, or a program such as the demo's seed. */

@@ -23,7 +23,8 @@ export type Surroundings = {
 export type Answer = {
   json: Record<string, unknown>;
   text: string;
-  isFailure?: boolean /** Where a failure is not simply 1. */;
+  isFailure?: boolean;
+  /** For a failure whose exit code is not 1. */
   exitCode?: number;
 };
 

@@ -152,7 +152,7 @@ function createServer(timeouts: Timeouts, { fastPath, discard, framework }: List
     .setTimeout(timeouts.idleMs);
 }
 
-/** Its streams end as soon as a stop begins; an open stream would keep the server from closing. */
+/** The dashboard's live streams end as soon as a stop begins; an open stream would keep the server from closing. */
 async function serveDashboardApi(
   app: FastifyInstance,
   options: AppOptions,

@@ -4,7 +4,10 @@ import { ApiError, errorEnvelope } from '../contract/errors.ts';
 import { stopReading } from './connection/body-discard.ts';
 import { publicError } from './public/domain-errors.ts';
 
-/** Turns whatever was thrown into the envelope: the only place where errors become responses. */
+/**
+ * Turns whatever a handler threw into the API's error envelope. Errors of the dashboard's operations are answered by
+ * `dashboard/dashboard-error.ts`, requests that never reach a handler by `connection/client-faults.ts`.
+ */
 export function errorHandler(publicUrl: string) {
   return function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toApiError(thrown, request);

@@ -14,6 +14,7 @@ import { changeItem, type LockedItem } from './change-items.ts';
 export type PromotionInput = {
   /** The promotional price, in minor units of the organization's currency. */
   priceAmount: number;
+  /** Instants. The browser converts what people type in the dealer's time zone (`dashboard/src/time-zone.ts`). */
   startsAt: Date;
   /** Null runs until it is ended. */
   endsAt: Date | null;

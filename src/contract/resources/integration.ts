@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { RATE_LIMIT_DEFAULT } from '../limits.ts';
+import { GONE_LIMIT, RATE_LIMIT_DEFAULT } from '../limits.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import { CurrencyCode, Nullable, Timestamp, timestampExample } from './common.ts';
 
@@ -7,7 +7,7 @@ const IntegrationWebhook = Type.Object(
   {
     url: Nullable(Type.String({ format: 'uri' }), 'Where webhooks are posted; null until the dealer sets it.'),
     is_enabled: Type.Boolean({
-      description: 'False after the dealer, or five 410 answers in a row, turned webhooks off.',
+      description: `False after the dealer turned webhooks off, or after ${GONE_LIMIT} answers of 410 in a row did.`,
     }),
     last_success_at: Nullable(Timestamp, 'When a delivery last succeeded.'),
     last_failure_at: Nullable(Timestamp, 'When an attempt last failed.'),

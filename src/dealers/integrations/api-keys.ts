@@ -3,7 +3,10 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { sqlState, UNIQUE_VIOLATION } from '../../db/database.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
 
-/** An API key is `svc_` and 32 base62 characters, 190 random bits. Only its SHA-256 is ever stored. */
+/**
+ * An API key is `svc_` and 32 base62 characters, 190 random bits. Only its SHA-256 is ever stored. A key is neither a test
+ * key nor a live one: its integration is in test mode or not (`is_test_mode`).
+ */
 const KEY_PATTERN = /^svc_[A-Za-z0-9]{32}$/;
 const HINT_LENGTH = 8;
 

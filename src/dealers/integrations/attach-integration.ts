@@ -11,8 +11,9 @@ import { assertRates, type RateOptions } from '../rates/missing-rates.ts';
 import { lockIntegration } from './change-setting.ts';
 
 /**
- * Attaches an integration to a dealer. Null detaches it: the key stays known, and its requests answer integration_org_missing. A user who does not belong to
- * the new organization is let go, because clients can read the user's id.
+ * Attaches an integration to a dealer. Null detaches it: the key stays known, and its requests answer
+ * integration_org_missing. A user who does not belong to the new organization is removed from the integration, because
+ * clients can read the user's id.
  *
  * Nothing is projected onto a detached channel, and its jobs wait. When the integration is attached again, the projection
  * catches up.

@@ -16,8 +16,8 @@ export async function loadSignInLibrary() {
 }
 
 /**
- * Sign-in of the dealer's people by the library better-auth, on our tables. Nobody signs up by themselves: users are
- * made by an operator or by their organization.
+ * Sign-in of the dealer's people by the library better-auth, on our tables. Nobody signs up through the library: users are
+ * made by an operator, by their organization, or with a new dealer (`SIGN_UP`).
  */
 export async function createSignIn(db: Database, options: { secret: string; publicUrl: string }) {
   const { betterAuth } = await loadSignInLibrary();

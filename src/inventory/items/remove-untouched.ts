@@ -20,7 +20,7 @@ const ORDERED = 'Ordered or sold since it was created, and left as it is.';
 
 /**
  * Removes items that are as they were created, given their values of then. What somebody edited, ordered or sold since is
- * kept. No order waits for any of the others, so none has to be rewritten as for an item that the dealer deletes.
+ * kept. What is removed was never ordered, so no order has to be rewritten as when the dealer deletes an item.
  */
 export async function removeUntouched(
   tx: Transaction,

@@ -8,7 +8,6 @@ import { unnestRows } from '../../db/unnest-rows.ts';
 /** An order whose row is locked. */
 export type LockedOrder = { integrationId: string; order: Order };
 
-/** Writes what clients read of orders, under their integrations' new stamps. */
 const COLUMNS = {
   integrationId: 'text',
   id: 'text',
@@ -17,6 +16,7 @@ const COLUMNS = {
   stamp: 'timestamptz',
 } as const;
 
+/** Writes what clients read of orders, under their integrations' new stamps. */
 export async function rewriteOrders(tx: Transaction, orders: LockedOrder[], stamps: Map<string, Date>): Promise<void> {
   if (orders.length === 0) return;
   const rows = orders.map(({ integrationId, order: { updated_at: _, ...body } }) => {

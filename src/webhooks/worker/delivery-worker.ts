@@ -215,7 +215,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     while (!stopping.signal.aborted) {
       try {
         const end = await claim();
-        // Commits wake it whether or not they leave a delivery; not each of them is worth a claim of its own.
+        // A commit that did not claim its own deliveries wakes it whether or not it left one; not each is worth a claim.
         if (end === 'idle') await pause(idlePauseMs);
         idlePauseMs = end === 'idle' ? Math.min(idlePauseMs * 2, IDLE_PAUSE_MAX_MS) : IDLE_PAUSE_MS;
         saturatedPollMs =

@@ -13,7 +13,7 @@ import { reencryptSecrets } from '../endpoints/signing-secrets.ts';
 import { HEARTBEAT_EVERY_MS, removeHeartbeat, sendHeartbeat } from './heartbeat.ts';
 import type { WorkerLimits } from './worker-limits.ts';
 
-/** Five 410 answers have switched endpoints off; deliveries have failed for the last time. */
+/** 410 answers (GONE_LIMIT in a row) have switched endpoints off; deliveries have failed for the last time. */
 export type Notice =
   | { kind: 'disabled'; integrationIds: string[] }
   | { kind: 'dead_letters'; counts: Record<string, number> };

@@ -11,7 +11,7 @@ const ROWS_LIMIT = 100_000;
 /** Where a batch begins: behind the last row of the one before. */
 export type ExportStart = { position: { value: string | null; id: string }; isBackwards: false } | null;
 
-/** Null in a list that is ordered by ids alone. */
+/** The position is absent in a list that is ordered by ids alone. */
 type ExportedRow = { id: string; position?: string };
 
 type ListExport<Row> = {
