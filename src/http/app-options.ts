@@ -7,7 +7,7 @@ import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestRateLimits } from './dashboard/limits/request-rate.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
 import type { RefusalLineLimits } from './logging/refusal-lines.ts';
-import type { RateLimitStore } from './public/rate-limit/store.ts';
+import type { RateLimitStore } from './public/rate-limit/rate-limit-store.ts';
 import type { ReadLimitOptions } from './public/reads/read-limits.ts';
 import type { Readiness } from './readiness.ts';
 

@@ -10,7 +10,7 @@ import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
 import { followClient } from './connection/client-signal.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
-import { createLiveStreams } from './dashboard/live-streams.ts';
+import { createLiveStreams } from './dashboard/open-streams.ts';
 import { createSessions } from './dashboard/sessions.ts';
 import { servePages } from './dashboard/static/page-routes.ts';
 import { createWebhookTools } from './dashboard/webhook-tools.ts';

@@ -18,7 +18,7 @@ import { acceptedEncoding } from '../../src/http/accept-encoding.ts';
 import { isMatch } from '../../src/http/etag.ts';
 import { isJsonType, LARGE_BODY_BYTES, parseJsonBody, parseJsonBodySteps } from '../../src/http/json/json-body.ts';
 import { UnknownNames } from '../../src/http/json/unknown-names.ts';
-import { didYouMean } from '../../src/http/public/bodies/did-you-mean.ts';
+import { didYouMean } from '../../src/http/public/ignored-names/did-you-mean.ts';
 import { readIds } from '../../src/http/public/reads/ids-query.ts';
 import { parseChoices } from '../../src/http/public/reads/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';

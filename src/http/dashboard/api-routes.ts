@@ -3,7 +3,7 @@ import { LIVE_STREAM_TYPE } from '../../contract/dashboard/live.ts';
 import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
-import { limitBodies } from '../connection/body-limits.ts';
+import { limitBodies } from '../connection/body-memory.ts';
 import { clientAddress } from '../connection/client-address.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { readJsonBody } from '../json/json-body.ts';

@@ -15,7 +15,7 @@ import {
 import { lazy } from '../lazy.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
-import type { FindLiveSessions } from './live-streams.ts';
+import type { FindLiveSessions } from './open-streams.ts';
 
 /**
  * The sessions of a dealer's people. The sign-in library keeps them; a cookie that scripts can't read holds the token.

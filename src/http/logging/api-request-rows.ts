@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations/operation.ts';
 import { hintOf } from '../../dealers/integrations/api-keys.ts';
-import { ignoredFieldsOf } from '../public/bodies/ignored-fields.ts';
+import { ignoredFieldsOf } from '../public/ignored-names/ignored-fields.ts';
 import type { ApiRequestRow } from './api-requests.ts';
 import type { RequestRecord } from './log-answer.ts';
 

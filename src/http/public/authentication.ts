@@ -7,8 +7,8 @@ import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
 import { isApiKey } from '../../dealers/integrations/api-keys.ts';
 import type { KeyUse } from '../../dealers/integrations/key-use.ts';
-import { assertWithinRateLimit, rateHeaders } from './rate-limit/rate-limit.ts';
-import type { RateLimitStore, Spending } from './rate-limit/store.ts';
+import { assertWithinRateLimit, rateHeaders } from './rate-limit/rate-limit-answer.ts';
+import type { RateLimitStore, Spending } from './rate-limit/rate-limit-store.ts';
 
 /** An integration whose requests are served: it is enabled, and its organization is provisioned and has the plan. */
 export type AdmittedIntegration = Admission & { organizationId: string };

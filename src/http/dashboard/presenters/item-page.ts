@@ -11,7 +11,7 @@ import { type HoldingOrder, ordersHolding, salesOf } from '../../../sales/item-s
 import { type ListedEvent, lastEventsOf } from '../../../webhooks/dealer/list-events.ts';
 import { readEndpointStatuses } from '../../../webhooks/endpoints/endpoint-status.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
-import { seesCost } from './cost-access.ts';
+import { seesCost } from '../permissions.ts';
 import { presentOutcome } from './event-objects.ts';
 
 /** Everything that the page of an item shows. */

@@ -1,5 +1,5 @@
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
-import type { RateLimitStore, Spending } from './store.ts';
+import type { RateLimitStore, Spending } from './rate-limit-store.ts';
 
 /** The store for a single node: an exact log in memory, which begins with the process. */
 export function memoryStore(now: () => number = monotonicNow): RateLimitStore {

@@ -2,7 +2,7 @@ import { createKeyedBatcher } from '../../../concurrency/batcher.ts';
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
 import type { Database } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
-import type { RateLimitStore, Spending } from './store.ts';
+import type { RateLimitStore, Spending } from './rate-limit-store.ts';
 
 type SpendingRow = { is_allowed: boolean; remaining: number; reset_in_ms: number; wait_ms: number };
 type Wish = { integrationId: string; cap: number; cost: number };

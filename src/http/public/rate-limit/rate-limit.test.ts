@@ -11,8 +11,8 @@ import { createIntegration, setEnabled, setRateLimit } from '../../../dealers/in
 import { createOrganization } from '../../../dealers/organizations.ts';
 import { memoryStore } from './memory-store.ts';
 import { postgresStore } from './postgres-store.ts';
-import { retryAfterSeconds } from './rate-limit.ts';
-import type { RateLimitStore, Spending } from './store.ts';
+import { retryAfterSeconds } from './rate-limit-answer.ts';
+import type { RateLimitStore, Spending } from './rate-limit-store.ts';
 
 /** Up to this cap both stores are exact; above it the PostgreSQL store may count a spend for a little too long. */
 const EXACT_CAP = 1000;

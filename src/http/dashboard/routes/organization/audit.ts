@@ -20,7 +20,7 @@ import { undoChange } from '../../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { pageRequestOf, readPage } from '../../lists/list-page.ts';
-import { seesCost } from '../../presenters/cost-access.ts';
+import { seesCost } from '../../permissions.ts';
 import { namesOfObjects } from '../../presenters/object-names.ts';
 
 /** The log has one order. */

@@ -19,7 +19,7 @@ import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../../inventory/
 import type { Call, Handlers } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
 import { asUpload, chunksOf, withUpload } from '../../limits/upload.ts';
-import { seesCost } from '../../presenters/cost-access.ts';
+import { seesCost } from '../../permissions.ts';
 import { announceJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 

@@ -12,7 +12,7 @@ import { deleteItem } from '../../../../sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../../../sales/sell.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { withUpload } from '../../limits/upload.ts';
-import { seesCost } from '../../presenters/cost-access.ts';
+import { seesCost } from '../../permissions.ts';
 import { presentChannels, readChoices, readItemPage } from '../../presenters/item-page.ts';
 
 export const itemHandlers: Handlers<typeof itemOperations> = {

@@ -16,7 +16,7 @@ import {
 import type { Call, Handlers, SignedIn } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
 import { pageRequestOf, readPage } from '../../lists/list-page.ts';
-import { seesCost } from '../../presenters/cost-access.ts';
+import { seesCost } from '../../permissions.ts';
 
 /** Jobs have one order. */
 const SORT = '-created';

@@ -15,7 +15,7 @@ import { listLocations } from '../../../../inventory/locations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
-import { seesCost } from '../../presenters/cost-access.ts';
+import { seesCost } from '../../permissions.ts';
 import { photoUrl } from '../../presenters/photo-urls.ts';
 
 type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../contract/errors.ts';
-import type { Spending } from './store.ts';
+import type { Spending } from './rate-limit-store.ts';
 
 /** Refuses a request with 429 if its tokens don't fit into the rate limit. */
 export function assertWithinRateLimit(spending: Spending): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SignedIn } from './call.ts';
-import { createLiveStreams } from './live-streams.ts';
+import { createLiveStreams } from './open-streams.ts';
 
 const USER: SignedIn = {
   userId: 'usr_1',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 
 describe('large bodies', () => {
   let world: World;
