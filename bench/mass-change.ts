@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMAND_LINE } from '../src/audit/actor.ts';
 import type { ChannelContext } from '../src/channel/context.ts';
-import { listJobs } from '../src/channel/jobs/job-queue.ts';
+import { listJobs } from '../src/channel/jobs/channel-job-queue.ts';
 import { changePresentation } from '../src/dealers/integrations/integration-settings.ts';
 import { ratioAtMost, record } from './figures.ts';
 import { median, type Shop } from './shop.ts';

@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { countDisabled, listChannels } from '../dealers/integrations/integrations.ts';
 import { countUnpriceable } from '../dealers/rates/missing-rates.ts';
-import { countFailedJobs } from '../inventory/jobs/job-queue.ts';
+import { countFailedJobs } from '../inventory/jobs/stock-job-queue.ts';
 import { countConflicts } from '../sales/customers/customer-conflicts.ts';
 import { countDealerDeliveries, EVERY_DELIVERY } from '../webhooks/dealer/list-deliveries.ts';
 import { countEndpointsOff } from '../webhooks/endpoints/endpoint-status.ts';

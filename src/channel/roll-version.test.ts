@@ -15,7 +15,7 @@ import { startPromotion } from '../inventory/promotions.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import type { ChannelContext } from './context.ts';
-import { enqueueJob } from './jobs/job-queue.ts';
+import { enqueueJob } from './jobs/channel-job-queue.ts';
 import { BATCH_LIMIT, runJobs } from './jobs/run-jobs.ts';
 import { rollVersion } from './roll-version.ts';
 

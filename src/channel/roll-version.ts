@@ -4,7 +4,7 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { advanceClocks, lockClocks, nextStamp } from './clock.ts';
 import type { ChannelContext } from './context.ts';
-import { enqueueJob } from './jobs/job-queue.ts';
+import { enqueueJob } from './jobs/channel-job-queue.ts';
 import { presenter } from './projection/plan-projection.ts';
 
 /** Documents that one transaction deletes, under the clock that the integration's orders wait for. */

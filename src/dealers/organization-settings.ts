@@ -1,7 +1,7 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
-import { enqueueJob } from '../channel/jobs/job-queue.ts';
+import { enqueueJob } from '../channel/jobs/channel-job-queue.ts';
 import { valuesOf } from '../contract/catalogue.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';

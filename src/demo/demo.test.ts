@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
 import type { ApiClient } from '../../test/harness/http/api-client.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
-import { enqueueJob } from '../channel/jobs/job-queue.ts';
+import { enqueueJob } from '../channel/jobs/channel-job-queue.ts';
 import { runJobs } from '../channel/jobs/run-jobs.ts';
 import { sql } from '../db/sql.ts';
 import { readDealerOrder } from '../sales/orders/dealer/order-details.ts';

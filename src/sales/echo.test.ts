@@ -12,7 +12,7 @@ import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from '
 import { releaseReservation } from './reservations/dealer-reservations.ts';
 import { expireReservations } from './reservations/expire-reservations.ts';
 import { sellUnits } from './sell.ts';
-import { subjectOf } from './test-mode/test-events.ts';
+import { subjectOf } from './test-mode/describe-test-event.ts';
 
 /**
  * Who hears of what. One dealer, two websites with webhooks: the reporter, whose order it is, and the other one. A

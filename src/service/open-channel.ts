@@ -6,7 +6,7 @@ import { migrate } from '../db/migrate.ts';
 import { type Demo, prepareDemo } from '../demo/demo.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { removePhotoFiles } from '../inventory/photos/storage/photo-storage-owner.ts';
-import { announceIntegrations } from '../live/announce-integrations.ts';
+import { announceIntegrations } from '../live/notify-dashboards.ts';
 import { type ChangeFeed, createChangeFeed } from '../live/change-feed.ts';
 import type { DeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../webhooks/worker/wake-up.ts';

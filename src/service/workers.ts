@@ -16,7 +16,7 @@ import { pruneStorageUsage } from '../http/public/writes/storage-quota.ts';
 import { startStockJobWorker } from '../inventory/jobs/stock-job-worker.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
-import { announceOutcomes } from '../live/announce-integrations.ts';
+import { announceOutcomes } from '../live/notify-dashboards.ts';
 import { startDeletionWorker } from '../sales/deletion/deletion-worker.ts';
 import { startErasureWorker } from '../sales/erasure/erasure-worker.ts';
 import { pruneReservations } from '../sales/reservations/expire-reservations.ts';

@@ -2,7 +2,7 @@ import { isId } from '../contract/ids.ts';
 import { EVENT_LOG_DAYS } from '../contract/limits.ts';
 import { DAY_MS } from '../contract/timestamps.ts';
 import type { Queryable } from '../db/database.ts';
-import { documentsWithin, PIECE_BYTES, pageDocuments } from '../db/page-bytes.ts';
+import { documentsWithin, PIECE_BYTES, pageDocuments } from '../db/large-pages.ts';
 import { sql } from '../db/sql.ts';
 
 export const EVENT_LOG_MS = EVENT_LOG_DAYS * DAY_MS;

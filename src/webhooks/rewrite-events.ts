@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { documentsWithin, WHOLE_PAGE_BYTES } from '../db/page-bytes.ts';
+import { documentsWithin, WHOLE_PAGE_BYTES } from '../db/large-pages.ts';
 import { sql } from '../db/sql.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
 

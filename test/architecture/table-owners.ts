@@ -115,7 +115,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Which channels ever had an item.',
   },
   {
-    file: 'channel/jobs/job-queue.ts',
+    file: 'channel/jobs/channel-job-queue.ts',
     reads: ['integrations', 'publications'],
     reason: 'How far a job is; jobs of a detached integration wait.',
   },
@@ -170,7 +170,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'An integration that is being deleted sends nothing more, from the commit of the request on.',
   },
   {
-    file: 'live/announce-integrations.ts',
+    file: 'live/notify-dashboards.ts',
     reads: ['integrations'],
     reason: 'Whose channel it is that has new events.',
   },

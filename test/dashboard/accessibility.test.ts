@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { COMMAND_LINE } from '../../src/audit/actor.ts';
 import { findApiRequest } from '../../src/http/logging/api-requests.ts';
 import { createItem } from '../../src/inventory/items/item-operations.ts';
-import { startJob } from '../../src/inventory/jobs/job-queue.ts';
+import { startJob } from '../../src/inventory/jobs/stock-job-queue.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import {
   assertBothLooks,

@@ -10,7 +10,7 @@ import { storeApiRequests } from '../../src/http/logging/api-requests.ts';
 import { newId, newRequestId } from '../../src/ids/new-id.ts';
 import { storeImportFile } from '../../src/inventory/import/import-files.ts';
 import { createItem } from '../../src/inventory/items/item-operations.ts';
-import { startJob } from '../../src/inventory/jobs/job-queue.ts';
+import { startJob } from '../../src/inventory/jobs/stock-job-queue.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import { startPromotion } from '../../src/inventory/promotions.ts';
 import { draftOrder } from '../../src/sales/orders/order-draft.ts';

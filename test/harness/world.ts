@@ -23,7 +23,7 @@ import { createPhotoReader } from '../../src/inventory/photos/photo-reader.ts';
 import type { PhotoFiles } from '../../src/inventory/photos/storage/photo-files.ts';
 import { photoFolder } from '../../src/inventory/photos/storage/photo-folder.ts';
 import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/storage/photo-storage-owner.ts';
-import { announceIntegrations } from '../../src/live/announce-integrations.ts';
+import { announceIntegrations } from '../../src/live/notify-dashboards.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';
 import { TESTER } from './actor.ts';
 import { cloneDatabase, type TestDatabase } from './database/database.ts';

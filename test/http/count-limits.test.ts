@@ -22,7 +22,7 @@ import { endOldestSessions } from '../../src/dealers/users/account.ts';
 import { inviteMember } from '../../src/dealers/users/invitations-and-resets.ts';
 import { insertUser } from '../../src/dealers/users/users.ts';
 import { createItem } from '../../src/inventory/items/item-operations.ts';
-import { startJob } from '../../src/inventory/jobs/job-queue.ts';
+import { startJob } from '../../src/inventory/jobs/stock-job-queue.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import { addPhoto } from '../../src/inventory/photos/photos.ts';
 import { startPromotion } from '../../src/inventory/promotions.ts';

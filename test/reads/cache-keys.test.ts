@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { createByteCache } from '../../src/channel/reads/document-cache.ts';
+import { createByteCache } from '../../src/channel/reads/byte-cache.ts';
 import type { Database } from '../../src/db/database.ts';
 import { cloneDatabase } from '../harness/database/database.ts';
 import { openShop, type Shop } from '../harness/shop.ts';

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { WHOLE_PAGE_BYTES } from '../../src/db/page-bytes.ts';
+import { WHOLE_PAGE_BYTES } from '../../src/db/large-pages.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
 import { until } from '../harness/database/locks.ts';
 import { openShop, type Shop } from '../harness/shop.ts';

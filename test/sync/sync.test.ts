@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { enqueueJob } from '../../src/channel/jobs/job-queue.ts';
+import { enqueueJob } from '../../src/channel/jobs/channel-job-queue.ts';
 import { runJobs } from '../../src/channel/jobs/run-jobs.ts';
 import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
 import { refreshDue } from '../../src/channel/projection/due-promotions.ts';

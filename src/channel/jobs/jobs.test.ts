@@ -16,7 +16,7 @@ import { deleteItem } from '../../sales/delete-item.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import type { ChannelContext } from '../context.ts';
 import { createDocumentReader } from '../reads/read-documents.ts';
-import { enqueueJob, enqueueStaleRenders, listJobs } from './job-queue.ts';
+import { enqueueJob, enqueueStaleRenders, listJobs } from './channel-job-queue.ts';
 import { BATCH_LIMIT, runJobs } from './run-jobs.ts';
 
 /** Three batches: two full ones and a rest. */

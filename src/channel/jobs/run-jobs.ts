@@ -7,7 +7,7 @@ import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
 import { projectItems } from '../projection/project-items.ts';
 import { finishRoll, isRolling, removeOldVersion } from '../roll-version.ts';
-import type { JobKind } from './job-queue.ts';
+import type { JobKind } from './channel-job-queue.ts';
 
 /**
  * A batch holds the clock, which the integration's orders wait for: half of its time is what an order waits for it. Between

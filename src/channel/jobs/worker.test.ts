@@ -13,7 +13,7 @@ import { startPromotion } from '../../inventory/promotions.ts';
 import { lockClocks } from '../clock.ts';
 import type { ChannelContext } from '../context.ts';
 import { refreshDue } from '../projection/due-promotions.ts';
-import { listJobs } from './job-queue.ts';
+import { listJobs } from './channel-job-queue.ts';
 import { startChannelWorker } from './worker.ts';
 
 /** Far more than a worker needs, for machines that have other things to do. */

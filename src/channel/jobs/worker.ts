@@ -2,7 +2,7 @@ import { type RepeatedTask, startTasks } from '../../concurrency/repeat.ts';
 import { PRUNE_JOBS_EVERY_MS } from '../../db/jobs/job-lease.ts';
 import type { ChannelContext } from '../context.ts';
 import { refreshDue } from '../projection/due-promotions.ts';
-import { enqueueStaleRenders, pruneJobs } from './job-queue.ts';
+import { enqueueStaleRenders, pruneJobs } from './channel-job-queue.ts';
 import { runJobs } from './run-jobs.ts';
 
 const TICK_MS = 500;

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/database.ts';
-import { documentsWithin, PIECE_BYTES, pageDocuments } from '../../db/page-bytes.ts';
+import { documentsWithin, PIECE_BYTES, pageDocuments } from '../../db/large-pages.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
 

@@ -1,11 +1,11 @@
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../db/page-bytes.ts';
+import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../db/large-pages.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import type { ChannelContext } from '../context.ts';
 import { refreshDueOf, refreshOne } from '../projection/due-promotions.ts';
 import { rendererKey } from '../projection/project-items.ts';
-import { type ByteCache, createByteCache } from './document-cache.ts';
+import { type ByteCache, createByteCache } from './byte-cache.ts';
 import {
   type DocumentRow,
   type PageRequest,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Job, listJobs } from '../../channel/jobs/job-queue.ts';
+import { type Job, listJobs } from '../../channel/jobs/channel-job-queue.ts';
 import { type DeletionJob, listDeletions } from '../../dealers/deletions.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import { findOrganization } from '../../dealers/organizations.ts';

@@ -26,7 +26,7 @@ import { startImport } from '../../inventory/import/start-import.ts';
 import { storeZip } from '../../inventory/import/store-zip.ts';
 import { jobErrorLines } from '../../inventory/jobs/error-file.ts';
 import type { StockJobContext } from '../../inventory/jobs/job-kind.ts';
-import { findJob, type JobRow } from '../../inventory/jobs/job-queue.ts';
+import { findJob, type JobRow } from '../../inventory/jobs/stock-job-queue.ts';
 import { runStockJobs } from '../../inventory/jobs/run-stock-jobs.ts';
 import { openPhotoFiles } from '../../service/photo-storage.ts';
 import { STOCK_JOB_KINDS_RUN } from '../../service/stock-job-kinds.ts';

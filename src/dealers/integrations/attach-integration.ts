@@ -1,7 +1,7 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { lockClocks } from '../../channel/clock.ts';
-import { enqueueJob } from '../../channel/jobs/job-queue.ts';
+import { enqueueJob } from '../../channel/jobs/channel-job-queue.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';

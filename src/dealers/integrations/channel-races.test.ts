@@ -6,7 +6,7 @@ import { openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { ChannelContext } from '../../channel/context.ts';
-import { enqueueJob } from '../../channel/jobs/job-queue.ts';
+import { enqueueJob } from '../../channel/jobs/channel-job-queue.ts';
 import { runJobs } from '../../channel/jobs/run-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { createBusinessUnit, createLocation, renameBusinessUnit, renameLocation } from '../../inventory/locations.ts';

@@ -5,7 +5,7 @@ import { observeAll, type SecondChannel, secondChannel } from '../../../test/har
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
-import { listJobs } from '../../channel/jobs/job-queue.ts';
+import { listJobs } from '../../channel/jobs/channel-job-queue.ts';
 import { runJobs } from '../../channel/jobs/run-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
-import { enqueueJob } from '../../channel/jobs/job-queue.ts';
+import { enqueueJob } from '../../channel/jobs/channel-job-queue.ts';
 import type { ImageFormat } from '../../channel/projection/documents.ts';
 import { ROUNDINGS, type Rounding } from '../../channel/projection/pricing.ts';
 import {

@@ -20,7 +20,7 @@ import { STOCK_JOB_KINDS_RUN } from '../../service/stock-job-kinds.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import { exportStock } from '../csv/stock-export.ts';
 import { createItem } from '../items/item-operations.ts';
-import { findJob, listJobErrors, undoJob } from '../jobs/job-queue.ts';
+import { findJob, listJobErrors, undoJob } from '../jobs/stock-job-queue.ts';
 import { startStockJobWorker } from '../jobs/stock-job-worker.ts';
 import { addStoredPhotos, PHOTO_SOURCES_LIMIT } from '../photos/photo-rows.ts';
 import { findImportFile, storeImportFile } from './import-files.ts';

@@ -11,7 +11,7 @@ import { sql } from '../../db/sql.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { exportStock } from '../csv/stock-export.ts';
 import { createItem, editItem } from '../items/item-operations.ts';
-import { cancelJob, findJob, undoJob } from '../jobs/job-queue.ts';
+import { cancelJob, findJob, undoJob } from '../jobs/stock-job-queue.ts';
 import { createBusinessUnit, createLocation } from '../locations.ts';
 import { startPromotion } from '../promotions.ts';
 import { reserveUnits } from '../units/movements.ts';

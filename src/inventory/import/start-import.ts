@@ -1,7 +1,7 @@
 import type { Actor } from '../../audit/actor.ts';
 import type { Database } from '../../db/database.ts';
 import { currencyOf } from '../../dealers/organization-settings.ts';
-import { startJob } from '../jobs/job-queue.ts';
+import { startJob } from '../jobs/stock-job-queue.ts';
 import { assertMapping, type ColumnMapping, columnsOf } from './column-mapping.ts';
 import { findReadableFile, rememberMapping } from './import-files.ts';
 import type { ImportParameters } from './import-lines.ts';

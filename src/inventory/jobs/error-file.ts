@@ -2,7 +2,7 @@ import type { Queryable } from '../../db/database.ts';
 import { CSV_START, writeCsv } from '../csv/csv-file.ts';
 import { type ColumnMapping, costHeadings } from '../import/column-mapping.ts';
 import { type FileReader, findReadableFile, type ImportFile, readCellsOfLines } from '../import/import-files.ts';
-import { type JobErrorRow, type JobRow, listJobErrors } from './job-queue.ts';
+import { type JobErrorRow, type JobRow, listJobErrors } from './stock-job-queue.ts';
 
 const BATCH_ROWS = 500;
 const HEADER = ['line', 'stock_number', 'column', 'error'];

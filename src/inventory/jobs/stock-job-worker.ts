@@ -2,7 +2,7 @@ import { type RepeatedTask, startTasks } from '../../concurrency/repeat.ts';
 import { PRUNE_JOBS_EVERY_MS } from '../../db/jobs/job-lease.ts';
 import { pruneImportFiles } from '../import/import-files.ts';
 import type { StockJobContext, StockJobKinds } from './job-kind.ts';
-import { pruneJobs } from './job-queue.ts';
+import { pruneJobs } from './stock-job-queue.ts';
 import { runStockJobs } from './run-stock-jobs.ts';
 
 const TICK_MS = 500;

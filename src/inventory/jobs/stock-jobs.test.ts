@@ -23,7 +23,7 @@ import {
   pruneJobs,
   startJob,
   undoJob,
-} from './job-queue.ts';
+} from './stock-job-queue.ts';
 import { undoKind } from './undo-job.ts';
 
 const BATCH = 3;

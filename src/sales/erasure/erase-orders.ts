@@ -4,7 +4,7 @@ import type { Order } from '../../contract/resources/order.ts';
 import { emailKey } from '../../customers/customer-draft.ts';
 import { takenContacts } from '../../customers/find-customers.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { documentsWithin, WHOLE_PAGE_BYTES } from '../../db/page-bytes.ts';
+import { documentsWithin, WHOLE_PAGE_BYTES } from '../../db/large-pages.ts';
 import { searchQueryOf } from '../../db/search-words.ts';
 import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';

@@ -13,7 +13,7 @@ import {
   startTestWorker,
 } from '../../../test/harness/webhooks/webhook-world.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
-import { recordPings } from '../../channel/ping.ts';
+import { recordPings } from '../../channel/record-test-events.ts';
 import { type Database, openDatabase, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { dispatchId } from '../sending/dispatch-id.ts';

@@ -4,7 +4,7 @@ import { suggestMapping } from '../../../src/inventory/import/column-mapping.ts'
 import { findImportFile, storeImportFile } from '../../../src/inventory/import/import-files.ts';
 import { startImport } from '../../../src/inventory/import/start-import.ts';
 import type { StockJobContext } from '../../../src/inventory/jobs/job-kind.ts';
-import { findJob, listJobErrors } from '../../../src/inventory/jobs/job-queue.ts';
+import { findJob, listJobErrors } from '../../../src/inventory/jobs/stock-job-queue.ts';
 import type { World } from '../world.ts';
 import { runJobs } from './stock-jobs.ts';
 

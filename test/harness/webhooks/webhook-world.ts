@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../../../src/contract/event-types.ts';
 import { CURRENT_VERSION } from '../../../src/contract/versions.ts';
 import { sql } from '../../../src/db/sql.ts';
-import { announceOutcomes } from '../../../src/live/announce-integrations.ts';
+import { announceOutcomes } from '../../../src/live/notify-dashboards.ts';
 import type { ClaimRequest } from '../../../src/webhooks/delivery-queue/claim.ts';
 import { setUrl } from '../../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../../src/webhooks/endpoints/secret-encryption.ts';

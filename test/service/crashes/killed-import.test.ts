@@ -5,7 +5,7 @@ import { sql } from '../../../src/db/sql.ts';
 import { createOrganization } from '../../../src/dealers/organizations.ts';
 import { storeImportFile } from '../../../src/inventory/import/import-files.ts';
 import { startImport } from '../../../src/inventory/import/start-import.ts';
-import { findJob, type JobRow } from '../../../src/inventory/jobs/job-queue.ts';
+import { findJob, type JobRow } from '../../../src/inventory/jobs/stock-job-queue.ts';
 import { TESTER } from '../../harness/actor.ts';
 import { databaseIn, freePort, startService, sweep, temporaryFolder, until } from '../service-process.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
 import { commitAndWake } from '../../../channel/commit-and-wake.ts';
-import { recordPings } from '../../../channel/ping.ts';
+import { recordPings } from '../../../channel/record-test-events.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import type { Database } from '../../../db/database.ts';
 import {

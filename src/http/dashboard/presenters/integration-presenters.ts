@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { Job } from '../../../channel/jobs/job-queue.ts';
+import type { Job } from '../../../channel/jobs/channel-job-queue.ts';
 import type {
   PresentationChange,
   PresentationPreview,

@@ -1,4 +1,4 @@
-import { type ByteCache, createByteCache } from '../../../channel/reads/document-cache.ts';
+import { type ByteCache, createByteCache } from '../../../channel/reads/byte-cache.ts';
 import type { Encoding } from '../../accept-encoding.ts';
 import { weakEtagOf } from '../../etag.ts';
 import type { AdmittedIntegration } from '../authentication.ts';

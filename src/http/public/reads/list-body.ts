@@ -1,4 +1,4 @@
-import type { PageRest } from '../../../db/page-bytes.ts';
+import type { PageRest } from '../../../db/large-pages.ts';
 import { weakEtagOf } from '../../etag.ts';
 
 /** The body of a list: its bytes, or, for a page that is larger than a piece, how to read them piece by piece. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Freshness } from '../../../channel/reads/read-documents.ts';
 import type { Release } from '../../../concurrency/limits/keyed-semaphore.ts';
-import { WHOLE_PAGE_BYTES } from '../../../db/page-bytes.ts';
+import { WHOLE_PAGE_BYTES } from '../../../db/large-pages.ts';
 import { acceptedEncoding, type Encoding } from '../../accept-encoding.ts';
 import { isMatch } from '../../etag.ts';
 import type { AdmittedIntegration } from '../authentication.ts';

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { shownText } from '../../../contract/shown-value.ts';
 import type { Queryable } from '../../../db/database.ts';
-import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../../db/page-bytes.ts';
+import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../../db/large-pages.ts';
 import {
   EVENT_LOG_MS,
   listEvents as findEvents,

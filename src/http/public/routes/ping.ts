@@ -4,13 +4,13 @@ import {
   recordPings,
   recordTestEvents,
   type TestEvent,
-} from '../../../channel/ping.ts';
+} from '../../../channel/record-test-events.ts';
 import { ApiError, type ErrorCode } from '../../../contract/errors.ts';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { textOrNull } from '../../../contract/resources/customer.ts';
 import { shownText } from '../../../contract/shown-value.ts';
-import { describeTestEvent, subjectOf, type TestEventRequest } from '../../../sales/test-mode/test-events.ts';
+import { describeTestEvent, subjectOf, type TestEventRequest } from '../../../sales/test-mode/describe-test-event.ts';
 import type { Endpoint, RecordedEvent } from '../../../webhooks/outbox.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';

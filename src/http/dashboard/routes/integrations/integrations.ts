@@ -1,5 +1,5 @@
 import { commitAndWake } from '../../../../channel/commit-and-wake.ts';
-import { listJobsOf } from '../../../../channel/jobs/job-queue.ts';
+import { listJobsOf } from '../../../../channel/jobs/channel-job-queue.ts';
 import { previewPresentation } from '../../../../channel/projection/preview-presentation.ts';
 import type { integrationOperations } from '../../../../contract/dashboard/integrations/integrations.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
@@ -15,7 +15,7 @@ import {
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { createIntegration, renameIntegration, setEnabled } from '../../../../dealers/integrations/integrations.ts';
 import { rotateApiKey } from '../../../../dealers/integrations/rotate-api-key.ts';
-import { sendTestEvent } from '../../../../dealers/integrations/test-event.ts';
+import { sendTestEvent } from '../../../../dealers/integrations/send-dealer-ping.ts';
 import { countTestData } from '../../../../sales/test-mode/test-data.ts';
 import { changeTestMode } from '../../../../sales/test-mode/test-mode.ts';
 import { findDelivery } from '../../../../webhooks/delivery-queue/delivery-log.ts';

@@ -5,7 +5,7 @@ import { listChannels } from '../../../../dealers/integrations/integrations.ts';
 import { newId } from '../../../../ids/new-id.ts';
 import type { BulkChange } from '../../../../inventory/jobs/bulk-change.ts';
 import { countSelected, type StockSelection } from '../../../../inventory/jobs/bulk-selection.ts';
-import { startJob } from '../../../../inventory/jobs/job-queue.ts';
+import { startJob } from '../../../../inventory/jobs/stock-job-queue.ts';
 import { listLocations } from '../../../../inventory/locations.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { announceJob } from './jobs.ts';

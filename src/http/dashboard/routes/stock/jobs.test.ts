@@ -9,7 +9,7 @@ import { editItems } from '../../../../inventory/items/edit-items.ts';
 import { createItem } from '../../../../inventory/items/item-operations.ts';
 import { outcomeOfEdits } from '../../../../inventory/jobs/batch-outcome.ts';
 import type { StockJobKinds } from '../../../../inventory/jobs/job-kind.ts';
-import { startJob } from '../../../../inventory/jobs/job-queue.ts';
+import { startJob } from '../../../../inventory/jobs/stock-job-queue.ts';
 import { undoKind } from '../../../../inventory/jobs/undo-job.ts';
 
 describe('the jobs of the dashboard', () => {

@@ -12,7 +12,7 @@ import {
   listJobErrors,
   listJobs,
   undoJob,
-} from '../../../../inventory/jobs/job-queue.ts';
+} from '../../../../inventory/jobs/stock-job-queue.ts';
 import type { Call, Handlers, SignedIn } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
 import { pageRequestOf, readPage } from '../../lists/list-page.ts';

@@ -9,7 +9,7 @@ import { part, publishNew, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { runJobs } from '../../../../channel/jobs/run-jobs.ts';
 import { DESCRIPTION_LENGTH_LIMIT, READ_IDS_LIMIT } from '../../../../contract/limits.ts';
-import { WHOLE_PAGE_BYTES } from '../../../../db/page-bytes.ts';
+import { WHOLE_PAGE_BYTES } from '../../../../db/large-pages.ts';
 import { rawSql } from '../../../../db/sql.ts';
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../../../ids/new-id.ts';

@@ -4,7 +4,7 @@ import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../../contract/operations.ts';
 import type { Queryable } from '../../../../db/database.ts';
-import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../../../db/page-bytes.ts';
+import { assertPiece, firstPiece, type PageRest, PIECE_DOCUMENTS } from '../../../../db/large-pages.ts';
 import { presentOrder } from '../../../../sales/orders/change-order.ts';
 import {
   findOrder,

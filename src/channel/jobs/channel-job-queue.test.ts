@@ -8,7 +8,7 @@ import { rawSql, sql } from '../../db/sql.ts';
 import { setOrganization } from '../../dealers/integrations/attach-integration.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
 import type { ChannelContext } from '../context.ts';
-import { enqueueStaleRenders, listJobs, pruneJobs } from './job-queue.ts';
+import { enqueueStaleRenders, listJobs, pruneJobs } from './channel-job-queue.ts';
 import { runJobs } from './run-jobs.ts';
 
 describe('the queue of mass changes', () => {

@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../../channel/context.ts';
-import { pingOf, type TestEvent } from '../../channel/ping.ts';
+import { pingOf, type TestEvent } from '../../channel/record-test-events.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
 import { findDocument } from '../../channel/reads/document-rows.ts';
 import type { EventType } from '../../contract/event-types.ts';

@@ -3,7 +3,7 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { lockClocks } from '../../channel/clock.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
-import { recordPings } from '../../channel/ping.ts';
+import { recordPings } from '../../channel/record-test-events.ts';
 import type { RecordedEvent } from '../../webhooks/outbox.ts';
 import { assertIntegrationOf } from './attach-integration.ts';
 
