@@ -12,7 +12,7 @@ import { holdAndRelease, requestHolds, requestMissedReleases } from './hold-and-
 import { recordOutcomes } from './outcomes/record-outcomes.ts';
 import { pruneWebhooks } from './prune.ts';
 import { releaseClaims } from './release-claims.ts';
-import { promoteRetries } from './retries/promote-retries.ts';
+import { promoteRetries } from './retries/make-retries-due.ts';
 
 const BACKLOG = 10_000;
 

@@ -7,7 +7,7 @@ import type { AttemptOutcome } from '../delivery-queue/outcomes/attempt-outcome.
 import type { Recorded } from '../delivery-queue/outcomes/record-outcomes.ts';
 import { pruneLeftovers, pruneWebhooks } from '../delivery-queue/prune.ts';
 import { runReplays } from '../delivery-queue/replay.ts';
-import { PROMOTE_LIMIT, promoteRetries } from '../delivery-queue/retries/promote-retries.ts';
+import { PROMOTE_LIMIT, promoteRetries } from '../delivery-queue/retries/make-retries-due.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { reencryptSecrets } from '../endpoints/signing-secrets.ts';
 import { HEARTBEAT_EVERY_MS, removeHeartbeat, sendHeartbeat } from './heartbeat.ts';

@@ -11,7 +11,7 @@ import { type Claimed, claimDue } from '../claim.ts';
 import { holdAndRelease } from '../hold-and-release.ts';
 import { pruneWebhooks } from '../prune.ts';
 import { listReplays, runReplays, startReplay } from '../replay.ts';
-import { promoteRetries } from '../retries/promote-retries.ts';
+import { promoteRetries } from '../retries/make-retries-due.ts';
 import { createOutcomeBuffer } from './outcome-buffer.ts';
 
 const MINUTE_MS = 60_000;

@@ -5,7 +5,7 @@ import { GONE_LIMIT } from '../../../contract/limits.ts';
 import type { Database, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { unnestRows } from '../../../db/unnest-rows.ts';
-import { type EndpointHealth, endpointHealth } from '../../endpoints/endpoint-health.ts';
+import { type EndpointHealth, endpointHealth } from '../../endpoints/gone-endpoints.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 import { type OutcomeRow, outcomeRow, recordDeliveries } from './record-deliveries.ts';
 

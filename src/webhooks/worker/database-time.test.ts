@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createServerClock } from './server-clock.ts';
+import { createServerClock } from './database-time.ts';
 
 describe("the database's time", () => {
   const SERVER = 1_900_000_000_000;
