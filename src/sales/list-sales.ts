@@ -10,7 +10,7 @@ import {
   listedRows,
   readListed,
   readsDescending,
-} from './listed-rows.ts';
+} from './order-and-sale-lists.ts';
 
 /** What a dealer sold, over the counter and by orders of all integrations. */
 

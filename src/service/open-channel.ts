@@ -3,7 +3,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { sharesDatabase } from '../config.ts';
 import { VERSIONS } from '../contract/versions.ts';
 import { migrate } from '../db/migrate.ts';
-import { type Demo, prepareDemo } from '../demo/demo.ts';
+import { type Demo, prepareDemo } from '../demo/prepare-demo.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { removePhotoFiles } from '../inventory/photos/storage/photo-storage-owner.ts';
 import { announceIntegrations } from '../live/notify-dashboards.ts';

@@ -201,7 +201,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'The channels that a job publishes items on must be the dealer’s.',
   },
   {
-    file: 'inventory/items/remove-untouched.ts',
+    file: 'inventory/items/remove-unchanged-items.ts',
     reads: ['order_lines', 'sales'],
     reason: 'What was ordered or sold since an import is not removed by its undo.',
   },
@@ -276,7 +276,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     writes: ['customers', 'customer_external_ids', 'test_customers', 'idempotency_records'],
     reason: 'Deletes most of it before, in batches.',
   },
-  { file: 'demo/demo.ts', reads: ['users', 'accounts', 'integrations'], reason: 'Finds the demo that is there.' },
+  { file: 'demo/prepare-demo.ts', reads: ['users', 'accounts', 'integrations'], reason: 'Finds the demo that is there.' },
   {
     file: 'demo/stock.ts',
     writes: ['channel_clocks', 'channel_jobs', 'photos'],

@@ -5,7 +5,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { editItems, type StockChanges } from '../items/edit-items.ts';
-import { removeUntouched } from '../items/remove-untouched.ts';
+import { removeUntouched } from '../items/remove-unchanged-items.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import { takePhotosAway } from '../photos/photo-rows.ts';
 import { type EditsOutcome, outcomeOfEdits } from './batch-outcome.ts';

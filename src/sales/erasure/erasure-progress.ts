@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { ERASURE_STAGES } from './erasure-stages.ts';
-import { SWEPT_TABLES } from './swept-texts.ts';
+import { SWEPT_TABLES } from './searched-texts.ts';
 
 /** How far an erasure is. Each table of texts that is searched counts as a step. */
 export type ErasureProgress = {

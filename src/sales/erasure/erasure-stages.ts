@@ -14,8 +14,8 @@ import {
   eraseOwnOrders,
   type OrderKey,
 } from './erase-orders.ts';
-import { ownersOf } from './swept-owners.ts';
-import { patternsOf, SWEPT_TABLES, type SweptPosition, sweepBatch } from './swept-texts.ts';
+import { ownersOf } from './searched-owners.ts';
+import { patternsOf, SWEPT_TABLES, type SweptPosition, sweepBatch } from './searched-texts.ts';
 import { eventWithoutPerson } from './without-person.ts';
 
 /** How many rows a batch has looked at and changed, and where the next one begins; null if the stage is done. */

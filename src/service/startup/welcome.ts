@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
-import type { Demo } from '../../demo/demo.ts';
+import type { Demo } from '../../demo/prepare-demo.ts';
 import { signsOfExposure } from './exposure.ts';
 
 /** What the terminal shows when the service is up: where to go and what to try. */

@@ -11,7 +11,7 @@ import {
   type ListedTable,
   readListed,
   readsDescending,
-} from '../../listed-rows.ts';
+} from '../../order-and-sale-lists.ts';
 
 /** The orders of a dealer, of all integrations together, as the dealer's list shows them. */
 
