@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pruneActivity } from '../activity/activity-counts.ts';
-import { pruneMails } from '../attention/mail-queue.ts';
-import { startMailWorker } from '../attention/mail-worker.ts';
-import { createMailer, type MailSettings } from '../attention/smtp.ts';
+import { pruneMails } from '../notifications/mail-queue.ts';
+import { startMailWorker } from '../notifications/mail-worker.ts';
+import { createMailer, type MailSettings } from '../notifications/smtp.ts';
 import { pruneAudit } from '../audit/prune-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/jobs/worker.ts';

@@ -12,7 +12,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['dealers'],
   ['inventory', 'customers'],
   ['sales'],
-  ['attention'],
+  ['notifications'],
   ['http', 'demo'],
   ['config.ts'],
   ['service'],

@@ -49,7 +49,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ],
   customers: ['customers', 'customer_external_ids', 'test_customers'],
   sales: ['orders', 'order_lines', 'sales', 'reservations', 'erasure_jobs'],
-  attention: ['mail_subscriptions', 'mails'],
+  notifications: ['mail_subscriptions', 'mails'],
   http: ['idempotency_records', 'rate_windows', 'storage_usage', 'api_requests', 'api_request_counts'],
 };
 
@@ -73,7 +73,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'What was counted for all integrations of a dealer, in one statement.',
   },
   {
-    file: 'attention/mail-queue.ts',
+    file: 'notifications/mail-queue.ts',
     reads: ['users', 'organizations'],
     reason: 'A mail goes to the address that the person has when it is sent.',
   },
@@ -179,7 +179,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reads: ['users', 'accounts', 'sessions', 'organizations'],
     reason: 'A session is read with its user, role and organization, for every request of the dashboard.',
   },
-  { file: 'attention/count-attention.ts', reads: ['orders'], reason: 'Counts what waits, for the navigation.' },
+  { file: 'notifications/count-attention.ts', reads: ['orders'], reason: 'Counts what waits, for the navigation.' },
   {
     file: 'inventory/locations.ts',
     reads: ['organizations'],

@@ -1,4 +1,4 @@
-import { createMailer } from '../../attention/smtp.ts';
+import { createMailer } from '../../notifications/smtp.ts';
 import type { Config } from '../../config.ts';
 import { type Check, ok, wrong } from './check.ts';
 

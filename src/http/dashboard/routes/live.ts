@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { countBadges } from '../../../attention/count-attention.ts';
+import { countBadges } from '../../../notifications/count-attention.ts';
 import type { ChangeKind, liveOperations } from '../../../contract/dashboard/live.ts';
 import { listIntegrationsOf } from '../../../dealers/integrations/integration-list.ts';
 import { onceClosed } from '../../connection/once-closed.ts';

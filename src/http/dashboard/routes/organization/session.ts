@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { changeMailKinds, readMailKinds } from '../../../../attention/mail-subscriptions.ts';
+import { changeMailKinds, readMailKinds } from '../../../../notifications/mail-subscriptions.ts';
 import type { Session, sessionOperations } from '../../../../contract/dashboard/organization/session.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { readSettings } from '../../../../dealers/organization-settings.ts';
