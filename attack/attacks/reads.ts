@@ -1,4 +1,4 @@
-import { valuesOf } from '../../src/contract/catalogue.ts';
+import { valuesOf } from '../../src/contract/enumerations.ts';
 import { EVENT_TYPES } from '../../src/contract/event-types.ts';
 import { randomText } from '../random.ts';
 import { type Attack, type Scene, scaled } from './attack.ts';

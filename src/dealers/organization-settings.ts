@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { enqueueJob } from '../channel/jobs/channel-job-queue.ts';
-import { valuesOf } from '../contract/catalogue.ts';
+import { valuesOf } from '../contract/enumerations.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';

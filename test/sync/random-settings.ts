@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROUNDINGS } from '../../src/channel/projection/pricing.ts';
 import { rollVersion } from '../../src/channel/roll-version.ts';
-import { valuesOf } from '../../src/contract/catalogue.ts';
+import { valuesOf } from '../../src/contract/enumerations.ts';
 import { setOrganization } from '../../src/dealers/integrations/attach-integration.ts';
 import {
   changePresentation,

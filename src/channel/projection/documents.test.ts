@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { part, watch } from '../../../test/harness/stock.ts';
-import { CATALOGUE } from '../../contract/catalogue.ts';
+import { CATALOGUE } from '../../contract/enumerations.ts';
 import { Listing } from '../../contract/resources/listing.ts';
 import { Part } from '../../contract/resources/part.ts';
 import type { JsonObject } from '../../contract/versions.ts';

@@ -1,4 +1,4 @@
-import { type Enumeration, labelOf } from '../../contract/catalogue.ts';
+import { type Enumeration, labelOf } from '../../contract/enumerations.ts';
 import type { Address, Photo, Price, Promotion } from '../../contract/resources/common.ts';
 import type { WatchAttributes } from '../../contract/resources/listing.ts';
 import type { PartAttributes } from '../../contract/resources/part.ts';

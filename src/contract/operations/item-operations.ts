@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { valuesOf } from '../catalogue.ts';
+import { valuesOf } from '../enumerations.ts';
 import {
   afterParameter,
   idsParameter,

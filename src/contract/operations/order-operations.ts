@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { valuesOf } from '../catalogue.ts';
+import { valuesOf } from '../enumerations.ts';
 import { CHANNEL_ORDER_ID_LENGTH_LIMIT } from '../limits.ts';
 import {
   afterParameter,

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { valuesOf } from '../catalogue.ts';
+import { valuesOf } from '../enumerations.ts';
 import { RESERVATION_RETENTION_DAYS } from '../limits.ts';
 import { afterParameter, ListOf, limitParameter, listExample, statusParameter } from '../resources/list.ts';
 import {

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { type Enumeration, type ValueOf, valuesOf } from '../catalogue.ts';
+import { type Enumeration, type ValueOf, valuesOf } from '../enumerations.ts';
 
 export const timestampExample = '2026-05-08T09:00:00.123Z';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { valuesOf } from '../catalogue.ts';
+import { valuesOf } from '../enumerations.ts';
 import { type OrderFacts, orderCan } from './order-can.ts';
 
 const STATUSES = valuesOf('order_status') as OrderFacts['status'][];

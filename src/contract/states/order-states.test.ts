@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { valuesOf } from '../catalogue.ts';
+import { valuesOf } from '../enumerations.ts';
 import { ORDER_TRANSITIONS, type OrderOperation, orderRefusal, orderStep } from './order-states.ts';
 
 const STATUSES = valuesOf('order_status');

@@ -1,4 +1,4 @@
-import { labelOf, type ValueOf } from '../../contract/catalogue.ts';
+import { labelOf, type ValueOf } from '../../contract/enumerations.ts';
 import type { WatchAttributes } from '../../contract/resources/listing.ts';
 import type { Look } from '../drawing/look.ts';
 

@@ -1,4 +1,4 @@
-import type { ValueOf } from '../../contract/catalogue.ts';
+import type { ValueOf } from '../../contract/enumerations.ts';
 
 /** Colours of what watches are made of: dark, middle, light and a glint, for gradients. */
 export type Metal = { dark: string; base: string; light: string; glint: string };

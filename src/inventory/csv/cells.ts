@@ -1,4 +1,4 @@
-import { type Enumeration, labelOf, valuesOf } from '../../contract/catalogue.ts';
+import { type Enumeration, labelOf, valuesOf } from '../../contract/enumerations.ts';
 import { exponentOf } from '../../contract/currencies.ts';
 
 /** Why a cell can't be read, in words for the person who filled it in. */

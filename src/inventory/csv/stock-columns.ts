@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Enumeration } from '../../contract/catalogue.ts';
+import type { Enumeration } from '../../contract/enumerations.ts';
 import { WatchAttributes } from '../../contract/resources/listing.ts';
 import { PartAttributes } from '../../contract/resources/part.ts';
 import {

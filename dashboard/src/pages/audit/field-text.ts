@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../../../../src/contract/catalogue.ts';
+import { CATALOGUE } from '../../../../src/contract/enumerations.ts';
 import { DELIVERY_STATUS_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { GONE_LIMIT } from '../../../../src/contract/limits.ts';
 import { formatMoney, formatNumber, formatTime } from '../../format.ts';

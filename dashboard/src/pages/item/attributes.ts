@@ -1,4 +1,4 @@
-import type { Enumeration } from '../../../../src/contract/catalogue.ts';
+import type { Enumeration } from '../../../../src/contract/enumerations.ts';
 import type { Kind } from '../stock/stock-queries.ts';
 
 /** One attribute of the form. `one` and `many` are choices of the contract's catalogue. */

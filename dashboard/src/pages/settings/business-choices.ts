@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../../../../src/contract/catalogue.ts';
+import { CATALOGUE } from '../../../../src/contract/enumerations.ts';
 
 /** What the fields of the business offer, by the tables of the browser. */
 export type Choice = { value: string; label: string };

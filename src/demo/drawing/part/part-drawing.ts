@@ -1,4 +1,4 @@
-import type { ValueOf } from '../../../contract/catalogue.ts';
+import type { ValueOf } from '../../../contract/enumerations.ts';
 import type { PartAttributes } from '../../../contract/resources/part.ts';
 import { type METALS, type Metal, metalOf } from '../colors.ts';
 import { scene } from '../scene.ts';

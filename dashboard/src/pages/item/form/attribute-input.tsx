@@ -1,5 +1,5 @@
 import { Autocomplete, MultiSelect, NumberInput, Select, Switch, TextInput } from '@mantine/core';
-import { CATALOGUE, type Enumeration } from '../../../../../src/contract/catalogue.ts';
+import { CATALOGUE, type Enumeration } from '../../../../../src/contract/enumerations.ts';
 import { STRING_LENGTH_LIMIT } from '../../../../../src/contract/limits.ts';
 import { NUMBER_SEPARATORS } from '../../../format.ts';
 import type { AttributeField } from '../attributes.ts';

@@ -1,5 +1,5 @@
 import { NumberInput, Select, SimpleGrid, Text, Textarea, TextInput, Title } from '@mantine/core';
-import { CATALOGUE } from '../../../../../src/contract/catalogue.ts';
+import { CATALOGUE } from '../../../../../src/contract/enumerations.ts';
 import {
   DESCRIPTION_LENGTH_LIMIT,
   STOCK_NUMBER_LENGTH_LIMIT,

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../../channel/reads/document-rows.ts';
 import { earlier, type Found } from '../../../../channel/reads/read-documents.ts';
-import { valuesOf } from '../../../../contract/catalogue.ts';
+import { valuesOf } from '../../../../contract/enumerations.ts';
 import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../../contract/operations.ts';

@@ -1,5 +1,5 @@
 import { rendererKey } from '../../../../channel/projection/project-items.ts';
-import { valuesOf } from '../../../../contract/catalogue.ts';
+import { valuesOf } from '../../../../contract/enumerations.ts';
 import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
 import type { OPERATIONS } from '../../../../contract/operations.ts';
