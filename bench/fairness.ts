@@ -8,7 +8,7 @@ import {
   quantilesOf,
   type Times,
 } from './fairness/neighbour-times.ts';
-import { type Scene, setScene, takeLoopDelay } from './fairness/scene.ts';
+import { type Scene, setScene, takeLoopDelay } from './fairness/setup.ts';
 import { ratioAtMost, record } from './figures.ts';
 import type { LoopDelay } from './load/loop-delay.ts';
 import { NEIGHBOUR_KINDS, type NeighbourKind } from './load/neighbour.ts';

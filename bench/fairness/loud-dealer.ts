@@ -2,7 +2,7 @@ import { writePlainly } from '../baselines/plain-writes.ts';
 import type { LoadJob } from '../load/load-generator.ts';
 import type { Shop } from '../shop.ts';
 import { ROUND_SECONDS } from './neighbour-times.ts';
-import { pathOf, type Scene } from './scene.ts';
+import { pathOf, type Scene } from './setup.ts';
 
 export const CONNECTIONS = 64;
 export const LEAD_MS = 1_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NeighbourCall, NeighbourJob, NeighbourKind } from '../load/neighbour.ts';
 import type { Arrivals } from '../load/sink.ts';
-import type { Scene } from './scene.ts';
+import type { Scene } from './setup.ts';
 
 export const ROUND_SECONDS = 5;
 /** Of each kind of call. */
