@@ -14,7 +14,7 @@ import { proxyProblem } from './http/connection/client-address.ts';
  * gets the values it needs as arguments.
  */
 const ROLES = ['api', 'dashboard', 'worker'] as const;
-export type Role = (typeof ROLES)[number];
+export type ProcessRole = (typeof ROLES)[number];
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -32,7 +32,7 @@ export type Config = Readonly<{
   databasePoolSize: number;
   /** The schema of our tables. */
   databaseSchema: string;
-  roles: readonly Role[];
+  roles: readonly ProcessRole[];
   /** How many processes answer requests on the port. With more than one, another one supervises them and does the work of the role worker. */
   processes: number;
   isDemoWanted: boolean;
@@ -140,7 +140,7 @@ export function readConfig(environment: Environment = process.env): Config {
 const PROCESSES_LIMIT = 64;
 
 /** `auto` is one for each core. A process that only works in the background is one in any case. */
-function readProcesses(read: Reader, roles: readonly Role[], problems: string[]): number {
+function readProcesses(read: Reader, roles: readonly ProcessRole[], problems: string[]): number {
   const isAnswering = roles.some((role) => role !== 'worker');
   if (read.isAuto('PROCESSES')) return isAnswering ? Math.min(availableParallelism(), PROCESSES_LIMIT) : 1;
   const processes = read.integer('PROCESSES', 1, 1, PROCESSES_LIMIT);

@@ -1,5 +1,5 @@
 /** What a person of the dealer may do. */
-export type Role = 'owner' | 'staff';
+export type TeamRole = 'owner' | 'staff';
 
 /**
  * Who does something. Every operation that changes data takes an actor, and the audit log says who it was. Writes by an
@@ -7,7 +7,7 @@ export type Role = 'owner' | 'staff';
  */
 export type Actor =
   /** The address is the IP address of the request. */
-  | { kind: 'person'; userId: string; role: Role; address: string | null }
+  | { kind: 'person'; userId: string; role: TeamRole; address: string | null }
   | { kind: 'api_key'; integrationId: string; requestId: string }
   | { kind: 'command_line' }
   /** A background job, or a program such as the demo's seed. */

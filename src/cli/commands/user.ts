@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { COMMAND_LINE, type Role } from '../../audit/actor.ts';
+import { COMMAND_LINE, type TeamRole } from '../../audit/actor.ts';
 import { linkUrl, makeResetLink } from '../../dealers/users/invitations-and-resets.ts';
 import { unlockAccount } from '../../dealers/users/sign-in-attempts.ts';
 import { changeRole } from '../../dealers/users/team.ts';
@@ -27,7 +27,7 @@ type Options = {
   organization: string;
   name: string;
   email: string;
-  role: Role;
+  role: TeamRole;
   password?: string;
   passwordStdin?: boolean;
 };
@@ -83,7 +83,7 @@ function addAccountCommands(noun: Command, shell: Shell): void {
     .argument('<email>', 'the address that the user signs in with')
     .addArgument(new Argument('<role>', 'owner or staff').choices(['owner', 'staff']))
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user role dana@example.com staff');
-  shell.run(role, async (email: string, name: Role) => {
+  shell.run(role, async (email: string, name: TeamRole) => {
     const member = await shell.withDatabase(async (db) => {
       return await changeRole(db, COMMAND_LINE, await findUserByEmail(db, email), name);
     });

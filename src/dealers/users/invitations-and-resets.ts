@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Actor, Role } from '../../audit/actor.ts';
+import type { Actor, TeamRole } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { OPEN_INVITATIONS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
@@ -25,7 +25,7 @@ export type FoundLink = {
   organizationName: string;
   userId: string | null;
   email: string;
-  role: Role | null;
+  role: TeamRole | null;
   expiresAt: Date;
 };
 
@@ -33,7 +33,7 @@ export type FoundLink = {
 export async function inviteMember(
   db: Database | Transaction,
   actor: Actor,
-  input: { organizationId: string; email: string; role: Role },
+  input: { organizationId: string; email: string; role: TeamRole },
 ): Promise<NewLink> {
   const email = checkedEmail(input.email);
   return await inTransaction(db, async (tx) => {
@@ -105,7 +105,7 @@ export async function withdrawInvitation(
   });
 }
 
-export type OpenInvitation = { id: string; email: string; role: Role; expiresAt: Date };
+export type OpenInvitation = { id: string; email: string; role: TeamRole; expiresAt: Date };
 
 export async function listInvitations(db: Queryable, organizationId: string): Promise<OpenInvitation[]> {
   return await db.query<OpenInvitation>(sql`
@@ -154,7 +154,7 @@ export async function resetPassword(
       update accounts set password = ${password}, updated_at = now()
       where user_id = ${userId} and provider_id = 'credential'`);
     await tx.query(sql`delete from sessions where user_id = ${userId}`);
-    const [user] = await tx.query<{ role: Role }>(sql`select role from users where id = ${userId}`);
+    const [user] = await tx.query<{ role: TeamRole }>(sql`select role from users where id = ${userId}`);
     const actor: Actor = { kind: 'person', userId, role: user?.role ?? 'staff', address: input.address };
     await recordAudit(tx, actor, {
       organizationId,
@@ -188,7 +188,7 @@ async function insertLink(
     organizationId: string;
     userId: string | null;
     email: string;
-    role: Role | null;
+    role: TeamRole | null;
     hours: number;
   },
 ): Promise<NewLink> {
@@ -207,12 +207,12 @@ async function spendLink(
   tx: Transaction,
   token: string,
   kind: FoundLink['kind'],
-): Promise<{ organizationId: string; userId: string | null; email: string; role: Role | null }> {
+): Promise<{ organizationId: string; userId: string | null; email: string; role: TeamRole | null }> {
   const [link] = await tx.query<{
     organizationId: string;
     userId: string | null;
     email: string;
-    role: Role | null;
+    role: TeamRole | null;
   }>(sql`
     delete from sign_in_links where token_hash = ${tokenHash(token)} and kind = ${kind} and expires_at > now()
     returning organization_id as "organizationId", user_id as "userId", email, role`);

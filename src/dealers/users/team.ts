@@ -1,4 +1,4 @@
-import type { Actor, Role } from '../../audit/actor.ts';
+import type { Actor, TeamRole } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
@@ -6,7 +6,7 @@ import { sql } from '../../db/sql.ts';
 import { removePrivateViews } from '../saved-views.ts';
 
 /** The people of one dealer. There is always an owner: the last one can be neither removed nor made staff. */
-export type Member = { id: string; name: string; email: string; role: Role; createdAt: Date; lastSeenAt: Date | null };
+export type Member = { id: string; name: string; email: string; role: TeamRole; createdAt: Date; lastSeenAt: Date | null };
 
 const MEMBERS_LIMIT = 1_000;
 
@@ -23,7 +23,7 @@ export async function changeRole(
   db: Database | Transaction,
   actor: Actor,
   key: MemberKey,
-  role: Role,
+  role: TeamRole,
 ): Promise<Member> {
   await inTransaction(db, async (tx) => {
     const { isLastOwner, role: oldRole } = await lockMember(tx, key);
@@ -60,9 +60,9 @@ export async function removeMember(db: Database | Transaction, actor: Actor, key
 }
 
 /** All members of the team are locked, so that two owners who demote each other do so one after the other. */
-async function lockMember(tx: Transaction, key: MemberKey): Promise<{ isLastOwner: boolean; role: Role }> {
+async function lockMember(tx: Transaction, key: MemberKey): Promise<{ isLastOwner: boolean; role: TeamRole }> {
   await tx.query(sql`select id from users where organization_id = ${key.organizationId} order by id for update`);
-  const members = await tx.query<{ id: string; role: Role }>(sql`
+  const members = await tx.query<{ id: string; role: TeamRole }>(sql`
     select id, role from users where organization_id = ${key.organizationId}`);
   const member = members.find(({ id }) => id === key.userId);
   if (member === undefined) throw unknown();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor, Role } from '../../audit/actor.ts';
+import type { Actor, TeamRole } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { TEAM_MEMBERS_LIMIT } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
@@ -26,7 +26,7 @@ export type NewUser = {
   email: string;
   password: string;
   /** The default is owner. */
-  role?: Role;
+  role?: TeamRole;
 };
 
 export type MadeUser = { id: string; name: string; email: string };

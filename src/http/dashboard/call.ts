@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor, Role } from '../../audit/actor.ts';
+import type { Actor, TeamRole } from '../../audit/actor.ts';
 import type { BodyOf, DashboardOperation, ParamsOf, QueryOf, ResponseOf } from '../../contract/dashboard/operation.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
@@ -22,7 +22,7 @@ export type DashboardContext = Omit<AppOptions, 'dashboard'> & {
 export type SignedIn = {
   organizationId: string;
   userId: string;
-  role: Role;
+  role: TeamRole;
   name: string;
   email: string;
   sessionId: string;

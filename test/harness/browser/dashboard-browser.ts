@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { COMMAND_LINE, type Role } from '../../../src/audit/actor.ts';
+import { COMMAND_LINE, type TeamRole } from '../../../src/audit/actor.ts';
 import { insertUser } from '../../../src/dealers/users/users.ts';
 import { freePort } from '../../service/service-process.ts';
 import { dashboardClient } from '../http/dashboard-client.ts';
@@ -24,7 +24,7 @@ export type DashboardSite = {
   open(path: string, look?: Look): Promise<OpenedPage>;
   /** Signs somebody of the dealer in and opens a page. */
   openAs(person: Person, path: string, look?: Look): Promise<OpenedPage>;
-  person(dealer: Dealer, role?: Role): Promise<Person>;
+  person(dealer: Dealer, role?: TeamRole): Promise<Person>;
   stop(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-import { COMMAND_LINE, type Role } from '../../../src/audit/actor.ts';
+import { COMMAND_LINE, type TeamRole } from '../../../src/audit/actor.ts';
 import { insertUser } from '../../../src/dealers/users/users.ts';
 import { TEST_PASSWORD, TEST_PASSWORD_HASH } from '../passwords.ts';
 import type { World } from '../world.ts';
@@ -54,7 +54,7 @@ let peopleMade = 0;
 /** Somebody of a dealer's team, signed in. */
 export async function signedIn(
   world: World,
-  options: { organizationId?: string; role?: Role } = {},
+  options: { organizationId?: string; role?: TeamRole } = {},
 ): Promise<DashboardClient & { email: string; userId: string; organizationId: string }> {
   const organizationId = options.organizationId ?? (await world.dealer()).organizationId;
   peopleMade += 1;

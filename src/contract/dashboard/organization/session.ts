@@ -4,7 +4,7 @@ import { EMAIL_LENGTH_LIMIT, PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '..
 import { MAIL_KIND_NAMES, type MailKind } from '../mail-kinds.ts';
 import { operation } from '../operation.ts';
 
-export const Role = Type.Union([Type.Literal('owner'), Type.Literal('staff')]);
+export const TeamRole = Type.Union([Type.Literal('owner'), Type.Literal('staff')]);
 
 const Name = Type.String({ minLength: 1, maxLength: STRING_LENGTH_LIMIT });
 const Email = Type.String({ minLength: 3, maxLength: EMAIL_LENGTH_LIMIT });
@@ -21,7 +21,7 @@ export const Session = Type.Object(
       id: Type.String(),
       name: Type.String(),
       email: Type.String(),
-      role: Role,
+      role: TeamRole,
       show_test_data: Type.Boolean({ description: 'Whether lists show orders and customers of test mode.' }),
     }),
     organization: Type.Object({

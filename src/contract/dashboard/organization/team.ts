@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { EMAIL_LENGTH_LIMIT } from '../limits.ts';
 import { operation } from '../operation.ts';
-import { Role } from './session.ts';
+import { TeamRole } from './session.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
 
@@ -10,7 +10,7 @@ const Member = Type.Object(
     id: Type.String(),
     name: Type.String(),
     email: Type.String(),
-    role: Role,
+    role: TeamRole,
     created_at: Timestamp,
     last_seen_at: Type.Union([Timestamp, Type.Null()]),
   },
@@ -18,7 +18,7 @@ const Member = Type.Object(
 );
 
 const Invitation = Type.Object(
-  { id: Type.String(), email: Type.String(), role: Role, expires_at: Timestamp },
+  { id: Type.String(), email: Type.String(), role: TeamRole, expires_at: Timestamp },
   { $id: 'Invitation' },
 );
 
@@ -43,7 +43,7 @@ export const teamOperations = {
     who: 'owner',
     description:
       'Makes a one-time link with which somebody joins the team. It replaces an older one for the same address.',
-    body: Type.Object({ email: Type.String({ minLength: 3, maxLength: EMAIL_LENGTH_LIMIT }), role: Role }),
+    body: Type.Object({ email: Type.String({ minLength: 3, maxLength: EMAIL_LENGTH_LIMIT }), role: TeamRole }),
     response: OneTimeLink,
   }),
   withdrawInvitation: operation({
@@ -60,7 +60,7 @@ export const teamOperations = {
     who: 'owner',
     description: 'Makes somebody owner or staff. The last owner stays one.',
     params: memberParameter,
-    body: Type.Object({ role: Role }),
+    body: Type.Object({ role: TeamRole }),
     response: Member,
   }),
   removeMember: operation({
