@@ -15,6 +15,7 @@ import { createFileLimits, createOperationLimits, type OperationLimits } from '.
 import { createRequestRate } from './limits/request-rate.ts';
 import { assertStorable } from './limits/storable-texts.ts';
 import { originCheck } from './origin-check.ts';
+import { assertMayCall } from './permissions.ts';
 
 const COUNTED_BODY_BYTES = 8 * 1024;
 
@@ -82,7 +83,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const user = operation.who === 'public' ? null : await sessions.find(request, reply, address);
         if (user === null) rate.countAddress(address);
         else rate.countPerson(user.userId);
-        if (operation.who !== 'public') assertMay(operation, user);
+        if (operation.who !== 'public') assertMayCall(operation, user);
         callers.set(request, { user, address });
       },
       handler: async (request, reply) => {
@@ -117,11 +118,4 @@ type Caller = { user: SignedIn | null; address: string };
 /** Whose share of the process a call takes: the dealer's, or the address's before anybody has signed in. */
 function dealerKey({ user, address }: Caller): string {
   return user?.organizationId ?? address;
-}
-
-function assertMay(operation: DashboardOperation, user: SignedIn | null): void {
-  if (user === null) throw new DashboardError('unauthenticated', 'You are not signed in, or your session has ended.');
-  if (operation.who === 'owner' && user.role !== 'owner') {
-    throw new DashboardError('owner_only', 'Only owners may do this. Ask an owner of your team.');
-  }
 }
