@@ -13,7 +13,7 @@ import { DashboardError, handleDashboardError, overloaded } from './dashboard-er
 import { handlers } from './handlers.ts';
 import { createFileLimits, createOperationLimits, type OperationLimits } from './limits/operation-limits.ts';
 import { createRequestRate } from './limits/request-rate.ts';
-import { assertStorable } from './limits/storable-texts.ts';
+import { assertStorableTexts } from './limits/storable-texts.ts';
 import { originCheck } from './origin-check.ts';
 import { assertMayCall } from './permissions.ts';
 
@@ -59,7 +59,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   });
 
   app.addHook('preHandler', async ({ params, query, body }) => {
-    for (const given of [params, query, body]) assertStorable(given);
+    for (const given of [params, query, body]) assertStorableTexts(given);
   });
 
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(openapi));
