@@ -10,7 +10,7 @@ import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
 import { followClient } from './connection/client-signal.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
-import { createLiveStreams } from './dashboard/open-streams.ts';
+import { createOpenStreams } from './dashboard/open-streams.ts';
 import { createSessions } from './dashboard/sessions.ts';
 import { servePages } from './dashboard/static/page-routes.ts';
 import { createWebhookTools } from './dashboard/webhook-tools.ts';
@@ -160,7 +160,7 @@ async function serveDashboardApi(
 ): Promise<void> {
   const webhooks = createWebhookTools(options.secretKeys, dashboard.isPrivateWebhookAllowed);
   const sessions = createSessions(options.db, options);
-  const streams = createLiveStreams(sessions.findLive);
+  const streams = createOpenStreams(sessions.findLive);
   app.addHook('onClose', () => webhooks.sender.close());
   await app.register(dashboardRoutes, { ...options, dashboard, webhooks, sessions, streams, prefix: '/api/dashboard' });
   app.addHook('preClose', (done) => {

@@ -3,7 +3,7 @@ import type { Actor, TeamRole } from '../../audit/actor.ts';
 import type { BodyOf, DashboardOperation, ParamsOf, QueryOf, ResponseOf } from '../../contract/dashboard/operation.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
-import type { LiveStreams } from './open-streams.ts';
+import type { OpenStreams } from './open-streams.ts';
 import type { Sessions } from './sessions.ts';
 import type { WebhookTools } from './webhook-tools.ts';
 
@@ -11,7 +11,7 @@ import type { WebhookTools } from './webhook-tools.ts';
 export type DashboardContext = Omit<AppOptions, 'dashboard'> & {
   dashboard: DashboardOptions;
   sessions: Sessions;
-  streams: LiveStreams;
+  streams: OpenStreams;
   webhooks: WebhookTools;
 };
 

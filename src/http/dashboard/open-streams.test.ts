@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SignedIn } from './call.ts';
-import { createLiveStreams } from './open-streams.ts';
+import { createOpenStreams } from './open-streams.ts';
 
 const USER: SignedIn = {
   userId: 'usr_1',
@@ -15,7 +15,7 @@ const USER: SignedIn = {
 
 describe('the live streams of a process that stops', () => {
   it('end, also one whose request was under way', async () => {
-    const streams = createLiveStreams(async () => []);
+    const streams = createOpenStreams(async () => []);
     const ended: string[] = [];
     streams.add(USER, () => ended.push('open'));
     streams.endAll();

@@ -7,7 +7,7 @@ import { DashboardError } from './dashboard-error.ts';
  * sessions of all streams are looked at every few seconds, in one statement, and at once when a team or an account changes. A
  * stream ends when its session has ended or its person has another role; a browser whose session is good opens it again.
  */
-export type LiveStreams = {
+export type OpenStreams = {
   /** Counts a stream. Throws too_many_streams if the person or the dealer has too many. Returns what removes it. */
   add(user: SignedIn, end: () => void): () => void;
   /** Looks at the sessions now. */
@@ -28,7 +28,7 @@ const CHECK_EVERY_MS = 3_000;
 
 type Stream = { user: SignedIn; end: () => void };
 
-export function createLiveStreams(findSessions: FindLiveSessions): LiveStreams {
+export function createOpenStreams(findSessions: FindLiveSessions): OpenStreams {
   const streams = new Set<Stream>();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | null = null;

@@ -5,7 +5,7 @@ import { sql } from '../../../db/sql.ts';
 import type { RateLimitStore, Spending } from './rate-limit-store.ts';
 
 type SpendingRow = { is_allowed: boolean; remaining: number; reset_in_ms: number; wait_ms: number };
-type Wish = { integrationId: string; cap: number; cost: number };
+type SpendRequest = { integrationId: string; cap: number; cost: number };
 
 /** Longer than a healthy database takes. A request must not wait for a database that does not answer. */
 const SPEND_TIMEOUT_MS = 3_000;
@@ -18,11 +18,11 @@ const SPEND_TIMEOUT_MS = 3_000;
 export function postgresStore(db: Database, now: () => number | null = () => null): RateLimitStore {
   const spend = createKeyedBatcher(spendTogether);
 
-  async function spendTogether(wishes: Wish[]): Promise<Spending[]> {
-    const [{ integrationId, cap }] = wishes as [Wish, ...Wish[]];
+  async function spendTogether(requests: SpendRequest[]): Promise<Spending[]> {
+    const [{ integrationId, cap }] = requests as [SpendRequest, ...SpendRequest[]];
     const statement = sql`
       select is_allowed, remaining, reset_in_ms, wait_ms
-      from spend_tokens(${integrationId}, ${cap}, ${wishes.map((wish) => wish.cost)}::integer[], ${now()})`;
+      from spend_tokens(${integrationId}, ${cap}, ${requests.map((request) => request.cost)}::integer[], ${now()})`;
     const rows = await db.query<SpendingRow>(statement, { timeoutMs: SPEND_TIMEOUT_MS });
     return rows.map((row) => ({
       isAllowed: row.is_allowed,
