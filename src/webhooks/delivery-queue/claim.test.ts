@@ -12,7 +12,7 @@ import { holdAndRelease, requestHolds, requestMissedReleases } from './hold-and-
 import { recordOutcomes } from './outcomes/record-outcomes.ts';
 import { pruneWebhooks } from './prune.ts';
 import { releaseClaims } from './release-claims.ts';
-import { promoteRetries } from './retries/make-retries-due.ts';
+import { makeRetriesDue } from './retries/make-retries-due.ts';
 
 const BACKLOG = 10_000;
 
@@ -120,7 +120,7 @@ describe('a claim', () => {
 
   it('a claim and all maintenance read a full table no more than the empty one that they were prepared on', async () => {
     const maintenance = async () => {
-      await promoteRetries(world.db, null);
+      await makeRetriesDue(world.db, null);
       await holdAndRelease(world.db, null);
       await requestHolds(world.db, ['int_none']);
       await requestMissedReleases(world.db, '');

@@ -7,7 +7,7 @@ import { type Sql, sql } from '../../db/sql.ts';
  * |---|---|---|---|
  * | pending | false | past | due: in the index deliveries_due, a claim may take it |
  * | failed | true | future | waits for its retry: in the indexes deliveries_waiting_due and deliveries_waiting |
- * | failed | false | past | due: its retry was promoted |
+ * | failed | false | past | due: its retry was made due |
  * | held | false | any | its endpoint is off: in the index deliveries_held |
  * | succeeded, dead_letter | false | any | finished |
  *

@@ -150,7 +150,7 @@ export async function readBacklog(db: Queryable, integrationId: string): Promise
       select status from deliveries where integration_id = ${integrationId} order by id desc limit ${COUNT_LIMIT}) d
     group by status`);
   const now = sql`clock_timestamp()`;
-  // Without a worker nobody promotes retries: those whose time has come are overdue as well.
+  // Without a worker nobody makes retries due: those whose time has come are overdue as well.
   const [due] = await db.query<{ dueAt: Date | null }>(sql`
     select least(
       (select d.due_at from deliveries d

@@ -5,7 +5,7 @@ import { newId } from '../../ids/new-id.ts';
 import { readEndpoint } from '../endpoints/read-endpoint.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { envelope } from '../outbox.ts';
-import { dispatch } from './sign-and-send.ts';
+import { signAndSend } from './sign-and-send.ts';
 import type { AttemptResult, Sender } from './send.ts';
 
 /** How an endpoint answered a check. */
@@ -33,7 +33,7 @@ export async function checkEndpoint(
   });
   const { url } = endpoint;
   const startedAt = performance.now();
-  const result = await dispatch(
+  const result = await signAndSend(
     sender,
     encryption,
     {

@@ -18,7 +18,7 @@ class UnsignableError extends Error {
  * Signs and sends one delivery. Any error is the outcome of the attempt, except that a delivery that can't be signed is
  * no attempt.
  */
-export async function dispatch(
+export async function signAndSend(
   sender: Sender,
   encryption: SecretEncryption,
   delivery: Claimed,

@@ -4,24 +4,24 @@
  * that came quickly narrow the bounds, and one that came slowly takes nothing away from them. Our own is the monotonic
  * one, which nobody sets.
  */
-export type ServerClock = {
-  observe(answer: { askedAt: number; arrivedAt: number; serverMs: number }): void;
+export type DatabaseTime = {
+  observe(answer: { askedAt: number; arrivedAt: number; databaseMs: number }): void;
   /** The likeliest time. */
   now(): Date;
   /** A time that is certainly not before the real one: waits that are counted from it are never cut short. */
   latest(): Date;
 };
 
-export function createServerClock(ownMs: () => number = () => performance.now()): ServerClock {
+export function createDatabaseTime(ownMs: () => number = () => performance.now()): DatabaseTime {
   // Until the first answer our own clock has to do.
   const start = Date.now() - performance.now();
   let ahead = { least: start, most: start };
   let isKnown = false;
   return {
-    observe({ askedAt, arrivedAt, serverMs }) {
-      const seen = { least: serverMs - arrivedAt, most: serverMs - askedAt };
+    observe({ askedAt, arrivedAt, databaseMs }) {
+      const seen = { least: databaseMs - arrivedAt, most: databaseMs - askedAt };
       const both = { least: Math.max(seen.least, ahead.least), most: Math.min(seen.most, ahead.most) };
-      // Bounds that do not overlap mean that the server's clock was set, or that the two have drifted apart.
+      // Bounds that do not overlap mean that the database's clock was set, or that the two have drifted apart.
       ahead = isKnown && both.least <= both.most ? both : seen;
       isKnown = true;
     },

@@ -91,7 +91,7 @@ describe('the delivery worker', () => {
     };
     start({ ...world, db: counting }, { pollMs: 200, maintenanceMs: 100_000 });
     await sleep(1_000);
-    // A claim and a look for retries to promote in each of five polls, and the first round of maintenance.
+    // A claim and a look for retries whose time has come in each of five polls, and the first round of maintenance.
     assert.ok(statements <= 16, `${statements} statements in five polls`);
 
     const last = shops.sort((one, other) => (one.integrationId < other.integrationId ? -1 : 1)).at(-1) as Shop;

@@ -6,13 +6,13 @@ import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
 import type { CommitClaims } from '../delivery-queue/claim-at-commit.ts';
 import { createOutcomeBuffer } from '../delivery-queue/outcomes/outcome-buffer.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
-import { dispatch } from '../sending/sign-and-send.ts';
+import { signAndSend } from '../sending/sign-and-send.ts';
 import { createSender } from '../sending/send.ts';
 import type { SsrfGuard } from '../sending/ssrf-guard.ts';
 import { openCommitClaims } from './commit-claims.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { type Notice, startMaintenance } from './maintenance.ts';
-import { createServerClock } from './database-time.ts';
+import { createDatabaseTime } from './database-time.ts';
 import { WORKER_LIMITS, type WorkerLimits } from './worker-limits.ts';
 
 /**
@@ -88,7 +88,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const sender = createSender({ guard, timeoutMs: limits.attemptTimeoutMs });
   const slots = createConcurrencyLimit(limits.inFlight, limits.inFlightPerEndpoint);
   const buffer = createOutcomeBuffer(db);
-  const clock = createServerClock();
+  const databaseTime = createDatabaseTime();
   const stopping = new AbortController();
   const claimSignal = createWakeSignal();
   const recordSignal = createWakeSignal();
@@ -134,7 +134,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       asked = 0;
     });
     afterEndpoint = nextAfter ?? '';
-    clock.observe({ askedAt, arrivedAt: performance.now(), serverMs: seen.nowMs });
+    databaseTime.observe({ askedAt, arrivedAt: performance.now(), databaseMs: seen.nowMs });
     maintenance.noteOff(seen.endpointsOff);
     sendClaimed(claimed, askedAt);
     isSlotWanted = seen.isLimited;
@@ -177,11 +177,11 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     const { integrationId, id, ctid, url, attempts, dispatches, leaseToken, body } = delivery;
     slots.acquire(integrationId, body.length);
     try {
-      const startedAt = options.now() ?? clock.now();
+      const startedAt = options.now() ?? databaseTime.now();
       const startedMs = performance.now();
-      const result = await dispatch(sender, encryption, delivery, startedAt);
+      const result = await signAndSend(sender, encryption, delivery, startedAt);
       const durationMs = Math.round(performance.now() - startedMs);
-      const endedAt = options.now() ?? clock.latest();
+      const endedAt = options.now() ?? databaseTime.latest();
       const attempted = { integrationId, id, ctid, url, attempts, dispatches, leaseToken };
       buffer.addOutcome({ delivery: attempted, result, startedAt, endedAt, durationMs });
     } catch (error) {

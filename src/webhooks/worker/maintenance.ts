@@ -7,7 +7,7 @@ import type { AttemptOutcome } from '../delivery-queue/outcomes/attempt-outcome.
 import type { Recorded } from '../delivery-queue/outcomes/record-outcomes.ts';
 import { pruneLeftovers, pruneWebhooks } from '../delivery-queue/prune.ts';
 import { runReplays } from '../delivery-queue/replay.ts';
-import { PROMOTE_LIMIT, promoteRetries } from '../delivery-queue/retries/make-retries-due.ts';
+import { DUE_RETRIES_LIMIT, makeRetriesDue } from '../delivery-queue/retries/make-retries-due.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { reencryptSecrets } from '../endpoints/signing-secrets.ts';
 import { HEARTBEAT_EVERY_MS, removeHeartbeat, sendHeartbeat } from './heartbeat.ts';
@@ -67,12 +67,12 @@ export function startMaintenance({
   let sweptTo = '';
   let deadLetters = new Map<string, number>();
 
-  async function promote(): Promise<void> {
-    let promoted = 0;
+  async function retry(): Promise<void> {
+    let retries = 0;
     do {
-      promoted = await promoteRetries(db, options.now());
-      if (promoted > 0) onDue();
-    } while (promoted === PROMOTE_LIMIT && !signal.aborted);
+      retries = await makeRetriesDue(db, options.now());
+      if (retries > 0) onDue();
+    } while (retries === DUE_RETRIES_LIMIT && !signal.aborted);
   }
 
   async function followSwitches(): Promise<void> {
@@ -119,7 +119,7 @@ export function startMaintenance({
 
   const repeating = { signal, onFault };
   const tasks = Promise.all([
-    repeat(repeating, promote, limits.pollMs),
+    repeat(repeating, retry, limits.pollMs),
     repeat(repeating, followSwitches, limits.maintenanceMs),
     repeat(repeating, replay, limits.maintenanceMs),
     repeat(repeating, prune, PRUNE_EVERY_MS),

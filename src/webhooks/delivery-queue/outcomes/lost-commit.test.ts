@@ -11,7 +11,7 @@ import { type Claimed, claimDue } from '../claim.ts';
 import { holdAndRelease } from '../hold-and-release.ts';
 import { pruneWebhooks } from '../prune.ts';
 import { listReplays, runReplays, startReplay } from '../replay.ts';
-import { promoteRetries } from '../retries/make-retries-due.ts';
+import { makeRetriesDue } from '../retries/make-retries-due.ts';
 import { createOutcomeBuffer } from './outcome-buffer.ts';
 
 const MINUTE_MS = 60_000;
@@ -117,11 +117,11 @@ describe('a batch whose commit answer is lost and that is repeated', () => {
     assert.equal((await claimAll()).length, COUNT);
   });
 
-  it('a batch that is repeated after a lost commit answer promotes each retry once', async () => {
+  it('a batch that is repeated after a lost commit answer makes each retry due once', async () => {
     await world.db.query(sql`
       update deliveries set status = 'failed', is_waiting = true, attempts = 1, due_at = now() - interval '1 second'
       where integration_id = ${shop.integrationId}`);
-    assert.equal(await twice((db) => promoteRetries(db, null)), 0);
+    assert.equal(await twice((db) => makeRetriesDue(db, null)), 0);
     for (const row of await deliveries()) {
       assert.deepEqual(row, { status: 'failed', attempts: 1, dispatches: 0, isWaiting: false });
     }
