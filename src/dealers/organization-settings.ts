@@ -107,7 +107,7 @@ const SETTINGS = sql`
 type StoredSettings = OrganizationSettings & { revision: number };
 
 /** Null if there is no such organization. */
-export async function readSettings(db: Queryable, organizationId: string): Promise<StoredSettings | null> {
+export async function readOrganizationSettings(db: Queryable, organizationId: string): Promise<StoredSettings | null> {
   const [row] = await db.query<StoredSettings>(sql`
     select ${SETTINGS} from organizations where id = ${organizationId} and deleted_at is null`);
   return row ?? null;

@@ -114,7 +114,7 @@ export async function lockItems(tx: Transaction, organizationId: string, itemIds
  * Ends the reservations of locked items whose time is over: their units count as free for whoever holds the lock.
  * Returns the locked clocks of all channels, onto which the caller then projects; null if no reservation was over.
  */
-export async function expireReservations(
+export async function endOverdueReservations(
   tx: Transaction,
   context: ChannelContext,
   items: LockedItem[],
@@ -151,7 +151,7 @@ async function changeFound<Result>(
   const { organizationId, itemIds, integrationIds = null, ...options } = request;
   const { result } = await commitAndWake(context, async (tx) => {
     const items = await lockItems(tx, organizationId, itemIds);
-    const clocks = await expireReservations(tx, context, items, async () => integrationIds ?? []);
+    const clocks = await endOverdueReservations(tx, context, items, async () => integrationIds ?? []);
     const result = await work(tx, items);
     await summarizeItems(
       tx,

@@ -43,7 +43,7 @@ export async function setPublished(
 }
 
 /** Items that are on a channel or were once, and whether they are now. */
-export async function readPublications(
+export async function readChannelPublications(
   db: Queryable,
   integrationId: string,
   itemIds: readonly string[],

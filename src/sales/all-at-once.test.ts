@@ -15,7 +15,7 @@ import { moveUnits } from '../inventory/units/movements.ts';
 import { assignCustomer } from './customers/assign-customer.ts';
 import { mergeCustomers } from './customers/merge-customers.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './orders/order-operations.ts';
-import { expireReservations } from './reservations/expire-reservations.ts';
+import { expireDueReservations } from './reservations/expire-reservations.ts';
 import { sellUnits } from './sell.ts';
 import { deleteTestData } from './test-mode/test-data.ts';
 
@@ -129,7 +129,7 @@ describe('all writers at once', () => {
     },
     async () => {
       await world.db.query(sql`update reservations set expires_at = now() where id = ${pick(reservations).id}`);
-      await expireReservations(world.channel);
+      await expireDueReservations(world.channel);
     },
     () => sellUnits(...dealer(), pick(items), 1, { releasesReservations: true }),
     async () => {

@@ -10,7 +10,7 @@ import { unnestRows } from '../db/unnest-rows.ts';
 import { lockItems, missingItems } from '../inventory/change-items.ts';
 import { removeItem } from '../inventory/items/item-operations.ts';
 import { integrationsReserving, nextStamps, releaseWithItems } from '../inventory/units/item-reservations.ts';
-import { integrationsWith, lockFreeOrders, lockInOrder, lockOrders } from './lock-in-order.ts';
+import { integrationsWith, lockFreeOrders, lockInOrder, lockOrdersWhere } from './lock-in-order.ts';
 import { forEachOrderPage } from './orders/order-pages.ts';
 import { type LockedOrder, rewriteOrders } from './orders/rewrite-orders.ts';
 
@@ -83,7 +83,7 @@ async function lockWaitingOrders(tx: Transaction, organizationId: string, itemId
       select integration_id, order_id from order_lines where item_id = ${itemId})`;
   let isThere = true;
   await lockInOrder(tx, async () => {
-    await lockOrders(tx, orders);
+    await lockOrdersWhere(tx, orders);
     isThere = (await lockItems(tx, organizationId, [itemId])).length > 0;
     return await lockFreeOrders(tx, orders);
   });

@@ -10,7 +10,7 @@ import { changePresentation } from '../dealers/integrations/integration-settings
 import { setPublished } from '../inventory/publications.ts';
 import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from './orders/order-operations.ts';
 import { releaseReservation } from './reservations/dealer-reservations.ts';
-import { expireReservations } from './reservations/expire-reservations.ts';
+import { expireDueReservations } from './reservations/expire-reservations.ts';
 import { sellUnits } from './sell.ts';
 import { subjectOf } from './test-mode/describe-test-event.ts';
 
@@ -237,7 +237,7 @@ const causes: Cause[] = [
   {
     what: 'a reservation expires by the worker',
     earlier: [({ listingId }) => reserve({ listing_id: listingId }), timePasses],
-    act: () => expireReservations(world.channel),
+    act: () => expireDueReservations(world.channel),
     reporter: { announced: ['listing.updated'] },
     other: { announced: ['listing.updated'] },
   },
@@ -315,7 +315,7 @@ async function heardBy(shop: Shop, known: Set<string>): Promise<Required<Heard>>
 async function setScene({ order, earlier = [] }: Cause): Promise<Scene> {
   // What the causes before have reserved.
   await timePasses();
-  await expireReservations(world.channel);
+  await expireDueReservations(world.channel);
   world.setTime(null);
   const listingId = await publishNew(world, reporter, watch());
   const partId = await publishNew(world, reporter, part({ units: 5 }));

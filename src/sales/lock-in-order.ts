@@ -20,7 +20,7 @@ export async function lockInOrder(tx: Transaction, attempt: () => Promise<boolea
 }
 
 /** Locks orders, in the order in which every transaction locks several. */
-export async function lockOrders(tx: Transaction, which: Sql): Promise<void> {
+export async function lockOrdersWhere(tx: Transaction, which: Sql): Promise<void> {
   await tx.query(sql`
     select count(*) from (select from orders where ${which} order by integration_id, id for update) locked`);
 }
@@ -32,12 +32,12 @@ export async function integrationsWith(tx: Transaction, which: Sql): Promise<str
   return rows.map((row) => row.integration_id);
 }
 
-/** Locks orders without waiting; false if somebody holds one of them. */
+/** Locks orders without waiting; false if somebody else has locked one of them. */
 export async function lockFreeOrders(tx: Transaction, which: Sql): Promise<boolean> {
   return await areAllFree(tx, sql`select from orders where ${which}`);
 }
 
-/** Locks rows without waiting; false if somebody holds one of them. */
+/** Locks rows without waiting; false if somebody else has locked one of them. */
 async function areAllFree(tx: Transaction, rows: Sql): Promise<boolean> {
   const [free] = await tx.query<{ count: number }>(sql`
     select count(*) from (${rows} for update skip locked) locked`);

@@ -28,7 +28,7 @@ export type SellableStock = {
   /** An item that this client can read by its id. */
   find(itemId: string, kind: StockRow['kind']): { available: number; isOnSale: boolean } | null;
   /** Holds units of an item; null if it is unknown, sold, or too few are left. */
-  hold(wish: Wish): { remaining: number } | null;
+  hold(request: UnitRequest): { remaining: number } | null;
   touched(): string[];
   /** The units of all items, with what is held now. */
   unitsAfter(): Map<string, Pick<StockRow, 'units' | 'reservedUnits'>>;
@@ -46,7 +46,7 @@ export type StockRow = {
   isHidden: boolean;
 };
 
-export type Wish = {
+export type UnitRequest = {
   itemId: string;
   kind: StockRow['kind'];
   units: number;
@@ -66,7 +66,7 @@ export async function lockSellableStock(
   // The second is a statement of its own: one that waits for a lock goes on reading what stood when it began.
   const [found, published] = await Promise.all([
     lockStock(tx, scope, wantedIds),
-    readPublications(tx, context, wantedIds),
+    readItemPublications(tx, context, wantedIds),
   ]);
   const foundIds = found.map((item) => item.id);
   const publications = published.filter((one) => foundIds.includes(one.itemId));
@@ -198,7 +198,7 @@ async function lockStock(tx: Transaction, scope: OrderScope, ids: string[]): Pro
 }
 
 /** Also whether a reservation is over, so that there is a statement for those only if there are any. */
-async function readPublications(
+async function readItemPublications(
   tx: Transaction,
   context: ChannelContext,
   itemIds: string[],

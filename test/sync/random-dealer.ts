@@ -8,7 +8,7 @@ import { changePromotion, endPromotion, startPromotion } from '../../src/invento
 import { setPublished } from '../../src/inventory/publications.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../src/inventory/units/movements.ts';
 import { deleteItem } from '../../src/sales/delete-item.ts';
-import { expireReservations } from '../../src/sales/reservations/expire-reservations.ts';
+import { expireDueReservations } from '../../src/sales/reservations/expire-reservations.ts';
 import { sellUnits, voidSale } from '../../src/sales/sell.ts';
 import { TESTER } from '../harness/actor.ts';
 import { type Dice, dice } from '../harness/dice.ts';
@@ -163,7 +163,7 @@ export async function openRandomDealer(world: World, shops: Shop[], stock: numbe
     [1, cancelOrder],
     [4, reserve],
     [4, endReservation],
-    [1, () => expireReservations(channel)],
+    [1, () => expireDueReservations(channel)],
     ...changes,
   ];
   const wheel = actions.flatMap(([weight, action]) => Array<Action>(weight).fill(action));

@@ -4,7 +4,7 @@ import type { ChannelContext } from '../context.ts';
 import { type ItemSource, render } from './documents.ts';
 import { presenter } from './plan-projection.ts';
 import { type PriceSteps, priceSteps } from './pricing.ts';
-import { type ChannelSettings, pairKey, readItems, readPublications, readSettings } from './sources.ts';
+import { type ChannelSettings, pairKey, readItems, readPublications, readChannelSettings } from './sources.ts';
 
 /** What a channel shows, or would show, of an item. */
 export type ChannelPreview = {
@@ -40,7 +40,7 @@ export async function previewItem(
   draft: ItemDraft,
 ): Promise<ChannelPreview[]> {
   return await context.db.transaction(async (tx) => {
-    const { settings, now: databaseNow } = await readSettings(tx, integrationIds, context.publicUrl);
+    const { settings, now: databaseNow } = await readChannelSettings(tx, integrationIds, context.publicUrl);
     const now = context.now() ?? databaseNow ?? new Date();
     const id = 'id' in item ? item.id : '';
     const stored = id === '' ? undefined : (await readItems(tx, [id])).get(pairKey(organizationId, id));

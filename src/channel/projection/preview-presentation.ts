@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../context.ts';
 import { type ChannelSource, type ImageFormat, type ItemSource, render } from './documents.ts';
 import { channelPrice, type PriceRule, type Rounding } from './pricing.ts';
-import { pairKey, readItems, readPublishedAmounts, readRate, readSample, readSettings } from './sources.ts';
+import { pairKey, readItems, readPublishedAmounts, readRate, readSample, readChannelSettings } from './sources.ts';
 
 export type PresentationChange = {
   currency: string;
@@ -41,7 +41,7 @@ export async function previewPresentation(
   change: PresentationChange,
 ): Promise<PresentationPreview | null> {
   return await context.db.transaction(async (tx) => {
-    const { settings, now } = await readSettings(tx, [integrationId], context.publicUrl);
+    const { settings, now } = await readChannelSettings(tx, [integrationId], context.publicUrl);
     const [channel] = settings;
     if (channel === undefined) return null;
     const { from } = channel.priceRule;

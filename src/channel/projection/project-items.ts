@@ -10,7 +10,7 @@ import {
   type ProjectionSources,
   planProjection,
 } from './plan-projection.ts';
-import { pairKey, readItems, readPublications, readSettings } from './sources.ts';
+import { pairKey, readItems, readPublications, readChannelSettings } from './sources.ts';
 import { readStored, removeDocuments, writeDocuments } from './stored-documents.ts';
 
 /**
@@ -113,7 +113,7 @@ export async function readSources(
 ): Promise<SourceRows> {
   const hasItems = itemIds.length > 0;
   const [{ settings, now }, stored, items, publications] = await Promise.all([
-    readSettings(tx, integrationIds, context.publicUrl),
+    readChannelSettings(tx, integrationIds, context.publicUrl),
     hasItems ? readStored(tx, integrationIds, itemIds) : [],
     hasItems ? readItems(tx, itemIds) : new Map<string, ItemSource>(),
     hasItems ? readPublications(tx, integrationIds, itemIds) : new Map<string, Publication>(),

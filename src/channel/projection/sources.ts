@@ -107,7 +107,7 @@ type SettingsRow = {
 };
 
 /** The settings of several integrations and the time, read after their clocks are locked. */
-export async function readSettings(
+export async function readChannelSettings(
   tx: Transaction,
   integrationIds: string[],
   publicUrl: string,

@@ -9,7 +9,7 @@ import { sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
 import { listChannels } from '../../dealers/integrations/integrations.ts';
-import { expireReservations, lockItems } from '../change-items.ts';
+import { endOverdueReservations, lockItems } from '../change-items.ts';
 import { summarizeItems } from '../lists/stock-summary.ts';
 import { switchOff, switchOn } from '../publications.ts';
 import { assertEdit, channelsOf, type EditFacts, readEditFacts } from './edit-rules.ts';
@@ -51,7 +51,7 @@ export async function editItems(
   const lockedIds = locked.map((item) => item.id);
   // An edit may put items on any of the dealer's channels.
   const allChannels = async () => (await listChannels(tx, organizationId)).map(({ id }) => id);
-  const clocksOfAll = await expireReservations(tx, context, locked, allChannels);
+  const clocksOfAll = await endOverdueReservations(tx, context, locked, allChannels);
   const items = await readStockValues(tx, organizationId, lockedIds);
   const drafts = items.map((item) => draftOf(item, decide));
   const differing = drafts.filter((draft) => Object.keys(draft.new).length > 0);

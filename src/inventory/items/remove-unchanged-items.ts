@@ -4,7 +4,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { expireReservations, lockItems } from '../change-items.ts';
+import { endOverdueReservations, lockItems } from '../change-items.ts';
 import { integrationsReserving, nextStamps, releaseWithItems } from '../units/item-reservations.ts';
 import { readStockValues, type StockValues } from './stock-values.ts';
 
@@ -32,7 +32,7 @@ export async function removeUntouched(
   const found = await lockItems(tx, organizationId, [...created.keys()]);
   const locked = found.map((item) => item.id);
   const reserving = await integrationsReserving(tx, locked);
-  const expired = await expireReservations(tx, context, found, async () => reserving);
+  const expired = await endOverdueReservations(tx, context, found, async () => reserving);
   const items = await readStockValues(tx, organizationId, locked);
   const ordered = await orderedOf(tx, locked);
   const photos = await photosOf(tx, locked);

@@ -7,7 +7,7 @@ import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
 import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
-import { integrationsWith, lockOrders } from '../lock-in-order.ts';
+import { integrationsWith, lockOrdersWhere } from '../lock-in-order.ts';
 import { draftBuyer } from '../orders/order-draft.ts';
 import { forEachOrderPage } from '../orders/order-pages.ts';
 import { type LockedOrder, rewriteOrders } from '../orders/rewrite-orders.ts';
@@ -34,7 +34,7 @@ export async function mergeCustomers(
     const pair = { organizationId, keptId, mergedId, isTest };
     const orders = ordersOf(pair);
     // None can be added while the customers are locked.
-    await lockOrders(tx, sql`${orders.moved} or ${orders.conflicting}`);
+    await lockOrdersWhere(tx, sql`${orders.moved} or ${orders.conflicting}`);
     const clocks = await lockClocks(tx, await integrationsWith(tx, sql`${orders.moved} or ${orders.conflicting}`));
     const now = context.now() ?? (await timeOf(tx));
     const kept = keeper(tx, keptId, new Map([...clocks].map(([id, newest]) => [id, nextStamp(newest, now)])));

@@ -25,7 +25,7 @@ import {
 import { readEndpoint } from '../../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox } from '../../webhooks/outbox.ts';
 import {
-  lockOrders,
+  lockOrderRows,
   type OrderOwner,
   type OrderRow,
   readLines,
@@ -99,7 +99,7 @@ export async function changeOrders(
 ): Promise<ChangedOrders> {
   const orderIds = [...new Set(changes.map((change) => change.orderId))];
   const [rows, ownLines] = await Promise.all([
-    lockOrders(tx, owner, orderIds),
+    lockOrderRows(tx, owner, orderIds),
     owner.integrationId === undefined ? null : readLines(tx, owner.integrationId, orderIds),
   ]);
   const [first] = rows;

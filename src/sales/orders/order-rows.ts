@@ -40,7 +40,7 @@ export type Sale = {
 export type SaleSource = { organizationId: string; integrationId: string; order: Order };
 
 /** Locks those orders that there are, in the order of their ids as every transaction does. */
-export async function lockOrders(tx: Transaction, owner: OrderOwner, orderIds: string[]): Promise<OrderRow[]> {
+export async function lockOrderRows(tx: Transaction, owner: OrderOwner, orderIds: string[]): Promise<OrderRow[]> {
   const reported = owner.integrationId === undefined ? sql`` : sql`and integration_id = ${owner.integrationId}`;
   return await tx.query<OrderRow>(sql`
     select id, integration_id as "integrationId", document, is_test as "isTest",

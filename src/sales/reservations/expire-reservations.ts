@@ -25,7 +25,7 @@ type DueRow = { organizationId: string; integrationId: string; itemId: string; i
  * it: an item that somebody else has locked is passed over, because whoever locks an item ends what is over, and the next
  * round looks again. A dealer that fails does not keep the others waiting.
  */
-export async function expireReservations(context: ChannelContext, signal?: AbortSignal): Promise<number> {
+export async function expireDueReservations(context: ChannelContext, signal?: AbortSignal): Promise<number> {
   const faults = new Map<string, unknown>();
   let expired = 0;
   for (let batch = 0; batch < BATCHES_LIMIT && !signal?.aborted; batch++) {

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { createWakeSignal } from '../../concurrency/wake-signal.ts';
 import { RESERVATION_TTL_MIN_SECONDS } from '../../contract/limits.ts';
-import { expireReservations, nextExpiryMs } from './expire-reservations.ts';
+import { expireDueReservations, nextExpiryMs } from './expire-reservations.ts';
 
 /**
  * How long it sleeps at most. A new reservation, on whichever node, ends no sooner than the shortest time that one can
@@ -23,7 +23,7 @@ export function startReservationExpiry(
 
   async function look(): Promise<number> {
     try {
-      await expireReservations(context, stopping.signal);
+      await expireDueReservations(context, stopping.signal);
       const nextMs = await nextExpiryMs(context);
       return Math.min(SLEEP_LIMIT_MS, Math.max(SLEEP_MIN_MS, nextMs ?? SLEEP_LIMIT_MS));
     } catch (error) {

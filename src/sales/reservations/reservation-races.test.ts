@@ -9,7 +9,7 @@ import { startWorld, type World } from '../../../test/harness/world.ts';
 import { openDatabase } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { setPublished } from '../../inventory/publications.ts';
-import { expireReservations } from './expire-reservations.ts';
+import { expireDueReservations } from './expire-reservations.ts';
 import { startReservationExpiry } from './expiry-worker.ts';
 
 const CLIENTS = 100;
@@ -118,8 +118,8 @@ describe('reservations of several clients at once, on two nodes', () => {
         onNode(shop, 0).post('/v1/orders', { channel_order_id: `R-${round}`, lines }, freshKey()),
         onNode(shop, 1).get(`/v1/listings/${id}`),
         onNode(shop, 0).get(path),
-        expireReservations(world.channel).then(() => ({ status: 200 })),
-        expireReservations(secondNode.channel).then(() => ({ status: 200 })),
+        expireDueReservations(world.channel).then(() => ({ status: 200 })),
+        expireDueReservations(secondNode.channel).then(() => ({ status: 200 })),
       ]);
       assert.ok(
         answers.every(({ status }) => [200, 201, 409].includes(status)),
@@ -140,9 +140,9 @@ describe('reservations of several clients at once, on two nodes', () => {
     const known = await updatesOf(sibling);
     await world.db.query(sql`update reservations set expires_at = now() where item_id = any(${ids}::text[])`);
     const ended = await Promise.all(
-      Array.from({ length: 6 }, (_, index) => expireReservations((index % 2 === 0 ? world : secondNode).channel)),
+      Array.from({ length: 6 }, (_, index) => expireDueReservations((index % 2 === 0 ? world : secondNode).channel)),
     );
-    await expireReservations(world.channel);
+    await expireDueReservations(world.channel);
     assert.ok(ended.reduce((sum, count) => sum + count, 0) <= ids.length);
     assert.equal((await updatesOf(sibling)) - known, ids.length);
     const [left] = await world.db.query<{ held: number }>(sql`

@@ -17,7 +17,7 @@ import { confirmOrder, matchLine } from '../orders/order-operations.ts';
 import { sellUnits } from '../sell.ts';
 import { changeTestMode } from '../test-mode/test-mode.ts';
 import { releaseReservation, reservationsOf } from './dealer-reservations.ts';
-import { expireReservations } from './expire-reservations.ts';
+import { expireDueReservations } from './expire-reservations.ts';
 
 let world: World;
 before(async () => {
@@ -82,7 +82,7 @@ describe('an order that names a reservation', () => {
     const first = await reserve(shop, { listing_id: id });
     const second = await reserve(shop, { listing_id: id });
     setTimeToEnd(second, 1);
-    await expireReservations(world.channel);
+    await expireDueReservations(world.channel);
     assert.deepEqual(await stockOf(world, id), { units: 2, held: 0 });
     await order(shop, { listing_id: id });
     assert.ok((await order(shop, { listing_id: id, reservation_id: first.id })).lines[0].match);
@@ -169,15 +169,15 @@ describe('a reservation whose time is over', () => {
     const reservation = await reserve(shop, { listing_id: id });
     assert.equal((await sibling.api.get(`/v1/listings/${id}`)).body.status, 'reserved');
     setTimeToEnd(reservation, -1);
-    await expireReservations(world.channel);
+    await expireDueReservations(world.channel);
     assert.deepEqual(await stockOf(world, id), { units: 1, held: 1 });
     setTimeToEnd(reservation, 0);
     // A plain list waits for the worker.
     assert.deepEqual((await sibling.api.get('/v1/listings')).body.data, []);
-    assert.equal(await expireReservations(world.channel), 1);
+    assert.equal(await expireDueReservations(world.channel), 1);
     assert.equal((await sibling.api.get('/v1/listings')).body.data[0].id, id);
     assert.equal(await statusOf(shop, reservation.id), 'expired');
-    assert.equal(await expireReservations(world.channel), 0);
+    assert.equal(await expireDueReservations(world.channel), 0);
   });
 
   it('is ended by whoever reads the item by its id on any channel, also past a cached answer', async () => {
@@ -321,7 +321,7 @@ describe('units that a client has reserved', () => {
     const made = await order(shop, { listing_id: id, reservation_id: reservation.id });
     assert.equal(made.lines[0].match, null);
     setTimeToEnd(reservation, 1);
-    await expireReservations(world.channel);
+    await expireDueReservations(world.channel);
     assert.equal(await statusOf(shop, reservation.id), 'released');
   });
 
@@ -389,7 +389,7 @@ describe('a reservation in test mode', () => {
     const first = await reserve(shop, { listing_id: id, ttl_seconds: 60 });
     const second = await reserve(shop, { listing_id: id, ttl_seconds: 900 });
     setTimeToEnd(first, 0);
-    await expireReservations(world.channel);
+    await expireDueReservations(world.channel);
     assert.deepEqual([await statusOf(shop, first.id), await statusOf(shop, second.id)], ['expired', 'active']);
     await changeTestMode(...dealer(shop), shop.integrationId, { isTestMode: false, isTestDataDeleted: true });
     assert.equal((await shop.api.get(`/v1/reservations/${second.id}`)).status, 404);

@@ -7,7 +7,7 @@ import { lockCustomers } from '../../customers/upsert-customers.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { cancelTestDeliveries } from '../../webhooks/delivery-queue/cancel-test-deliveries.ts';
-import { lockFreeOrders, lockInOrder, lockOrders } from '../lock-in-order.ts';
+import { lockFreeOrders, lockInOrder, lockOrdersWhere } from '../lock-in-order.ts';
 import { assertOwner, deleteMostTestData } from './test-data-batches.ts';
 
 export type DeletedTestData = { orders: number; customers: number };
@@ -96,7 +96,7 @@ async function lockTestOrders(tx: Transaction, integrationId: string): Promise<M
   const orders = sql`integration_id = ${integrationId} and is_test`;
   let clocks = new Map<string, Date>();
   await lockInOrder(tx, async () => {
-    await lockOrders(tx, orders);
+    await lockOrdersWhere(tx, orders);
     clocks = await lockClocks(tx, [integrationId]);
     return await lockFreeOrders(tx, orders);
   });

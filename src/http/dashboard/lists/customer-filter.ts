@@ -1,6 +1,6 @@
 import type { CustomerFilter } from '../../../customers/list-customers.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
-import { readSettings } from '../../../dealers/organization-settings.ts';
+import { readOrganizationSettings } from '../../../dealers/organization-settings.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
 
 /** The filter of a list of customers, or of a choice among them. */
@@ -19,5 +19,5 @@ export async function customerFilterOf(
 
 /** A phone without a country code is one of the dealer's country. */
 export async function countryOf({ db }: DashboardContext, { organizationId }: SignedIn): Promise<string | null> {
-  return (await readSettings(db, organizationId))?.address.country ?? null;
+  return (await readOrganizationSettings(db, organizationId))?.address.country ?? null;
 }

@@ -4,7 +4,7 @@ import type { homeOperations } from '../../../contract/dashboard/home.ts';
 import { DEFAULT_HOME_RANGE, HOME_RANGES, STOCK_AGE_DAYS } from '../../../contract/dashboard/home-ranges.ts';
 import type { Database } from '../../../db/database.ts';
 import { listChannels } from '../../../dealers/integrations/integrations.ts';
-import { readSettings } from '../../../dealers/organization-settings.ts';
+import { readOrganizationSettings } from '../../../dealers/organization-settings.ts';
 import { readStockValue, type StockOfAge } from '../../../inventory/stock-value.ts';
 import type { DashboardContext, Handlers } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
@@ -51,7 +51,7 @@ export const homeHandlers: Handlers<typeof homeOperations> = {
 };
 
 async function settingsOf({ db }: DashboardContext, organizationId: string) {
-  const settings = await readSettings(db, organizationId);
+  const settings = await readOrganizationSettings(db, organizationId);
   if (settings === null) throw new DashboardError('unauthenticated', 'This account belongs to no dealer any more.');
   return settings;
 }

@@ -4,7 +4,7 @@ import type { Queryable } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 
 import type { ItemSummary } from '../../../inventory/lists/item-summaries.ts';
-import { readPublications } from '../../../inventory/publications.ts';
+import { readChannelPublications } from '../../../inventory/publications.ts';
 import { holdingReservations } from '../../../inventory/units/item-reservations.ts';
 
 /** Why a line has no item, as it stands now: stock that was taken when the order came may be free again. */
@@ -29,7 +29,7 @@ export async function unmatchedReasons(
 ): Promise<Map<string, Unmatched>> {
   const lines = order.lines.filter(({ match }) => match === null);
   const named = lines.flatMap((line) => namedItem(line, items)?.id ?? []);
-  const publications = await readPublications(db, integrationId, named);
+  const publications = await readChannelPublications(db, integrationId, named);
   const holders = await holdersOf(db, named, order.id);
   const reservations = await reservationsHolding(db, named);
   return new Map(

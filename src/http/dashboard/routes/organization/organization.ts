@@ -7,7 +7,7 @@ import { DomainError } from '../../../../contract/domain-error.ts';
 import {
   changeOrganization,
   type OrganizationSettings,
-  readSettings,
+  readOrganizationSettings,
 } from '../../../../dealers/organization-settings.ts';
 import { findOrganization } from '../../../../dealers/organizations.ts';
 import type { Call, Handlers } from '../../call.ts';
@@ -50,7 +50,7 @@ async function change(call: Changing, changes: Partial<OrganizationSettings>, re
 
 async function presentBusiness({ context, user }: Pick<Call, 'context'> & { user: { organizationId: string } }) {
   const [settings, organization] = await Promise.all([
-    readSettings(context.db, user.organizationId),
+    readOrganizationSettings(context.db, user.organizationId),
     findOrganization(context.db, user.organizationId),
   ]);
   if (settings === null || organization === null) throw new DomainError('not_found', 'There is no such business.');

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { changeMailKinds, readMailKinds } from '../../../../notifications/mail-subscriptions.ts';
 import type { Session, sessionOperations } from '../../../../contract/dashboard/organization/session.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
-import { readSettings } from '../../../../dealers/organization-settings.ts';
+import { readOrganizationSettings } from '../../../../dealers/organization-settings.ts';
 import { findOrganization } from '../../../../dealers/organizations.ts';
 import {
   changePassword,
@@ -141,7 +141,7 @@ async function startSession(
 async function presentSession(context: DashboardContext, user: SignedIn): Promise<Static<typeof Session>> {
   const [organization, settings] = await Promise.all([
     findOrganization(context.db, user.organizationId),
-    readSettings(context.db, user.organizationId),
+    readOrganizationSettings(context.db, user.organizationId),
   ]);
   if (organization === null || settings === null)
     throw new DashboardError('unauthenticated', 'This account belongs to no dealer any more.');

@@ -8,7 +8,7 @@ import { sql } from '../../../../db/sql.ts';
 import { newId } from '../../../../ids/new-id.ts';
 import { setHidden } from '../../../../inventory/items/item-operations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
-import { expireReservations, pruneReservations } from '../../../../sales/reservations/expire-reservations.ts';
+import { expireDueReservations, pruneReservations } from '../../../../sales/reservations/expire-reservations.ts';
 
 let world: World;
 before(async () => {
@@ -314,7 +314,7 @@ describe('the list of reservations', () => {
     const etag = { 'if-none-match': headers.etag ?? '' };
     assert.equal((await shop.api.get('/v1/reservations', etag)).status, 304);
     world.setTime(new Date(Date.now() + 1_000_000));
-    await expireReservations(world.channel);
+    await expireDueReservations(world.channel);
     const changed = await shop.api.get('/v1/reservations', etag);
     assert.deepEqual([changed.status, changed.body.data[0].status], [200, 'expired']);
     assert.equal((await shop.api.get(`/v1/reservations/${reservationId}`)).body.status, 'expired');
