@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import { advanceClocks, lockClocks, nextStamp } from './clock.ts';
 import type { ChannelContext } from './context.ts';
 import { enqueueJob } from './jobs/channel-job-queue.ts';
-import { presenter } from './projection/plan-projection.ts';
+import { presentFor } from './projection/plan-projection.ts';
 
 /** Documents that one transaction deletes, under the clock that the integration's orders wait for. */
 const REMOVAL_LIMIT = 100;
@@ -25,7 +25,7 @@ export async function rollVersion(
   integrationId: string,
   version: string,
 ): Promise<boolean> {
-  presenter(context.versions, version);
+  presentFor(context.versions, version);
   for (let attempts = 1; attempts <= ATTEMPT_LIMIT; attempts++) {
     // What an earlier roll left behind is not kept up to date, so none of it may be there when this one begins.
     await context.db.transaction((tx) => abandonOtherRoll(tx, integrationId, version));

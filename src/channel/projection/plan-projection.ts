@@ -76,7 +76,8 @@ export function planProjection(sources: ProjectionSources, change: ProjectedChan
   return plan;
 }
 
-export function presenter(versions: readonly ApiVersion[], date: string): (document: JsonObject) => JsonObject {
+/** How an API version presents documents. */
+export function presentFor(versions: readonly ApiVersion[], date: string): (document: JsonObject) => JsonObject {
   const version = versions.find((candidate) => candidate.date === date);
   if (version === undefined) throw new Error(`this release does not know the API version ${date}`);
   return version.present;
@@ -158,7 +159,7 @@ function renderIn(projection: Projection, version: string, stock?: Units): Rende
   const publication = sources.publications.get(pairKey(channel.integrationId, itemId)) ?? null;
   if (item === undefined) return null;
   const { units, reservedUnits } = stock ?? change.unitsAfter?.get(itemId) ?? item;
-  const present = presenter(sources.versions, version);
+  const present = presentFor(sources.versions, version);
   return render({ ...item, units, reservedUnits }, channel, publication, present, sources.now.getTime());
 }
 

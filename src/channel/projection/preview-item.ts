@@ -2,7 +2,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { JsonObject } from '../../contract/versions.ts';
 import type { ChannelContext } from '../context.ts';
 import { type ItemSource, render } from './documents.ts';
-import { presenter } from './plan-projection.ts';
+import { presentFor } from './plan-projection.ts';
 import { type PriceSteps, priceSteps } from './pricing.ts';
 import { type ChannelSettings, pairKey, readItems, readPublications, readChannelSettings } from './sources.ts';
 
@@ -69,7 +69,7 @@ function previewOn(
   now: Date,
 ) {
   const { priceRule, integrationId, endpoint } = channel;
-  const present = presenter(context.versions, endpoint.apiVersion);
+  const present = presentFor(context.versions, endpoint.apiVersion);
   const rendering = render(source, channel, { isOn: true, publishedAt }, present, now.getTime());
   const running = source.promotions.find(
     ({ startsAtMs, endsAtMs }) => startsAtMs <= now.getTime() && (endsAtMs === null || now.getTime() < endsAtMs),

@@ -1,7 +1,7 @@
 import { lockClocks, stampOf } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
-import { presenter } from '../../channel/projection/plan-projection.ts';
+import { presentFor } from '../../channel/projection/plan-projection.ts';
 import {
   channelsOf,
   type ProjectionResult,
@@ -285,7 +285,7 @@ export function missingOrder(): DomainError {
 /** The order as a client of some version reads it; today's version reads the stored text itself. */
 export function presentOrder(context: ChannelContext, version: string, document: string): string {
   if (version === context.versions.at(-1)?.date) return document;
-  return JSON.stringify(presenter(context.versions, version)(JSON.parse(document) as JsonObject));
+  return JSON.stringify(presentFor(context.versions, version)(JSON.parse(document) as JsonObject));
 }
 
 /** An item that was deleted is gone for the lines too; an order that is still waiting must not be sold as if it had it. */

@@ -1,5 +1,5 @@
 import type { ChannelContext } from '../../channel/context.ts';
-import { presenter } from '../../channel/projection/plan-projection.ts';
+import { presentFor } from '../../channel/projection/plan-projection.ts';
 import type { Reservation } from '../../contract/resources/reservation.ts';
 import type { ReservationStatus } from '../../contract/states/reservation-states.ts';
 import type { JsonObject } from '../../contract/versions.ts';
@@ -40,5 +40,5 @@ export function presentReservation(context: ChannelContext, version: string, row
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
-  return JSON.stringify(presenter(context.versions, version)(reservation as unknown as JsonObject));
+  return JSON.stringify(presentFor(context.versions, version)(reservation as unknown as JsonObject));
 }

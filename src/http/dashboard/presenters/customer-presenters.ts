@@ -103,7 +103,7 @@ export function presentConflict(conflict: CustomerConflict, channels: Channels):
   };
 }
 
-export function presentPreview(preview: MergePreview, channels: Channels): PreviewShape {
+export function presentMergePreview(preview: MergePreview, channels: Channels): PreviewShape {
   return {
     kept: presentCustomer(preview.kept),
     merged: presentCustomer(preview.merged),

@@ -101,7 +101,7 @@ export function settingsOf(body: BodyOf<Operations['changePresentation']>): Pres
   };
 }
 
-export function presentPreview(
+export function presentPresentationPreview(
   preview: PresentationPreview,
   publicUrl: string,
 ): ResponseOf<Operations['previewPresentation']> {
@@ -128,7 +128,7 @@ function presentShown({ price, photoUrl: url }: ShownItem) {
   };
 }
 
-export function presentDelivery(delivery: DeliveryDetail): ResponseOf<Operations['getTestDelivery']> {
+export function presentTestDelivery(delivery: DeliveryDetail): ResponseOf<Operations['getTestDelivery']> {
   return {
     id: delivery.id,
     event_id: delivery.eventId,

@@ -105,7 +105,7 @@ export async function presentChannels(
     const preview = byId.get(id);
     if (preview === undefined) return [];
     return {
-      ...presentPreview(preview),
+      ...presentChannelPreview(preview),
       name,
       is_test_mode: isTestMode,
       last_event: presentLastEvent(eventOf.get(id)),
@@ -114,7 +114,7 @@ export async function presentChannels(
   });
 }
 
-function presentPreview({ integrationId, isOn, wasOn, price, promotionPrice, document }: ChannelPreview) {
+function presentChannelPreview({ integrationId, isOn, wasOn, price, promotionPrice, document }: ChannelPreview) {
   return {
     integration_id: integrationId,
     is_on: isOn,

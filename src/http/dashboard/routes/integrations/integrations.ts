@@ -27,9 +27,9 @@ import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { presentStop } from '../../presenters/endpoint-stop.ts';
 import {
   presentDeletion,
-  presentDelivery,
+  presentTestDelivery,
   presentDetail,
-  presentPreview,
+  presentPresentationPreview,
   presentSummary,
   settingsOf,
 } from '../../presenters/integration-presenters.ts';
@@ -182,7 +182,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     if ((await findIntegrationOf(context.db, user.organizationId, id)) === null) throw noIntegration();
     const preview = await previewPresentation(context.channel, id, settingsOf(body));
     if (preview === null) throw noIntegration();
-    return presentPreview(preview, context.publicUrl);
+    return presentPresentationPreview(preview, context.publicUrl);
   },
 
   async changePresentation({ context, user, actor, params, body }) {
@@ -203,7 +203,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     const integration = await findIntegrationOf(context.db, user.organizationId, id);
     const delivery = integration === null ? null : await findDelivery(context.db, id, deliveryId);
     if (delivery === null) throw new DomainError('not_found', 'There is no such delivery.');
-    return presentDelivery(delivery);
+    return presentTestDelivery(delivery);
   },
 };
 

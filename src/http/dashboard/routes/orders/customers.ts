@@ -24,7 +24,7 @@ import {
   presentCustomerPage,
   presentCustomerRow,
   presentErasure,
-  presentPreview,
+  presentMergePreview,
 } from '../../presenters/customer-presenters.ts';
 import { CUSTOMER_HEADER, customerCells } from '../../presenters/export-cells.ts';
 import { modesOf } from '../../presenters/order-presenters.ts';
@@ -140,7 +140,7 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
       withWireFields(MERGE_FIELDS, () => previewMerge(context.db, user.organizationId, keptId, mergedId)),
       channelNames(context, user),
     ]);
-    return presentPreview(preview, channels);
+    return presentMergePreview(preview, channels);
   },
 
   async mergeCustomers({ context, user, actor, params }) {
