@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attacker, type AttackOutcome, startAttacker } from './attacker.ts';
 import type { Attack } from './attacks/attack.ts';
 import { type BareServer, startBareServer } from './bare.ts';
-import { type Cast, type CastAttacker, openCast } from './participants.ts';
 import type { MeanAnswer } from './client.ts';
 import { isSlow } from './harm.ts';
 import { type Neighbour, type Samples, type Served, servedIn, startNeighbour } from './neighbour.ts';
+import { type Cast, type CastAttacker, openCast } from './participants.ts';
 import { type AttackedService, startAttackedService } from './service.ts';
 
 export type AttackOptions = {

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { MailSettings } from './notifications/smtp.ts';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from './contract/limits.ts';
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
-import { adopt, makeDataFolder } from './db/embedded/data-folder.ts';
+import { giveToFolderOwner, makeDataFolder } from './db/embedded/data-folder.ts';
 import { StartError } from './db/start-error.ts';
 import { proxyProblem } from './http/connection/client-address.ts';
+import type { MailSettings } from './notifications/smtp.ts';
 
 /**
  * All settings, read from the environment once and checked together. Only this file reads process.env; everything else
@@ -224,7 +224,7 @@ export function secretKeysFile(config: Config): string {
 function makeSecretKeys(root: string, file: string): void {
   const aside = `${file}.new-${process.pid}`;
   writeFileSync(aside, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
-  adopt(root, aside);
+  giveToFolderOwner(root, aside);
   try {
     // A link fails if another process was first; then its keys count.
     linkSync(aside, file);

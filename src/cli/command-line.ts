@@ -13,7 +13,7 @@ import { addStock } from './commands/stock.ts';
 import { addUser } from './commands/user.ts';
 import { addReplays } from './commands/webhooks/replays.ts';
 import { addWebhooks } from './commands/webhooks/webhooks.ts';
-import { createShell, type Surroundings } from './shell.ts';
+import { createShell, type Terminal } from './shell.ts';
 
 /** Every noun adds its own verbs; a new one needs its file in commands/ and its line here. */
 const NOUNS = [
@@ -42,18 +42,18 @@ Commands read the same settings as the service (DATABASE_URL, or DATA_DIR for th
 the service runs and while it does not. "crownwheel <command> --help" shows the options of a command.`;
 
 /** Runs one command to its end and answers the process's exit code. Nothing is thrown at the caller. */
-export async function runCommandLine(args: string[], surroundings: Surroundings): Promise<number> {
+export async function runCommandLine(args: string[], terminal: Terminal): Promise<number> {
   // Taken out beforehand, so that it may stand anywhere and also shapes the complaint about a faulty command line.
   const isJson = args.includes('--json');
-  const shell = createShell(surroundings, isJson);
+  const shell = createShell(terminal, isJson);
   const program = new Command('crownwheel')
     .description('Operate Crownwheel: manage dealers, users, integrations and webhooks.')
     .option('--json', 'print one JSON document; errors too, as {"error": "…"} on standard error')
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .configureOutput({
-      writeOut: surroundings.writeOut,
-      writeErr: isJson ? () => {} : surroundings.writeErr,
+      writeOut: terminal.writeOut,
+      writeErr: isJson ? () => {} : terminal.writeErr,
       // A faulty command line is reported below, like every other error.
       outputError: () => {},
     });
@@ -69,7 +69,7 @@ export async function runCommandLine(args: string[], surroundings: Surroundings)
     const message = messageOf(error);
     const isHelpShown = error instanceof CommanderError && error.code === 'commander.help' && !isJson;
     if (!isHelpShown) {
-      surroundings.writeErr(isJson ? `${JSON.stringify({ error: message })}\n` : `crownwheel: ${message}\n`);
+      terminal.writeErr(isJson ? `${JSON.stringify({ error: message })}\n` : `crownwheel: ${message}\n`);
     }
     return 1;
   }

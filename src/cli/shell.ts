@@ -9,7 +9,7 @@ import { type Connection, connect } from '../service/connect.ts';
 import { aborted } from '../service/shutdown/shutdown-signals.ts';
 
 /** The environment of a command line; a test passes its own. */
-export type Surroundings = {
+export type Terminal = {
   readSettings: () => Config;
   writeOut: (text: string) => void;
   writeErr: (text: string) => void;
@@ -20,7 +20,7 @@ export type Surroundings = {
 };
 
 /** What a command prints: for a program, and for a person. */
-export type Answer = {
+export type CommandOutput = {
   json: Record<string, unknown>;
   text: string;
   isFailure?: boolean;
@@ -44,7 +44,7 @@ export type Shell = {
   readInput: () => Promise<string>;
   onProgress: (message: string) => void;
   /** Declares a command's work; its answer is printed in the form that was asked for. */
-  run<Args extends unknown[]>(command: Command, work: (...args: Args) => Promise<Answer>): void;
+  run<Args extends unknown[]>(command: Command, work: (...args: Args) => Promise<CommandOutput>): void;
   /** A database that answers and has this release's schema. */
   withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result>;
   /** The same with what changes of channels need, and what to say of the jobs that they ask for. */
@@ -57,21 +57,21 @@ export type Shell = {
 /** One connection does for a command, a second one for what it starts beside. */
 const POOL_SIZE = 2;
 
-export function createShell(surroundings: Surroundings, isJson: boolean): Shell {
+export function createShell(terminal: Terminal, isJson: boolean): Shell {
   let exitCode = 0;
   const onProgress = (message: string) => {
-    if (!isJson) surroundings.writeErr(`${message}\n`);
+    if (!isJson) terminal.writeErr(`${message}\n`);
   };
 
   async function withConnection<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
-    const settings = { ...surroundings.readSettings(), databasePoolSize: POOL_SIZE };
+    const settings = { ...terminal.readSettings(), databasePoolSize: POOL_SIZE };
     const connection = await connect(settings, {
       isExclusive: false,
       onProgress,
       onFault: () => {},
-      signal: surroundings.stop,
+      signal: terminal.stop,
     });
-    const interrupted = aborted(surroundings.stop).then((): never => {
+    const interrupted = aborted(terminal.stop).then((): never => {
       throw new StartError('interrupted');
     });
     try {
@@ -82,14 +82,14 @@ export function createShell(surroundings: Surroundings, isJson: boolean): Shell 
   }
 
   return {
-    readSettings: surroundings.readSettings,
-    readInput: surroundings.readInput,
+    readSettings: terminal.readSettings,
+    readInput: terminal.readInput,
     onProgress,
     run(command, work) {
       command.option('--json', 'print one JSON document');
       command.action(async (...args) => {
         const answer = await work(...(args as Parameters<typeof work>));
-        surroundings.writeOut(isJson ? `${JSON.stringify(answer.json, null, 2)}\n` : `${answer.text}\n`);
+        terminal.writeOut(isJson ? `${JSON.stringify(answer.json, null, 2)}\n` : `${answer.text}\n`);
         if (answer.isFailure) exitCode = 1;
         exitCode = answer.exitCode ?? exitCode;
       });

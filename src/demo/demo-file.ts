@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { adopt } from '../db/embedded/data-folder.ts';
+import { giveToFolderOwner } from '../db/embedded/data-folder.ts';
 import { StartError } from '../db/start-error.ts';
 
 export const DEMO_EMAIL = 'demo@crownwheel.example';
@@ -33,7 +33,7 @@ export function writeDemoFile(dataDir: string, content: DemoFile): void {
   const aside = `${path}.new`;
   try {
     writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-    adopt(resolve(dataDir), aside);
+    giveToFolderOwner(resolve(dataDir), aside);
     renameSync(aside, path);
   } catch (error) {
     throw new StartError(`${path} cannot be written: ${(error as Error).message}`);

@@ -10,8 +10,8 @@ import { enqueueJob } from '../channel/jobs/channel-job-queue.ts';
 import { runJobs } from '../channel/jobs/run-jobs.ts';
 import { sql } from '../db/sql.ts';
 import { readDealerOrder } from '../sales/orders/dealer/order-details.ts';
-import { type Demo, type DemoOptions, prepareDemo } from './prepare-demo.ts';
 import { HIDDEN, LIVE_ONLY, NEVER_PUBLISHED, RESERVED, SOLD, TAKEN_OFF } from './plan.ts';
+import { type Demo, type DemoOptions, prepareDemo } from './prepare-demo.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on whatever the server really sent.
 type Document = any;

@@ -1,8 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pruneActivity } from '../activity/activity-counts.ts';
-import { pruneMails } from '../notifications/mail-queue.ts';
-import { startMailWorker } from '../notifications/mail-worker.ts';
-import { createMailer, type MailSettings } from '../notifications/smtp.ts';
 import { pruneAudit } from '../audit/prune-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { startChannelWorker } from '../channel/jobs/worker.ts';
@@ -17,6 +14,9 @@ import { startStockJobWorker } from '../inventory/jobs/stock-job-worker.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { announceOutcomes } from '../live/notify-dashboards.ts';
+import { pruneMails } from '../notifications/mail-queue.ts';
+import { startMailWorker } from '../notifications/mail-worker.ts';
+import { createMailer, type MailSettings } from '../notifications/smtp.ts';
 import { startDeletionWorker } from '../sales/deletion/deletion-worker.ts';
 import { startErasureWorker } from '../sales/erasure/erasure-worker.ts';
 import { pruneReservations } from '../sales/reservations/expire-reservations.ts';

@@ -276,7 +276,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     writes: ['customers', 'customer_external_ids', 'test_customers', 'idempotency_records'],
     reason: 'Deletes most of it before, in batches.',
   },
-  { file: 'demo/prepare-demo.ts', reads: ['users', 'accounts', 'integrations'], reason: 'Finds the demo that is there.' },
+  {
+    file: 'demo/prepare-demo.ts',
+    reads: ['users', 'accounts', 'integrations'],
+    reason: 'Finds the demo that is there.',
+  },
   {
     file: 'demo/stock.ts',
     writes: ['channel_clocks', 'channel_jobs', 'photos'],

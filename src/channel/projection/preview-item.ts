@@ -4,7 +4,7 @@ import type { ChannelContext } from '../context.ts';
 import { type ItemSource, render } from './documents.ts';
 import { presentFor } from './plan-projection.ts';
 import { type PriceSteps, priceSteps } from './pricing.ts';
-import { type ChannelSettings, pairKey, readItems, readPublications, readChannelSettings } from './sources.ts';
+import { type ChannelSettings, pairKey, readChannelSettings, readItems, readPublications } from './sources.ts';
 
 /** What a channel shows, or would show, of an item. */
 export type ChannelPreview = {

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../context.ts';
 import { type ChannelSource, type ImageFormat, type ItemSource, render } from './documents.ts';
 import { channelPrice, type PriceRule, type Rounding } from './pricing.ts';
-import { pairKey, readItems, readPublishedAmounts, readRate, readSample, readChannelSettings } from './sources.ts';
+import { pairKey, readChannelSettings, readItems, readPublishedAmounts, readRate, readSample } from './sources.ts';
 
 export type PresentationChange = {
   currency: string;

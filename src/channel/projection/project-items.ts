@@ -10,7 +10,7 @@ import {
   type ProjectionSources,
   planProjection,
 } from './plan-projection.ts';
-import { pairKey, readItems, readPublications, readChannelSettings } from './sources.ts';
+import { pairKey, readChannelSettings, readItems, readPublications } from './sources.ts';
 import { readStored, removeDocuments, writeDocuments } from './stored-documents.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Check, isWarning } from '../doctor/check.ts';
-import { examine } from '../doctor/doctor.ts';
+import { runChecks } from '../doctor/doctor.ts';
 import type { Shell } from '../shell.ts';
 
 const EXAMPLES = `
@@ -20,7 +20,7 @@ export function addDoctor(program: Command, shell: Shell): void {
     )
     .addHelpText('after', EXAMPLES);
   shell.run(command, async () => {
-    const checks = await examine(shell);
+    const checks = await runChecks(shell);
     const wrongs = checks.filter((check) => !check.isOk).length;
     return {
       json: { object: 'examination', is_ok: wrongs === 0, checks: checks.map(checkJson) },

@@ -15,7 +15,7 @@ import {
 } from '../../dealers/integrations/integration-settings.ts';
 import { findIntegration } from '../../dealers/integrations/integrations.ts';
 import { fields } from '../plain-text.ts';
-import type { Answer, Shell } from '../shell.ts';
+import type { CommandOutput, Shell } from '../shell.ts';
 
 type PresentationOptions = {
   currency?: string;
@@ -115,7 +115,7 @@ async function presentationOf(db: Database, id: string): Promise<Presentation> {
   return presentation;
 }
 
-function answer(line: string, presentation: Presentation): Answer {
+function answer(line: string, presentation: Presentation): CommandOutput {
   return {
     json: {
       object: 'presentation',

@@ -18,7 +18,7 @@ import {
 import { rotateApiKey } from '../../dealers/integrations/rotate-api-key.ts';
 import type { ListPage } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
-import type { Answer, Shell } from '../shell.ts';
+import type { CommandOutput, Shell } from '../shell.ts';
 import { addPresentation, addRoll, FORCE_HELP } from './integration-channel.ts';
 import { listPage, pageOptions } from './list-page.ts';
 
@@ -223,7 +223,7 @@ async function find(db: Database, id: string): Promise<IntegrationSummary> {
   return integration;
 }
 
-function answer(line: string, integration: IntegrationSummary, apiKey?: string): Answer {
+function answer(line: string, integration: IntegrationSummary, apiKey?: string): CommandOutput {
   return {
     json: { ...integrationJson(integration), ...(apiKey === undefined ? {} : { api_key: apiKey }) },
     text: `${line}\n${fields([

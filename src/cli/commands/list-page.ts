@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ListPage } from '../../dealers/organizations.ts';
-import type { Answer } from '../shell.ts';
+import type { CommandOutput } from '../shell.ts';
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
@@ -21,7 +21,7 @@ export async function listPage<Row extends { id: string }>(
   options: ListPage,
   read: (page: ListPage) => Promise<Row[]>,
   present: { json: (row: Row) => Record<string, unknown>; text: (rows: Row[]) => string; none: string },
-): Promise<Answer> {
+): Promise<CommandOutput> {
   const rows = await read({ ...options, limit: options.limit + 1 });
   const page = rows.slice(0, options.limit);
   const hasMore = rows.length > page.length;

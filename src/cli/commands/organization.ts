@@ -14,7 +14,7 @@ import {
   setProvisioned,
 } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
-import type { Answer, Shell } from '../shell.ts';
+import type { CommandOutput, Shell } from '../shell.ts';
 import { listPage, pageOptions } from './list-page.ts';
 
 const EXAMPLES = `
@@ -119,7 +119,7 @@ function addSwitch(noun: Command, shell: Shell, { verb, description, change, don
   );
 }
 
-function answer(line: string, organization: Organization): Answer {
+function answer(line: string, organization: Organization): CommandOutput {
   return {
     json: organizationJson(organization),
     text: `${line}\n${fields([

@@ -26,13 +26,13 @@ import { startImport } from '../../inventory/import/start-import.ts';
 import { storeZip } from '../../inventory/import/store-zip.ts';
 import { jobErrorLines } from '../../inventory/jobs/error-file.ts';
 import type { StockJobContext } from '../../inventory/jobs/job-kind.ts';
-import { findJob, type JobRow } from '../../inventory/jobs/stock-job-queue.ts';
 import { runStockJobs } from '../../inventory/jobs/run-stock-jobs.ts';
+import { findJob, type JobRow } from '../../inventory/jobs/stock-job-queue.ts';
 import { openPhotoFiles } from '../../service/photo-storage.ts';
 import { STOCK_JOB_KINDS_RUN } from '../../service/stock-job-kinds.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 import { fields } from '../plain-text.ts';
-import type { Answer, Shell } from '../shell.ts';
+import type { CommandOutput, Shell } from '../shell.ts';
 import { namedValues } from './option-values.ts';
 
 const EXAMPLES = `
@@ -106,7 +106,7 @@ export function addStock(program: Command, shell: Shell): void {
   shell.run(give, async (path: string, options: ExportOptions) => exportFile(shell, path, options));
 }
 
-async function importFile(shell: Shell, path: string, options: ImportOptions): Promise<Answer> {
+async function importFile(shell: Shell, path: string, options: ImportOptions): Promise<CommandOutput> {
   const { organization: organizationId, dryRun: isCheck = false } = options;
   const bytes = await readStockFile(path);
   return await shell.withChannel(async ({ context: channel, config }) => {
@@ -134,7 +134,7 @@ async function importFile(shell: Shell, path: string, options: ImportOptions): P
   });
 }
 
-async function exportFile(shell: Shell, path: string, options: ExportOptions): Promise<Answer> {
+async function exportFile(shell: Shell, path: string, options: ExportOptions): Promise<CommandOutput> {
   return await shell.withChannel(async ({ context }) => {
     const { organization: organizationId } = options;
     await assertOrganization(context.db, organizationId);
@@ -201,7 +201,7 @@ async function waitForEnd(
   }
 }
 
-function answerOf(job: JobRow, isCheck: boolean, ignored: string[]): Answer {
+function answerOf(job: JobRow, isCheck: boolean, ignored: string[]): CommandOutput {
   const wrong = job.counts.wrong ?? 0;
   const isDone = job.status === 'done';
   const counted = Object.entries(job.counts).map(([name, count]): [string, string] => [

@@ -1,5 +1,5 @@
-import { createMailer } from '../../notifications/smtp.ts';
 import type { Config } from '../../config.ts';
+import { createMailer } from '../../notifications/smtp.ts';
 import { type Check, ok, wrong } from './check.ts';
 
 const NAME = 'mail';

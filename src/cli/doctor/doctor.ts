@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync }
 import { resolve } from 'node:path';
 import { type Config, SECRET_KEY_MIN_LENGTH, secretKeysFile } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
-import { foreignEntry, ownershipMend, ownershipProblem } from '../../db/embedded/data-ownership.ts';
+import { foreignEntry, ownershipFix, ownershipProblem } from '../../db/embedded/data-ownership.ts';
 import { hasCluster } from '../../db/embedded/embedded.ts';
 import { migrationState } from '../../db/migrate.ts';
 import { sql } from '../../db/sql.ts';
@@ -30,7 +30,7 @@ const HEALTH_TIMEOUT_MS = 2_000;
 const SPARE_CONNECTIONS = 5;
 
 /** Checks everything that a start needs, in the order in which a start needs it. */
-export async function examine({ readSettings, withConnection }: DoctorTools): Promise<Check[]> {
+export async function runChecks({ readSettings, withConnection }: DoctorTools): Promise<Check[]> {
   let config: Config;
   try {
     config = readSettings();
@@ -67,7 +67,7 @@ function checkDataFolder(dataDir: string): Check {
     );
   }
   const foreign = nearest === root ? foreignEntry(root) : null;
-  if (foreign !== null) return wrong(name, ownershipProblem(foreign), ownershipMend(root));
+  if (foreign !== null) return wrong(name, ownershipProblem(foreign), ownershipFix(root));
   const { bavail, bsize } = statfsSync(nearest);
   const freeBytes = bavail * bsize;
   const free = `${(freeBytes / 1e9).toFixed(1)} GB free`;

@@ -19,7 +19,7 @@ export function makeDataFolder(dataDir: string): string {
  * Gives what root made in a data folder to the folder's owner. An operator who runs a command as root beside a service
  * that runs as an ordinary user would otherwise leave files behind that the service can't read.
  */
-export function adopt(root: string, path: string): void {
+export function giveToFolderOwner(root: string, path: string): void {
   if (process.getuid?.() !== 0) return;
   const owner = statSync(root);
   if (owner.uid !== 0) chownSync(path, owner.uid, owner.gid);

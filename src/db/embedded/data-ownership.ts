@@ -33,7 +33,7 @@ export function repairOwnership(root: string, account: Account | null): void {
   const cluster = join(root, 'postgres');
   if (process.getuid?.() !== 0 || account === null) {
     const foreign = foreignEntry(root);
-    if (foreign !== null) throw new StartError(`${ownershipProblem(foreign)}; ${ownershipMend(root)}`);
+    if (foreign !== null) throw new StartError(`${ownershipProblem(foreign)}; ${ownershipFix(root)}`);
   } else {
     for (const path of entriesUnder(cluster)) {
       if (lstatSync(path).uid !== account.uid) lchownSync(path, account.uid, account.gid);
@@ -65,7 +65,7 @@ export function ownershipProblem(path: string): string {
   return `${path} belongs to ${userName(lstatSync(path).uid)}, not to ${userName(process.getuid?.() ?? 0)}, who runs the service`;
 }
 
-export function ownershipMend(root: string): string {
+export function ownershipFix(root: string): string {
   return `run "chown -R ${userName(process.getuid?.() ?? 0)} ${root}" as root`;
 }
 

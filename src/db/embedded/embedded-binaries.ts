@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { StartError } from '../start-error.ts';
-import { adopt } from './data-folder.ts';
+import { giveToFolderOwner } from './data-folder.ts';
 import { type Account, closeDataFolder } from './data-ownership.ts';
 
 const execute = promisify(execFile);
@@ -86,7 +86,7 @@ function launcherFor(root: string, prefix: string[], account: Account | null): L
     spawnDetached(program, args, logFile) {
       const [file, rest] = commandLine(program, args);
       const log = openLog(logFile);
-      adopt(root, logFile);
+      giveToFolderOwner(root, logFile);
       const child = spawn(file, rest, { ...settings, detached: true, stdio: ['ignore', log, log] });
       closeSync(log);
       let hasExited = false;

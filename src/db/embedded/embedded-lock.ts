@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '../start-error.ts';
-import { isForeign, ownershipMend, ownershipProblem } from './data-ownership.ts';
+import { isForeign, ownershipFix, ownershipProblem } from './data-ownership.ts';
 import { isAlive } from './embedded-server.ts';
 
 /**
@@ -23,7 +23,7 @@ export type LockOptions = {
   as: FolderUser;
   onProgress: (message: string) => void;
   /** Called with each file that was made. */
-  adopt: (path: string) => void;
+  giveToFolderOwner: (path: string) => void;
 };
 
 type Owner = { pid: number; as: FolderUser };
@@ -74,8 +74,8 @@ function tryLock(options: LockOptions): FolderLock | null {
   const held = file;
   const owner: Owner = { pid: process.pid, as: options.as };
   writeFileSync(options.ownerFile, `${JSON.stringify(owner)}\n`, { mode: OWNER_ONLY });
-  options.adopt(options.lockFile);
-  options.adopt(options.ownerFile);
+  options.giveToFolderOwner(options.lockFile);
+  options.giveToFolderOwner(options.ownerFile);
   return {
     release() {
       rmSync(options.ownerFile, { force: true });
@@ -88,7 +88,7 @@ function tryLock(options: LockOptions): FolderLock | null {
 function reasonOf(error: unknown, { lockFile }: LockOptions): string {
   const root = dirname(lockFile);
   const foreign = [lockFile, root].find(isForeign);
-  if (foreign !== undefined) return `${ownershipProblem(foreign)}; ${ownershipMend(root)}`;
+  if (foreign !== undefined) return `${ownershipProblem(foreign)}; ${ownershipFix(root)}`;
   return `${(error as Error).message} (${lockFile})`;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseAddress } from '../connection-settings.ts';
 import { StartError } from '../start-error.ts';
-import { adopt, makeDataFolder } from './data-folder.ts';
+import { giveToFolderOwner, makeDataFolder } from './data-folder.ts';
 import { repairOwnership } from './data-ownership.ts';
 import { postgresBinaries, prepareLauncher, privateTo } from './embedded-binaries.ts';
 import { type FolderLock, lockFolder } from './embedded-lock.ts';
@@ -74,7 +74,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
       ownerFile: join(root, 'owner.json'),
       as: options.isExclusive ? 'service' : 'command',
       onProgress: options.onProgress,
-      adopt: (path) => adopt(root, path),
+      giveToFolderOwner: (path) => giveToFolderOwner(root, path),
     });
     if (lock !== null) return await startOwned(root, paths, lock, options);
     if (await answers(paths, DATABASE)) return await share(paths);

@@ -6,7 +6,14 @@ import { sql } from '../../db/sql.ts';
 import { removePrivateViews } from '../saved-views.ts';
 
 /** The people of one dealer. There is always an owner: the last one can be neither removed nor made staff. */
-export type Member = { id: string; name: string; email: string; role: TeamRole; createdAt: Date; lastSeenAt: Date | null };
+export type Member = {
+  id: string;
+  name: string;
+  email: string;
+  role: TeamRole;
+  createdAt: Date;
+  lastSeenAt: Date | null;
+};
 
 const MEMBERS_LIMIT = 1_000;
 

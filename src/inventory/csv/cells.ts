@@ -1,5 +1,5 @@
-import { type Enumeration, labelOf, valuesOf } from '../../contract/enumerations.ts';
 import { exponentOf } from '../../contract/currencies.ts';
+import { type Enumeration, labelOf, valuesOf } from '../../contract/enumerations.ts';
 
 /** Why a cell can't be read, in words for the person who filled it in. */
 export class CellError extends Error {

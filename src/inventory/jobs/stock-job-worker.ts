@@ -2,8 +2,8 @@ import { type RepeatedTask, startTasks } from '../../concurrency/repeat.ts';
 import { PRUNE_JOBS_EVERY_MS } from '../../db/jobs/job-lease.ts';
 import { pruneImportFiles } from '../import/import-files.ts';
 import type { StockJobContext, StockJobKinds } from './job-kind.ts';
-import { pruneJobs } from './stock-job-queue.ts';
 import { runStockJobs } from './run-stock-jobs.ts';
+import { pruneJobs } from './stock-job-queue.ts';
 
 const TICK_MS = 500;
 /** How many batches run at once in one process, each of another dealer. */

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
-import { pingOf, type TestEvent } from '../../channel/record-test-events.ts';
 import { withStamp } from '../../channel/projection/documents.ts';
 import { findDocument } from '../../channel/reads/document-rows.ts';
+import { pingOf, type TestEvent } from '../../channel/record-test-events.ts';
 import type { EventType } from '../../contract/event-types.ts';
 import { isId } from '../../contract/ids.ts';
 import { type Order, orderExample } from '../../contract/resources/order.ts';

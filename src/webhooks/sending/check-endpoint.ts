@@ -5,8 +5,8 @@ import { newId } from '../../ids/new-id.ts';
 import { readEndpoint } from '../endpoints/read-endpoint.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { envelope } from '../outbox.ts';
-import { signAndSend } from './sign-and-send.ts';
 import type { AttemptResult, Sender } from './send.ts';
+import { signAndSend } from './sign-and-send.ts';
 
 /** How an endpoint answered a check. */
 export type EndpointCheck = AttemptResult & { url: string; durationMs: number };

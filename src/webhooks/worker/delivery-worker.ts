@@ -6,13 +6,13 @@ import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
 import type { CommitClaims } from '../delivery-queue/claim-at-commit.ts';
 import { createOutcomeBuffer } from '../delivery-queue/outcomes/outcome-buffer.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
-import { signAndSend } from '../sending/sign-and-send.ts';
 import { createSender } from '../sending/send.ts';
+import { signAndSend } from '../sending/sign-and-send.ts';
 import type { SsrfGuard } from '../sending/ssrf-guard.ts';
 import { openCommitClaims } from './commit-claims.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import { type Notice, startMaintenance } from './maintenance.ts';
 import { createDatabaseTime } from './database-time.ts';
+import { type Notice, startMaintenance } from './maintenance.ts';
 import { WORKER_LIMITS, type WorkerLimits } from './worker-limits.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { CATALOGUE } from '../../../../src/contract/enumerations.ts';
 import { DELIVERY_STATUS_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
+import { CATALOGUE } from '../../../../src/contract/enumerations.ts';
 import { GONE_LIMIT } from '../../../../src/contract/limits.ts';
 import { formatMoney, formatNumber, formatTime } from '../../format.ts';
 import { ATTRIBUTES, type AttributeField } from '../item/attributes.ts';

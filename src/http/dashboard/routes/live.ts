@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { countBadges } from '../../../notifications/count-attention.ts';
 import type { ChangeKind, liveOperations } from '../../../contract/dashboard/live.ts';
 import { listIntegrationsOf } from '../../../dealers/integrations/integration-list.ts';
+import { countBadges } from '../../../notifications/count-attention.ts';
 import { onceClosed } from '../../connection/once-closed.ts';
 import type { Call, Handlers } from '../call.ts';
 

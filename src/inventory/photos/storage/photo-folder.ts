@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { adopt } from '../../../db/embedded/data-folder.ts';
+import { giveToFolderOwner } from '../../../db/embedded/data-folder.ts';
 import { FILE_BYTES_MAX, folderOf, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
 
 /** Whatever the umask is, nobody else can replace a photo. */
@@ -20,10 +20,10 @@ export function photoFolder(path: string): PhotoFiles {
       const folder = pathOf(photoId);
       const aside = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
       await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-      for (const made of [root, join(folder, '..'), folder]) adopt(join(root, '..'), made);
+      for (const made of [root, join(folder, '..'), folder]) giveToFolderOwner(join(root, '..'), made);
       try {
         await writeWhole(aside, bytes);
-        adopt(folder, aside);
+        giveToFolderOwner(folder, aside);
         await rename(aside, join(folder, name));
       } catch (error) {
         await rm(aside, { force: true }).catch(() => {});
@@ -56,7 +56,7 @@ export function photoFolder(path: string): PhotoFiles {
     },
     async check() {
       await mkdir(root, { recursive: true, mode: FOLDER_MODE });
-      adopt(join(root, '..'), root);
+      giveToFolderOwner(join(root, '..'), root);
       const probe = join(root, `.probe-${randomBytes(6).toString('hex')}`);
       await writeWhole(probe, Buffer.from('probe'));
       await rm(probe);
@@ -66,7 +66,7 @@ export function photoFolder(path: string): PhotoFiles {
     },
     async writeMarker(text, mode) {
       await mkdir(root, { recursive: true });
-      adopt(join(root, '..'), root);
+      giveToFolderOwner(join(root, '..'), root);
       const path = join(root, MARKER_NAME);
       const aside = `${path}-${randomBytes(6).toString('hex')}`;
       try {
@@ -77,7 +77,7 @@ export function photoFolder(path: string): PhotoFiles {
         throw error;
       }
       if (mode === 'replace') await rename(aside, path);
-      adopt(root, path);
+      giveToFolderOwner(root, path);
       return true;
     },
   };

@@ -27,10 +27,10 @@ import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { presentStop } from '../../presenters/endpoint-stop.ts';
 import {
   presentDeletion,
-  presentTestDelivery,
   presentDetail,
   presentPresentationPreview,
   presentSummary,
+  presentTestDelivery,
   settingsOf,
 } from '../../presenters/integration-presenters.ts';
 

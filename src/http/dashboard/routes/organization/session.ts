@@ -1,5 +1,4 @@
 import type { Static } from 'typebox';
-import { changeMailKinds, readMailKinds } from '../../../../notifications/mail-subscriptions.ts';
 import type { Session, sessionOperations } from '../../../../contract/dashboard/organization/session.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { readOrganizationSettings } from '../../../../dealers/organization-settings.ts';
@@ -13,6 +12,7 @@ import {
 } from '../../../../dealers/users/account.ts';
 import { acceptInvitation, findLink, resetPassword } from '../../../../dealers/users/invitations-and-resets.ts';
 import { signUp } from '../../../../dealers/users/sign-up.ts';
+import { changeMailKinds, readMailKinds } from '../../../../notifications/mail-subscriptions.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { DashboardError } from '../../dashboard-error.ts';
 
