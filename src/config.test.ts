@@ -75,6 +75,11 @@ describe('settings', () => {
     const wrongs: [name: string, value: string, line: RegExp][] = [
       ['PORT', '0', /^PORT must be a whole number from 1 to 65535; it is "0"$/],
       ['DATABASE_POOL_SIZE', '1e3', /^DATABASE_POOL_SIZE must be a whole number from 2 to 500; it is "1e3"$/],
+      [
+        'DASHBOARD_STORAGE_QUOTA_MB_PER_DAY',
+        '0',
+        /^DASHBOARD_STORAGE_QUOTA_MB_PER_DAY must be a whole number from 1 to \d+; it is "0"$/,
+      ],
       ['STORAGE_QUOTA_MB_PER_DAY', '0', /^STORAGE_QUOTA_MB_PER_DAY must be a whole number from 1 to \d+; it is "0"$/],
       ['READ_CACHE_MB', '-1', /^READ_CACHE_MB must be a whole number from 1 to \d+; it is "-1"$/],
       ['PUBLIC_URL', 'https://u:p@example.com', /^PUBLIC_URL must not have a user or a password$/],

@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY, STORAGE_QUOTA_MAX_MB_PER_DAY } from './contract/limits.ts';
+import {
+  DASHBOARD_STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
+  STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
+  STORAGE_QUOTA_MAX_MB_PER_DAY,
+} from './contract/limits.ts';
 import { DEFAULT_SCHEMA, SCHEMA_PATTERN } from './db/connection-settings.ts';
 import { giveToFolderOwner, makeDataFolder } from './db/embedded/data-folder.ts';
 import { StartError } from './db/start-error.ts';
@@ -48,6 +52,7 @@ export type Config = Readonly<{
   readCacheMb: number;
   /** How much one integration may store in a day. */
   storageQuotaMbPerDay: number;
+  dashboardStorageQuotaMbPerDay: number;
   /** Null keeps photos in a folder under dataDir. */
   photoBucket: PhotoBucket | null;
   /** Whether webhooks may go to http and to private addresses: for development. */
@@ -124,6 +129,12 @@ export function readConfig(environment: Environment = process.env): Config {
     storageQuotaMbPerDay: read.integer(
       'STORAGE_QUOTA_MB_PER_DAY',
       STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
+      1,
+      STORAGE_QUOTA_MAX_MB_PER_DAY,
+    ),
+    dashboardStorageQuotaMbPerDay: read.integer(
+      'DASHBOARD_STORAGE_QUOTA_MB_PER_DAY',
+      DASHBOARD_STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
       1,
       STORAGE_QUOTA_MAX_MB_PER_DAY,
     ),

@@ -34,6 +34,7 @@ describe("the operator's command line", () => {
       name: 'Second',
       is_provisioned: true,
       has_integration_plan: false,
+      storage_quota_mb: null,
     });
     const page = await json('organization', 'list', '--limit', '1');
     assert.deepEqual([page.object, page.has_more, page.data.length], ['list', true, 1]);
@@ -60,6 +61,8 @@ describe("the operator's command line", () => {
     assert.equal((await json('integration', 'storage-quota', id, '51200')).storage_quota_mb, 51_200);
     assert.equal((await json('integration', 'storage-quota', id, 'default')).storage_quota_mb, null);
     assert.deepEqual(await me(key), [200, 600]);
+    assert.equal((await json('organization', 'storage-quota', organizationId, '204800')).storage_quota_mb, 204_800);
+    assert.equal((await json('organization', 'storage-quota', organizationId, 'default')).storage_quota_mb, null);
 
     assert.equal((await json('integration', 'disable', id)).is_enabled, false);
     assert.deepEqual(await me(key), [403, 'integration_disabled']);
@@ -185,6 +188,9 @@ describe("the operator's command line", () => {
         /^A rate limit is a whole number from 10 to \d+\.$/,
       ],
       [['integration', 'storage-quota', noIntegration, '0'], /^A storage quota is a whole number of megabytes a day/],
+      [['organization', 'storage-quota', 'org_1', '0'], /^A storage quota is a whole number of megabytes a day/],
+      [['organization', 'storage-quota', 'org_1', '5'], /^There is no organization "org_1"\.$/],
+      [['organization', 'storage-quota', 'org_1', 'much'], /It must be a whole number, or "default"\.$/],
       [['integration', 'rate-limit', noIntegration, '-5'], /It must be a whole number, or "default"\.$/],
       [['integration', 'rate-limit', noIntegration, 'much'], /It must be a whole number, or "default"\.$/],
       [['integration', 'rate-limit', noIntegration, '60'], /^There is no integration "int_\w+"\.$/],

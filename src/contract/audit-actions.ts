@@ -4,6 +4,7 @@ const labels = {
   'organization.changed': 'Business details changed',
   'organization.plan_changed': 'Plan changed',
   'organization.provisioning_changed': 'Provisioning changed',
+  'organization.storage_quota_changed': 'Storage quota changed',
   'organization.deleted': 'Organization deleted',
   'user.created': 'User created',
   'user.invited': 'Invitation made',

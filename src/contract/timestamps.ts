@@ -3,6 +3,11 @@ import { shownText } from './shown-value.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
 
+/** How long the UTC day of a time still lasts, in whole seconds: whoever waits so long finds a new day. */
+export function secondsOfDayLeft(time: Date): number {
+  return Math.ceil((DAY_MS - (time.getTime() % DAY_MS)) / 1_000);
+}
+
 /** The sign of an offset may be a space, because an unescaped "+" in a query string becomes one. */
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:Z|([+\- ])(\d{2})(?::?(\d{2}))?)?)?$/i;

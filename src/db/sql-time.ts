@@ -13,3 +13,8 @@ export function clockTime(testTime: Date | null): Sql {
 export function transactionTime(testTime: Date | null): Sql {
   return sql`coalesce(${testTime}::timestamptz, now())`;
 }
+
+/** The UTC day of a time. */
+export function utcDay(time: Sql): Sql {
+  return sql`(${time} at time zone 'UTC')::date`;
+}

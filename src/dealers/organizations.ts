@@ -1,16 +1,21 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
-import { checkedId, checkedName, checkedTimeZone, notFound } from './input-rules.ts';
+import { checkedId, checkedName, checkedStorageQuota, checkedTimeZone, notFound } from './input-rules.ts';
 
 export type Organization = {
   id: string;
   name: string;
   isProvisioned: boolean;
   hasIntegrationPlan: boolean;
+  /** Null is the operator's setting for all. */
+  storageQuotaMb: number | null;
 };
+
+const ORGANIZATION: Sql = sql`id, name, is_provisioned and archived_at is null as "isProvisioned",
+  has_integration_plan as "hasIntegrationPlan", storage_quota_mb as "storageQuotaMb"`;
 
 /** One page of a list that is ordered by id: what stands after the given id. */
 export type ListPage = { limit: number; after?: string };
@@ -34,18 +39,18 @@ export async function createOrganization(
       new: { name, hasPlan: input.hasPlan },
     });
   });
-  return { id, name, isProvisioned: true, hasIntegrationPlan: input.hasPlan };
+  return { id, name, isProvisioned: true, hasIntegrationPlan: input.hasPlan, storageQuotaMb: null };
 }
 
 export async function listOrganizations(db: Queryable, page: ListPage): Promise<Organization[]> {
   return await db.query<Organization>(sql`
-    select id, name, is_provisioned and archived_at is null as "isProvisioned", has_integration_plan as "hasIntegrationPlan"
+    select ${ORGANIZATION}
     from organizations where id > ${page.after ?? ''} and deleted_at is null order by id limit ${page.limit}`);
 }
 
 export async function findOrganization(db: Queryable, organizationId: string): Promise<Organization | null> {
   const [row] = await db.query<Organization>(sql`
-    select id, name, is_provisioned and archived_at is null as "isProvisioned", has_integration_plan as "hasIntegrationPlan"
+    select ${ORGANIZATION}
     from organizations where id = ${organizationId} and deleted_at is null`);
   return row ?? null;
 }
@@ -93,6 +98,31 @@ export async function setProvisioned(
       object: { kind: 'organization', id: organizationId },
       old,
       new: { isProvisioned },
+    });
+    return true;
+  });
+}
+
+/** Null removes the override. False if there is no such organization. Takes effect with the next request. */
+export async function setOrganizationStorageQuota(
+  db: Database | Transaction,
+  actor: Actor,
+  organizationId: string,
+  quotaMb: number | null,
+): Promise<boolean> {
+  if (quotaMb !== null) checkedStorageQuota(quotaMb);
+  return await inTransaction(db, async (tx) => {
+    const [old] = await tx.query<{ storageQuotaMb: number | null }>(sql`
+      select storage_quota_mb as "storageQuotaMb" from organizations
+      where id = ${organizationId} and deleted_at is null for no key update`);
+    if (old === undefined) return false;
+    await tx.query(sql`update organizations set storage_quota_mb = ${quotaMb} where id = ${organizationId}`);
+    await recordAudit(tx, actor, {
+      organizationId,
+      action: 'organization.storage_quota_changed',
+      object: { kind: 'organization', id: organizationId },
+      old,
+      new: { storageQuotaMb: quotaMb },
     });
     return true;
   });

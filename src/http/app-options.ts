@@ -35,6 +35,8 @@ export type AppOptions = {
   timeouts?: Partial<Timeouts>;
   /** How much one integration may store in a day, unless it has a quota of its own. */
   storageQuotaMbPerDay?: number;
+  /** The same for the people of one dealer, who use the dashboard. */
+  dashboardStorageQuotaMbPerDay?: number;
   /** How long a write waits for its key and in the queue of its lock, taken together; tests change it. */
   writeWaitMs?: number;
   /** When the log of API requests is written, and how much of it waits; tests change it. */

@@ -159,7 +159,7 @@ async function serveDashboardApi(
   dashboard: DashboardOptions,
 ): Promise<void> {
   const webhooks = createWebhookTools(options.secretKeys, dashboard.isPrivateWebhookAllowed);
-  const sessions = createSessions(options.db, options);
+  const sessions = createSessions(options.db, { ...options, now: options.channel.now });
   const streams = createOpenStreams(sessions.findLive);
   app.addHook('onClose', () => webhooks.sender.close());
   await app.register(dashboardRoutes, { ...options, dashboard, webhooks, sessions, streams, prefix: '/api/dashboard' });

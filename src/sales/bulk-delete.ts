@@ -8,6 +8,7 @@ import { deleteItemIn } from './delete-item.ts';
  */
 export const bulkDeleteKind: StockJobKind<string> = {
   auditAction: 'stock.bulk_deleted',
+  isServedOverQuota: true,
 
   async count(context, job) {
     return await countSelected(context.db, job.organizationId, selectionOf(job));

@@ -35,6 +35,7 @@ export async function openServer(
     rateLimits: config.rateLimitStore === 'memory' ? memoryStore() : postgresStore(admissionDb),
     readiness,
     storageQuotaMbPerDay: config.storageQuotaMbPerDay,
+    dashboardStorageQuotaMbPerDay: config.dashboardStorageQuotaMbPerDay,
     hasApi: config.roles.includes('api'),
     dashboard:
       pages === null

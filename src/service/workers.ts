@@ -17,6 +17,7 @@ import { announceOutcomes } from '../live/notify-dashboards.ts';
 import { pruneMails } from '../notifications/mail-queue.ts';
 import { startMailWorker } from '../notifications/mail-worker.ts';
 import { createMailer, type MailSettings } from '../notifications/smtp.ts';
+import { pruneDealerStorageUsage } from '../quota/storage-usage.ts';
 import { startDeletionWorker } from '../sales/deletion/deletion-worker.ts';
 import { startErasureWorker } from '../sales/erasure/erasure-worker.ts';
 import { pruneReservations } from '../sales/reservations/expire-reservations.ts';
@@ -66,13 +67,22 @@ export function startWorkers(
   const running = [
     worker,
     startChannelWorker(channel, onFault('the channel worker met a fault')),
-    startStockJobWorker({ ...channel, photoFiles, guard }, STOCK_JOB_KINDS_RUN, onFault('a job on stock met a fault')),
+    startStockJobWorker(
+      { ...channel, photoFiles, guard, dashboardStorageQuotaMbPerDay: config.dashboardStorageQuotaMbPerDay },
+      STOCK_JOB_KINDS_RUN,
+      onFault('a job on stock met a fault'),
+    ),
     startDeletionWorker(channel, onFault('what was deleted could not be removed')),
     startErasureWorker(channel, onFault('a person could not be erased')),
     startReservationExpiry(channel, onFault('reservations could not be ended')),
     startPhotoSweep(db, photoFiles, onFault('photos could not be swept')),
     startPruning((now) => pruneRecords(db, now), channel, onFault('idempotency records could not be pruned')),
     startPruning((now) => pruneStorageUsage(db, now), channel, onFault('storage usage could not be pruned')),
+    startPruning(
+      (now) => pruneDealerStorageUsage(db, now),
+      channel,
+      onFault('storage usage of dealers could not be pruned'),
+    ),
     startPruning((now) => pruneApiRequests(db, now), channel, onFault('logged requests could not be pruned')),
     startPruning((now) => pruneActivity(db, now), channel, onFault('counts of activity could not be pruned')),
     startPruning((now) => pruneReservations(db, now), channel, onFault('reservations could not be pruned')),

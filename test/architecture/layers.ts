@@ -6,7 +6,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['contract', 'concurrency'],
   ['db'],
   ['ids'],
-  ['audit', 'live', 'activity'],
+  ['audit', 'live', 'activity', 'quota'],
   ['webhooks'],
   ['channel'],
   ['dealers'],

@@ -2,6 +2,7 @@
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   audit: ['audit_log', 'audit_log_objects'],
   activity: ['activity_counts', 'sales_counts'],
+  quota: ['organization_storage_usage'],
   webhooks: [
     'events',
     'deliveries',
@@ -71,6 +72,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     file: 'activity/activity-since.ts',
     reads: ['integrations'],
     reason: 'What was counted for all integrations of a dealer, in one statement.',
+  },
+  {
+    file: 'quota/storage-usage.ts',
+    reads: ['organizations', 'integrations'],
+    reason: 'Whose storage it is and how much there may be, in the statement that counts.',
   },
   {
     file: 'notifications/mail-queue.ts',

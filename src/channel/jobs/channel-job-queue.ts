@@ -13,6 +13,9 @@ import { rendererKey } from '../projection/project-items.ts';
  */
 export type JobKind = 'refresh' | 'render' | 'roll';
 
+/** How the reason of a job begins that an exchange rate caused. */
+export const RATE_REASON = 'rate ';
+
 export type Job = {
   id: string;
   integrationId: string;

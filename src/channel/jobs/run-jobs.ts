@@ -2,12 +2,13 @@ import type { Transaction } from '../../db/database.ts';
 import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
 import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
+import { storageCounter } from '../../quota/storage-usage.ts';
 import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
 import { projectItems } from '../projection/project-items.ts';
 import { finishRoll, isRolling, removeOldVersion } from '../roll-version.ts';
-import type { JobKind } from './channel-job-queue.ts';
+import { type JobKind, RATE_REASON } from './channel-job-queue.ts';
 
 /**
  * A batch holds the clock, which the integration's orders wait for: half of its time is what an order waits for it. Between
@@ -33,7 +34,7 @@ export async function runJobs(context: ChannelContext, signal?: AbortSignal, pau
   return projected;
 }
 
-type ClaimedJob = { id: string; integrationId: string; kind: JobKind };
+type ClaimedJob = { id: string; integrationId: string; kind: JobKind; reasons: string[] };
 
 /**
  * Changes that must be announced go before re-rendering. The jobs of a detached channel wait: without its dealer nothing
@@ -47,14 +48,14 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
       where ${IS_CLAIMABLE}
         and exists (select from integrations i where i.id = j.integration_id and i.organization_id is not null)
       order by j.kind = 'refresh' desc, j.created_at, j.id limit 1 for update skip locked)
-    returning id, integration_id as "integrationId", kind`);
+    returning id, integration_id as "integrationId", kind, reasons`);
   return job ?? null;
 }
 
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
   const { integrationId } = job;
   const { organizationId, ...batch } = await commitAndWake(
-    context,
+    isDealers(job) ? countingFor(context, integrationId) : context,
     async (tx) => {
       const [clocks, [row], organizationId, itemIds] = await Promise.all([
         // The clock before the job: a roll locks them in this order, too.
@@ -95,6 +96,17 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
   );
   if (organizationId !== null) context.announceChange?.(organizationId, 'job', [job.id]);
   return batch;
+}
+
+/** A setting of the dealer changed; not the operator's rates, and not the release. */
+function isDealers({ kind, reasons }: ClaimedJob): boolean {
+  return kind === 'refresh' && reasons.some((reason) => !reason.startsWith(RATE_REASON));
+}
+
+/** Counts the documents and events as the dealer's, but never refuses them: half of a channel would be out of date. */
+function countingFor(context: ChannelContext, ofIntegration: string): ChannelContext {
+  const { countedDb } = storageCounter(context.db, { ofIntegration }, context.now);
+  return { ...context, db: countedDb(context.db) };
 }
 
 function recordProgress(

@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_OVERRIDE_MAX, STORAGE_QUOTA_MAX_MB_PER_DAY } from '../../contract/limits.ts';
 import type { Database } from '../../db/database.ts';
@@ -21,6 +21,7 @@ import { fields, table } from '../plain-text.ts';
 import type { CommandOutput, Shell } from '../shell.ts';
 import { addPresentation, addRoll, FORCE_HELP } from './integration-channel.ts';
 import { listPage, pageOptions } from './list-page.ts';
+import { parseNumberOrDefault } from './option-values.ts';
 
 const EXAMPLES = `
 Examples:
@@ -73,7 +74,7 @@ export function addIntegration(program: Command, shell: Shell): void {
   addChange(noun, shell, {
     verb: 'rate-limit',
     description: 'set how many tokens it may spend in any 60 seconds',
-    argument: new Argument('<limit>', LIMIT_HELP).argParser(parseLimit),
+    argument: new Argument('<limit>', LIMIT_HELP).argParser(parseNumberOrDefault),
     example: '1200',
     line: 'The rate limit is set.',
     change: (db, id, limit) => setRateLimit(db, COMMAND_LINE, id, limit === 'default' ? null : Number(limit)),
@@ -81,7 +82,7 @@ export function addIntegration(program: Command, shell: Shell): void {
   addChange(noun, shell, {
     verb: 'storage-quota',
     description: 'set how many megabytes its writes may store in a UTC day',
-    argument: new Argument('<megabytes>', QUOTA_HELP).argParser(parseLimit),
+    argument: new Argument('<megabytes>', QUOTA_HELP).argParser(parseNumberOrDefault),
     example: '51200',
     line: 'The storage quota is set.',
     change: (db, id, quota) => setStorageQuota(db, COMMAND_LINE, id, quota === 'default' ? null : Number(quota)),
@@ -271,9 +272,4 @@ function integrationTable(integrations: IntegrationSummary[]): string {
       row.name,
     ]),
   );
-}
-
-function parseLimit(text: string): string {
-  if (text === 'default' || /^\d+$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be a whole number, or "default".');
 }

@@ -9,6 +9,12 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** Reads a number that replaces a setting, or "default" for the setting itself. */
+export function parseNumberOrDefault(text: string): string {
+  if (text === 'default' || /^\d+$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a whole number, or "default".');
+}
+
 /** Reads an option that names some of a few things, separated by commas. */
 export function oneOrMore<Name extends string>(allowed: readonly Name[]): (text: string) => Name[] {
   return (text) => {

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { type Actor, COMMAND_LINE } from '../../audit/actor.ts';
+import { STORAGE_QUOTA_MAX_MB_PER_DAY } from '../../contract/limits.ts';
 import type { Database } from '../../db/database.ts';
 import { StartError } from '../../db/start-error.ts';
 import { deleteOrganization } from '../../dealers/deletions.ts';
@@ -10,12 +11,14 @@ import {
   type ListPage,
   listOrganizations,
   type Organization,
+  setOrganizationStorageQuota,
   setPlan,
   setProvisioned,
 } from '../../dealers/organizations.ts';
 import { fields, table } from '../plain-text.ts';
 import type { CommandOutput, Shell } from '../shell.ts';
 import { listPage, pageOptions } from './list-page.ts';
+import { parseNumberOrDefault } from './option-values.ts';
 
 const EXAMPLES = `
 Examples:
@@ -73,7 +76,30 @@ export function addOrganization(program: Command, shell: Shell): void {
     change: setProvisioned,
     done: { on: 'The account is set up.', off: 'The account is switched off.' },
   });
+  addStorageQuota(noun, shell);
   addDelete(noun, shell);
+}
+
+function addStorageQuota(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('storage-quota')
+    .description('set how many megabytes its people may store in a UTC day by the dashboard')
+    .argument('<id>', 'the organization, org_…')
+    .addArgument(
+      new Argument(
+        '<megabytes>',
+        `a whole number from 1 to ${STORAGE_QUOTA_MAX_MB_PER_DAY}, or "default" for DASHBOARD_STORAGE_QUOTA_MB_PER_DAY`,
+      ).argParser(parseNumberOrDefault),
+    )
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- organization storage-quota org_… 204800');
+  shell.run(command, async (id: string, megabytes: string) =>
+    shell.withDatabase(async (db) => {
+      await setOrganizationStorageQuota(db, COMMAND_LINE, id, megabytes === 'default' ? null : Number(megabytes));
+      const organization = await findOrganization(db, id);
+      if (organization === null) throw notFound('organization', id);
+      return answer('The storage quota is set.', organization);
+    }),
+  );
 }
 
 function addDelete(noun: Command, shell: Shell): void {
@@ -127,6 +153,7 @@ function answer(line: string, organization: Organization): CommandOutput {
       ['name', organization.name],
       ['provisioned', organization.isProvisioned],
       ['plan', organization.hasIntegrationPlan],
+      ['storage quota', organization.storageQuotaMb === null ? 'default' : `${organization.storageQuotaMb} MB a day`],
     ])}`,
   };
 }
@@ -138,6 +165,7 @@ function organizationJson(organization: Organization): Record<string, unknown> {
     name: organization.name,
     is_provisioned: organization.isProvisioned,
     has_integration_plan: organization.hasIntegrationPlan,
+    storage_quota_mb: organization.storageQuotaMb,
   };
 }
 

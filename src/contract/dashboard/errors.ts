@@ -16,6 +16,7 @@ const statuses = {
   too_many_attempts: 429,
   too_many_requests: 429,
   too_many_streams: 429,
+  storage_quota_exceeded: 429,
   internal_error: 500,
   unavailable: 503,
 } as const satisfies Record<string, number>;

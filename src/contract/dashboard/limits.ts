@@ -42,6 +42,13 @@ export const REQUESTS_PER_SECOND = 50;
 export const STREAMS_PER_PERSON_LIMIT = 40;
 export const STREAMS_PER_DEALER_LIMIT = 200;
 
+/**
+ * What the people of one dealer may store in a UTC day, in times of the operator's quota: `DASHBOARD_STORAGE_QUOTA_MB_PER_DAY`,
+ * or the dealer's own. Past it, an operation answers 429 `storage_quota_exceeded` with `Retry-After` until the next day. This
+ * is the last check before the body is read. `OverQuota` of operation.ts says which operations are refused when.
+ */
+export const STORAGE_QUOTA_TIMES = { refused: 1, reserve: 2 } as const;
+
 /** New dealers that sign up from one address within 15 minutes. */
 export const SIGN_UPS_PER_ADDRESS_LIMIT = 30;
 

@@ -2,6 +2,20 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { BODY_LIMIT_BYTES } from '../limits.ts';
 
 /**
+ * What becomes of an operation when its dealer has used up the storage quota of the day:
+ *
+ * | | then | which operations |
+ * |---|---|---|
+ * | `refused` | 429 `storage_quota_exceeded` | Everything that stores and is not named below. |
+ * | `reserve` | the same, but only past twice the quota | What a shop needs to go on selling and to defend itself: sales, matches, units, taking an item off sale, keys, roles. |
+ * | `served` | never refused | Reads; deleting; what stores nothing; steps that an object takes only once, so that what they can store is bounded by what is there: fulfilling, confirming, dismissing, cancelling, voiding, releasing, erasing, undoing a job. |
+ *
+ * Fulfilling and cancelling an order is never refused. An operation that people could repeat without end, each time storing
+ * something, is never `served`.
+ */
+export type OverQuota = 'refused' | 'reserve' | 'served';
+
+/**
  * One operation of the dashboard's API. The table of all of them (operations.ts) is what the routes, the validation,
  * the OpenAPI document and the types of the client in dashboard/src/api come from.
  */
@@ -24,7 +38,10 @@ export type DashboardOperation = {
   bodyLimitBytes: number;
   /** The body is a file, of any media type, which the handler reads from the request as it comes. */
   isUpload: boolean;
+  overQuota: OverQuota;
 };
+
+const SERVED_METHODS: readonly DashboardOperation['method'][] = ['GET', 'DELETE'];
 
 const nothing = Type.Object({});
 type Nothing = typeof nothing;
@@ -48,6 +65,8 @@ type Definition<
   response: Response;
   bodyLimitBytes?: number;
   isUpload?: boolean;
+  /** By default, reads and deletions are served, and everything else is refused. */
+  overQuota?: OverQuota;
 };
 
 /** Fills in the defaults of an operation, and keeps method and path as literal types for the client. */
@@ -67,6 +86,7 @@ export function operation<
     body: (definition.body ?? null) as Body,
     bodyLimitBytes: definition.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     isUpload: definition.isUpload ?? false,
+    overQuota: definition.overQuota ?? (SERVED_METHODS.includes(definition.method) ? 'served' : 'refused'),
   } satisfies DashboardOperation;
 }
 

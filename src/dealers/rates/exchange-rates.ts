@@ -1,7 +1,7 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
-import { enqueueJob } from '../../channel/jobs/channel-job-queue.ts';
+import { enqueueJob, RATE_REASON } from '../../channel/jobs/channel-job-queue.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -106,6 +106,6 @@ async function refreshPair(tx: Queryable, base: string, quote: string): Promise<
     tx,
     'refresh',
     rows.map((row) => row.id),
-    `rate ${base}/${quote}`,
+    `${RATE_REASON}${base}/${quote}`,
   );
 }

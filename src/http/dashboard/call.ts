@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, TeamRole } from '../../audit/actor.ts';
 import type { BodyOf, DashboardOperation, ParamsOf, QueryOf, ResponseOf } from '../../contract/dashboard/operation.ts';
+import type { StorageUse } from '../../quota/storage-usage.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -27,6 +28,8 @@ export type SignedIn = {
   email: string;
   sessionId: string;
   showsTestData: boolean;
+  /** What the dealer has stored today, as of the lookup of the session. */
+  storage: StorageUse;
 };
 
 /** What a handler gets. All of it is checked: who may call the operation, params, query and body. */
@@ -43,6 +46,11 @@ export type Call<Op extends DashboardOperation = DashboardOperation> = {
   body: BodyOf<Op>;
   request: FastifyRequest;
   reply: FastifyReply;
+  /**
+   * Adds to what the dealer has stored today. What is stored by statements and as photos is counted by itself; this is for
+   * what others will store because of the operation.
+   */
+  countStorage(bytes: number): Promise<void>;
 };
 
 /** Answers with the response's body; null answers 204. A file or a stream is sent through `reply`, which it returns. */

@@ -11,6 +11,7 @@ const USER: SignedIn = {
   name: 'Ana',
   email: 'ana@dealer.example',
   showsTestData: false,
+  storage: { bytes: 0, quotaBytes: 1, now: new Date(0) },
 };
 
 describe('the live streams of a process that stops', () => {

@@ -12,6 +12,7 @@ import {
   countSignUp,
   forgiveAttempt,
 } from '../../dealers/users/sign-in-attempts.ts';
+import { type StorageUseRow, storageUseColumns, storageUseOf } from '../../quota/storage-usage.ts';
 import { lazy } from '../lazy.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
@@ -38,7 +39,15 @@ export type Sessions = {
 
 type Attempt = { email: string; password: string; address: string };
 
-export function createSessions(db: Database, options: { secretKeys: readonly string[]; publicUrl: string }): Sessions {
+type SessionOptions = {
+  secretKeys: readonly string[];
+  publicUrl: string;
+  now: () => Date | null;
+  /** How much a dealer may store in a day, unless it has a quota of its own. */
+  dashboardStorageQuotaMbPerDay?: number | undefined;
+};
+
+export function createSessions(db: Database, options: SessionOptions): Sessions {
   const { publicUrl, secretKeys } = options;
   const auth = lazy(() => createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl }));
   const cookieName = sessionCookieName(publicUrl);
@@ -56,7 +65,7 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
       return await lookups(cookie, async () => {
         const { response, headers: answered } = await (await auth()).api.getSession({ headers, returnHeaders: true });
         passCookies(answered, reply);
-        return response === null ? null : await signedIn(db, response.session.token);
+        return response === null ? null : await signedIn(db, response.session.token, options);
       });
     },
 
@@ -76,7 +85,7 @@ export function createSessions(db: Database, options: { secretKeys: readonly str
         throw error;
       });
       await forgiveAttempt(db, attempt);
-      const user = await signedIn(db, answer.response.token);
+      const user = await signedIn(db, answer.response.token, options);
       if (user === null) {
         throw new DashboardError(
           'wrong_credentials',
@@ -152,14 +161,21 @@ function refuseFrequent(waitSeconds: AttemptRefusal, otherwise: string): void {
   );
 }
 
-/** Role and dealer are read afresh each time, so that a change of either holds from the next request on. */
-async function signedIn(db: Database, token: string): Promise<SignedIn | null> {
-  const [row] = await db.query<SignedIn>(sql`
+/** Role, dealer and quota are read afresh each time, so that a change holds from the next request on. */
+async function signedIn(
+  db: Database,
+  token: string,
+  { now, dashboardStorageQuotaMbPerDay }: SessionOptions,
+): Promise<SignedIn | null> {
+  const [row] = await db.query<Omit<SignedIn, 'storage'> & StorageUseRow>(sql`
     select o.id as "organizationId", u.id as "userId", u.role, u.name, u.email, s.id as "sessionId",
-      u.show_test_data as "showsTestData"
+      u.show_test_data as "showsTestData", ${storageUseColumns(now())}
     from sessions s join users u on u.id = s.user_id join organizations o on o.id = u.organization_id
     where s.token = ${token} and o.archived_at is null`);
-  return row ?? null;
+  if (row === undefined) return null;
+  const { storageQuotaMb, storageNow, storedBytes, ...user } = row;
+  const use = { storageQuotaMb, storageNow, storedBytes };
+  return { ...user, storage: storageUseOf(use, dashboardStorageQuotaMbPerDay) };
 }
 
 /** The headers that the library needs. We set the address ourselves, so that no client can forge it. */

@@ -23,6 +23,8 @@ import type { PhotoFiles } from '../photos/storage/photo-files.ts';
  */
 export type StockJobKind<Work = unknown> = {
   auditAction: AuditAction;
+  /** It goes on when the dealer has used up the storage quota of the day: it deletes, or takes back what was counted. */
+  isServedOverQuota?: true;
   /** How many there are to do, asked once before the first batch; null if that can't be known. */
   count(context: StockJobContext, job: RunningJob): Promise<number | null>;
   /**
@@ -42,6 +44,8 @@ export type StockJobContext = ChannelContext & {
   photoFiles: PhotoFiles;
   /** Checks the addresses from which a job downloads, because a dealer names them. */
   guard: SsrfGuard;
+  /** How much a dealer may store in a day, unless it has a quota of its own. */
+  dashboardStorageQuotaMbPerDay?: number;
 };
 
 /** Kinds by name. A worker leaves jobs of other kinds alone: another release may know them. */

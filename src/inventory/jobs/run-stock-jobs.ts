@@ -6,6 +6,8 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/unnest-rows.ts';
+import { quotaMessage, readStorageUse, storageCounter } from '../../quota/storage-usage.ts';
+import { countedFiles } from '../photos/storage/counted-files.ts';
 import type {
   BatchOutcome,
   JobBatch,
@@ -57,7 +59,9 @@ export async function runStockJobs(
     batches += 1;
     const renewal = setInterval(() => renewLease(context.db, claim), RENEW_EVERY_MS);
     try {
-      await runBatch(context, kindOf(kinds, claim.job.kind), claim);
+      const kind = kindOf(kinds, claim.job.kind);
+      await assertQuota(context, kind, claim.job);
+      await runBatch(countingFor(context, claim.job), kind, claim);
     } catch (error) {
       if (!(error instanceof LeaseLostError)) {
         await recordFault(context.db, claim, error);
@@ -78,6 +82,21 @@ class LeaseLostError extends Error {
 }
 
 type Claim = { job: RunningJob; fence: number };
+
+/** Refused before each batch, so that a job that was started in time ends soon. What the operator starts is not refused. */
+async function assertQuota(context: StockJobContext, kind: StockJobKind, job: RunningJob): Promise<void> {
+  if (kind.isServedOverQuota === true || job.actor.kind !== 'person') return;
+  const quota = { now: context.now(), defaultMb: context.dashboardStorageQuotaMbPerDay };
+  const use = await readStorageUse(context.db, job.organizationId, quota);
+  if (use === null || use.bytes < use.quotaBytes) return;
+  throw new DomainError('limit_reached', `${quotaMessage(use)} What was done before stays; start it again then.`);
+}
+
+/** Counts what the batch stores as its dealer's. */
+function countingFor(context: StockJobContext, { organizationId }: RunningJob): StockJobContext {
+  const { countedDb, count } = storageCounter(context.db, organizationId, context.now);
+  return { ...context, db: countedDb(context.db), photoFiles: countedFiles(context.photoFiles, count) };
+}
 
 /**
  * Of each dealer the oldest unfinished job, of these the one whose dealer has waited longest since a batch: a dealer with a

@@ -26,6 +26,7 @@ const BATCH_LIMIT = 100;
 
 export const undoKind: StockJobKind<Work> = {
   auditAction: 'stock.job_undone',
+  isServedOverQuota: true,
 
   async count(context, job) {
     return await countAuditObjects(context.db, await auditKeyOf(context, job));

@@ -4,6 +4,7 @@ import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { raiseStorageUsage } from '../../quota/storage-usage.ts';
 import { renderPhoto } from './encode-photos.ts';
 import { type PhotoSize, withPhotoMemory } from './photo-memory.ts';
 import {
@@ -35,6 +36,8 @@ export type FoundPhoto = PhotoName &
     /** The format in which the photo was stored, and the one that is asked for. */
     storedFormat: PhotoFormat;
     format: PhotoFormat;
+    /** Whose photo it is. */
+    organizationId: string;
   };
 export type OpenedPhoto = FileStat & { body: Readable | Buffer };
 
@@ -77,6 +80,8 @@ export function createPhotoReader(
     signal.throwIfAborted();
     const bytes = await renderPhoto(source, photo);
     try {
+      // A small upload can have large variants, so they count as what its dealer stores.
+      await db.query(raiseStorageUsage(photo.organizationId, bytes.length, null));
       await files.write(photoId, file, bytes);
       return 'kept';
     } catch (error) {
@@ -96,14 +101,14 @@ export function createPhotoReader(
       const deadlineMs = performance.now() + LOOKUP_WAIT_MS;
       const [row] = await lookups.run(
         () =>
-          db.query<{ format: PhotoFormat } & PhotoSize>(sql`
-            select format, width, height from photos where id = ${name.photoId}`),
+          db.query<{ format: PhotoFormat; organizationId: string } & PhotoSize>(sql`
+            select format, width, height, organization_id as "organizationId" from photos where id = ${name.photoId}`),
         { deadlineMs, signal },
       );
       // PNG is only ever an original: no channel can ask for it otherwise.
       if (row === undefined || (name.extension === 'png' && row.format !== 'png')) return null;
-      const { format: storedFormat, width, height } = row;
-      return { ...name, storedFormat, format: FORMAT_OF[name.extension], width, height };
+      const { format: storedFormat, width, height, organizationId } = row;
+      return { ...name, storedFormat, format: FORMAT_OF[name.extension], width, height, organizationId };
     },
     async open(photo, signal) {
       const file = fileOf(photo);

@@ -9,6 +9,7 @@ import { unnestRows } from '../../db/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import { byIndex } from './by-index.ts';
 import { isDue } from './due.ts';
+import { ATTEMPT_LIMIT } from './retries/retry-schedule.ts';
 
 /** What a mass replay sends again. */
 export type ReplayFilter = {
@@ -41,6 +42,8 @@ const BATCH_LIMIT = 16;
 /** How many rows a step reads at most, however few of them match. */
 const SCAN_LIMIT = 5_000;
 const JOB_LIMIT = 100;
+/** What a replayed delivery may store at most: each of its attempts with the beginning of its answer. */
+export const REPLAYED_DELIVERY_BYTES = ATTEMPT_LIMIT * 1_536;
 /** The audit log names so many of them. */
 const AUDITED_IDS_LIMIT = 20;
 

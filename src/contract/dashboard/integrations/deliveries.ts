@@ -190,6 +190,7 @@ export const deliveryOperations = {
     method: 'POST',
     path: '/replays/{replay_id}/cancel',
     who: 'staff',
+    overQuota: 'served',
     description: 'Ends a replay that is running. What it has queued is sent.',
     params: Type.Object({ replay_id: Type.String() }),
     response: null,

@@ -205,6 +205,7 @@ export const customerOperations = {
     method: 'POST',
     path: '/customers/{customer_id}/erase',
     who: 'owner',
+    overQuota: 'served',
     description:
       'Erases a person for ever. The customer is gone at once. A job then empties orders (customer, addresses and metadata; amounts and lines stay), events, stored answers and logs. No event is sent.',
     params: customer,

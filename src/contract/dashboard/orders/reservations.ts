@@ -30,6 +30,7 @@ export const reservationOperations = {
     method: 'POST',
     path: '/items/{item_id}/reservations/{reservation_id}/release',
     who: 'staff',
+    overQuota: 'served',
     description: 'Ends a reservation before its time. The site is told by an event that the units are free.',
     params: Type.Object({ item_id: Type.String(), reservation_id: Type.String() }),
     response: null,

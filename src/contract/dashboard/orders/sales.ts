@@ -84,6 +84,7 @@ export const saleOperations = {
     method: 'POST',
     path: '/sales',
     who: 'staff',
+    overQuota: 'reserve',
     description: 'Records a sale over the counter. Channels that show the item get events.',
     body: Type.Object({
       item_id: Id,
@@ -97,6 +98,7 @@ export const saleOperations = {
     method: 'PATCH',
     path: '/sales/{sale_id}',
     who: 'staff',
+    overQuota: 'reserve',
     description: 'Corrects what a sale brought, or who bought it. Nothing that a client reads changes.',
     params: Type.Object({ sale_id: Type.String() }),
     body: Type.Object({ amount: Type.Optional(nullable(Amount)), customer_id: Type.Optional(nullable(Id)) }),
@@ -106,6 +108,7 @@ export const saleOperations = {
     method: 'POST',
     path: '/sales/{sale_id}/void',
     who: 'staff',
+    overQuota: 'served',
     description: 'Voids a sale: its units are back in stock. An order’s sale takes the order back to the queue.',
     params: Type.Object({ sale_id: Type.String() }),
     response: null,

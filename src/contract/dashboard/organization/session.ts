@@ -150,6 +150,7 @@ export const sessionOperations = {
     method: 'POST',
     path: '/account/password',
     who: 'staff',
+    overQuota: 'reserve',
     description: 'Changes the password. All other sessions of the person end.',
     body: Type.Object({ current_password: GivenPassword, new_password: NewPassword }),
     response: null,

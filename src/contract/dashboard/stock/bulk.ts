@@ -58,6 +58,7 @@ export const bulkOperations = {
     method: 'POST',
     path: '/stock/bulk/count',
     who: 'staff',
+    overQuota: 'served',
     description: 'How many items a bulk change would touch, to be confirmed.',
     body: BulkSelection,
     response: Type.Object({ count: Type.Integer() }),
@@ -82,6 +83,7 @@ export const bulkOperations = {
     method: 'POST',
     path: '/stock/bulk/delete',
     who: 'owner',
+    overQuota: 'served',
     description: 'Starts a job that deletes many items for ever. It can be cancelled; it can’t be undone.',
     body: Type.Object({
       ...selection,

@@ -118,6 +118,7 @@ export const stockOperations = {
     method: 'PUT',
     path: '/stock/{item_id}/channels/{integration_id}',
     who: 'staff',
+    overQuota: 'reserve',
     description: 'Puts an item on a channel or takes it off. The site learns of it by an event.',
     params: Type.Object({ item_id: Type.String(), integration_id: Type.String() }),
     body: Type.Object({ is_on: Type.Boolean() }),

@@ -4,10 +4,10 @@ import { ApiError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_RETENTION_HOURS } from '../../../contract/limits.ts';
 import type { Queryable, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
-import { transactionTime } from '../../../db/sql-time.ts';
+import { transactionTime, utcDay } from '../../../db/sql-time.ts';
 import { unnestRows } from '../../../db/unnest-rows.ts';
 import { erasedKey } from '../../../sales/erasure/erased-key.ts';
-import { countedBytes, dayOf, raiseCount } from './storage-quota.ts';
+import { countedBytes, raiseCount } from './storage-quota.ts';
 import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';
 
 /**
@@ -71,7 +71,7 @@ export async function findRecords(
   const rows = await tx.query<(RecordRow | { key: null }) & { now: Date; stored_bytes: number }>(sql`
     select clock.now, coalesce(u.bytes, 0) as stored_bytes, r.key, r.fingerprint, r.status, r.body, r.request_id
     from (select ${transactionTime(testTime)} as now) as clock
-    left join storage_usage u on u.integration_id = ${integrationId} and u.day = ${dayOf(sql`clock.now`)}
+    left join storage_usage u on u.integration_id = ${integrationId} and u.day = ${utcDay(sql`clock.now`)}
     left join idempotency_records r on r.integration_id = ${integrationId}
       and r.key = any(${[...keyOf.keys()]}::text[])
       and r.created_at > clock.now - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})`);

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../contract/errors.ts';
 import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.ts';
-import { DAY_MS } from '../../../contract/timestamps.ts';
+import { secondsOfDayLeft } from '../../../contract/timestamps.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
-import { transactionTime } from '../../../db/sql-time.ts';
+import { transactionTime, utcDay } from '../../../db/sql-time.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 
 /**
@@ -27,27 +27,21 @@ export function countedBytes(bodyBytes: number, answer = ''): number {
 
 /** A request that waits this long by the database's clock finds a new day. */
 export function quotaExceeded(now: Date): ApiError {
-  const waitSeconds = Math.ceil((DAY_MS - (now.getTime() % DAY_MS)) / 1000);
-  return new ApiError('storage_quota_exceeded', { headers: { 'Retry-After': String(waitSeconds) } });
-}
-
-/** The UTC day of a time, as SQL. */
-export function dayOf(time: Sql): Sql {
-  return sql`(${time} at time zone 'UTC')::date`;
+  return new ApiError('storage_quota_exceeded', { headers: { 'Retry-After': String(secondsOfDayLeft(now)) } });
 }
 
 /** The statement that raises today's count. */
 export function raiseCount(integrationId: string, bytes: number, now: Date | null): Sql {
   return sql`
     insert into storage_usage (integration_id, day, bytes)
-    values (${integrationId}, ${dayOf(transactionTime(now))}, ${bytes})
+    values (${integrationId}, ${utcDay(transactionTime(now))}, ${bytes})
     on conflict (integration_id, day) do update set bytes = storage_usage.bytes + excluded.bytes`;
 }
 
 /** Deletes the counts of days long past; returns how many. */
 export async function pruneStorageUsage(db: Queryable, now: Date | null): Promise<number> {
   const rows = await db.query(sql`
-    delete from storage_usage where day < ${dayOf(transactionTime(now))} - ${RETENTION_DAYS}::integer
+    delete from storage_usage where day < ${utcDay(transactionTime(now))} - ${RETENTION_DAYS}::integer
     returning day`);
   return rows.length;
 }

@@ -24,6 +24,7 @@ import {
   cancelReplay,
   listRunningReplays,
   REPLAYABLE_STATUSES,
+  REPLAYED_DELIVERY_BYTES,
   replayDeliveries,
   startReplay,
 } from '../../../../webhooks/delivery-queue/replay.ts';
@@ -114,6 +115,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     if ((await replayDeliveries(context.db, actor, integrationId, [delivery.id], now)) === 0) {
       throw new DomainError('wrong_status', `This delivery ${whyNotNow(delivery)}`);
     }
+    await call.countStorage(REPLAYED_DELIVERY_BYTES);
     announce(call, [integrationId]);
     return null;
   },
@@ -129,8 +131,13 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
         ? await deliveryFilterOf(context, user, channels, body.match ?? {})
         : { ...EVERY_DELIVERY, integrationIds: channels.map(({ id }) => id), deliveryIds: body.delivery_ids };
     const found = await listDealerDeliveries(context.db, filter, { from: null, limit: REPLAY_AT_ONCE_LIMIT + 1 });
-    if (found.length > REPLAY_AT_ONCE_LIMIT) return { queued: 0, skipped: 0, in_jobs: await startJobs(call, filter) };
+    if (found.length > REPLAY_AT_ONCE_LIMIT) {
+      const total = await startJobs(call, filter);
+      await call.countStorage(total * REPLAYED_DELIVERY_BYTES);
+      return { queued: 0, skipped: 0, in_jobs: total };
+    }
     const queued = await replayFound(call, found);
+    await call.countStorage(queued * REPLAYED_DELIVERY_BYTES);
     return { queued, skipped: found.length - queued, in_jobs: 0 };
   },
 

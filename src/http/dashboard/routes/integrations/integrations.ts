@@ -19,6 +19,7 @@ import { sendTestEvent } from '../../../../dealers/integrations/send-dealer-ping
 import { countTestData } from '../../../../sales/test-mode/test-data.ts';
 import { changeTestMode } from '../../../../sales/test-mode/test-mode.ts';
 import { findDelivery } from '../../../../webhooks/delivery-queue/delivery-log.ts';
+import { REPLAYED_DELIVERY_BYTES } from '../../../../webhooks/delivery-queue/replay.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../../../webhooks/endpoints/endpoint-settings.ts';
 import { readEndpointStatuses, readSecrets } from '../../../../webhooks/endpoints/endpoint-status.ts';
 import { rotateSigningSecret } from '../../../../webhooks/endpoints/rotate-signing-secret.ts';
@@ -193,8 +194,9 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     return null;
   },
 
-  async sendTestEvent({ context, user, actor, params }) {
+  async sendTestEvent({ context, user, actor, params, countStorage }) {
     const event = await sendTestEvent(context.channel, actor, user.organizationId, params.integration_id);
+    await countStorage(REPLAYED_DELIVERY_BYTES);
     return { event_id: event.id, delivery_id: event.deliveryId };
   },
 

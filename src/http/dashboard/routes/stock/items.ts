@@ -1,6 +1,7 @@
 import type { previewItem } from '../../../../channel/projection/preview-item.ts';
 import type { itemOperations } from '../../../../contract/dashboard/stock/items.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
+import { listChannels } from '../../../../dealers/integrations/integrations.ts';
 import { assertNewItem, type ItemChanges, type NewItem } from '../../../../inventory/items/item-input.ts';
 import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { assertItem } from '../../../../inventory/items/read-item.ts';
@@ -97,20 +98,22 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     return null;
   },
 
-  async startItemPromotion({ context, user, actor, params, body }) {
+  async startItemPromotion({ context, user, actor, params, body, countStorage }) {
     const input = promotionOf(context, body);
     const id = await withWireFields(() =>
       startPromotion(context.channel, actor, user.organizationId, params.item_id, input),
     );
+    await countStorage(await promotionBytes(context, user));
     announce(context, user, params.item_id);
     return { id };
   },
 
-  async changeItemPromotion({ context, user, actor, params, body }) {
+  async changeItemPromotion({ context, user, actor, params, body, countStorage }) {
     const input = promotionOf(context, body);
     await withWireFields(() =>
       changePromotion(context.channel, actor, user.organizationId, params.promotion_id, input),
     );
+    await countStorage(await promotionBytes(context, user));
     announce(context, user, params.item_id);
     return null;
   },
@@ -207,6 +210,17 @@ async function withWireFields<Result>(work: () => Promise<Result>): Promise<Resu
     const field = names[error.field];
     throw field === undefined ? error : new DomainError(error.code, error.message, field, { cause: error });
   }
+}
+
+/** The most that an event of an item takes: a description of 20,000 characters, of three bytes each. */
+const EVENT_BYTES = 65_536;
+
+/**
+ * What a promotion will store when its time comes, with nobody there who could be refused: an event for its start and one for
+ * its end, on each channel.
+ */
+async function promotionBytes({ db }: DashboardContext, { organizationId }: SignedIn): Promise<number> {
+  return 2 * EVENT_BYTES * (await listChannels(db, organizationId)).length;
 }
 
 type PromotionBody = Call<(typeof itemOperations)['startItemPromotion']>['body'];
