@@ -10,9 +10,12 @@ export type ClaimedMail = {
   id: string;
   leaseToken: number;
   attempts: number;
+  userId: string;
   email: string;
   organizationName: string;
   counts: Partial<Record<MailKind, number>>;
+  /** It has the code that confirms the address, and no counts. */
+  isConfirmation: boolean;
 };
 
 /** `isFinal` says that another attempt would meet the same refusal. */
@@ -36,7 +39,8 @@ export async function claimMail(db: Queryable, now: Date | null): Promise<Claime
       select id from mails
       where status = 'pending' and due_at <= ${time} and (leased_until is null or leased_until < ${time})
       order by due_at limit 1 for update skip locked)
-    returning m.id, m.lease_token as "leaseToken", m.attempts, m.counts, u.email, o.name as "organizationName"`);
+    returning m.id, m.lease_token as "leaseToken", m.attempts, m.counts, m.is_confirmation as "isConfirmation",
+      u.id as "userId", u.email, o.name as "organizationName"`);
   return mail ?? null;
 }
 

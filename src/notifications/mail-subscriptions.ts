@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { unnestRows } from '../db/unnest-rows.ts';
+import { queueConfirmation } from './mail-confirmation.ts';
 
 type Person = { organizationId: string; userId: string };
 
@@ -31,6 +32,7 @@ export async function changeMailKinds(
   await db.transaction(async (tx) => {
     const old = await readMailKinds(tx, person);
     const wanted = MAIL_KIND_NAMES.filter((kind) => kinds.includes(kind));
+    if (wanted.length > 0) await queueConfirmation(tx, person, now);
     if (old.join() === wanted.join()) return;
     await tx.query(sql`
       delete from mail_subscriptions where user_id = ${userId} and not kind = any(${wanted}::text[])`);

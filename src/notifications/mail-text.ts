@@ -44,3 +44,23 @@ export function mailText(
     ].join('\n'),
   };
 }
+
+/** To an address that may be a stranger's: it says why it came, and that nothing follows by itself. */
+export function confirmationText(
+  { organizationName }: Pick<ClaimedMail, 'organizationName'>,
+  code: string,
+  publicUrl: string,
+): { subject: string; text: string } {
+  return {
+    subject: `Your code is ${code}`,
+    text: [
+      `Somebody of ${organizationName} has asked Crownwheel for mail to this address.`,
+      `If it was you, enter this code at ${publicUrl}/settings/account`,
+      '',
+      code,
+      '',
+      'If it was not you, do nothing: you get no other mail.',
+      '',
+    ].join('\n'),
+  };
+}

@@ -1,7 +1,8 @@
 import { type RepeatedTask, startRepeating } from '../concurrency/repeat.ts';
 import type { Database } from '../db/database.ts';
+import { confirmationCode } from './mail-confirmation.ts';
 import { type ClaimedMail, claimMail, recordMail } from './mail-queue.ts';
-import { mailText } from './mail-text.ts';
+import { confirmationText, mailText } from './mail-text.ts';
 import type { Mailer } from './smtp.ts';
 import { writeDigests } from './write-digests.ts';
 
@@ -9,6 +10,8 @@ export type MailWorkerOptions = {
   db: Database;
   mailer: Mailer;
   publicUrl: string;
+  /** The key that codes are computed with. */
+  secretKey: string;
   now: () => Date | null;
   onFault: (error: unknown) => void;
   /** What the operator's log gets of a mail that is given up: no address and no text. */
@@ -37,9 +40,12 @@ export async function runMail(options: Omit<MailWorkerOptions, 'everyMs'>, signa
 }
 
 async function attempt(options: Omit<MailWorkerOptions, 'everyMs'>, mail: ClaimedMail): Promise<void> {
-  const { db, mailer, publicUrl, now, onGivenUp } = options;
+  const { db, mailer, publicUrl, secretKey, now, onGivenUp } = options;
   const { id, email: to } = mail;
-  const result = await mailer.send({ id, to, ...mailText(mail, publicUrl) });
+  const text = mail.isConfirmation
+    ? confirmationText(mail, confirmationCode(secretKey, mail), publicUrl)
+    : mailText(mail, publicUrl);
+  const result = await mailer.send({ id, to, ...text });
   const { isGivenUp } = await recordMail(db, mail, result, now());
   if (isGivenUp && !result.isSent) onGivenUp({ id, attempts: mail.attempts + 1, error: result.error });
 }

@@ -16,6 +16,7 @@ import { createMailer } from './smtp.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+const SECRET_KEY = 'a secret key of this test, which is long enough';
 
 /** Long lines are cut by an equals sign at their end, and an equals sign is written as =3D. */
 function withoutSoftBreaks(data: string): string {
@@ -30,7 +31,7 @@ describe('mail about what needs attention', () => {
   let givenUp: { id: string; attempts: number; error: string }[] = [];
   let orders = 0;
   before(async () => {
-    world = await startWorld();
+    world = await startWorld({ secretKeys: ['a newer key, of at least 32 characters', SECRET_KEY] });
     server = await startSmtpServer();
   });
   after(async () => {
@@ -45,14 +46,18 @@ describe('mail about what needs attention', () => {
     await world.db.query(sql`delete from mails`);
     await world.db.query(sql`delete from mail_subscriptions`);
     person = await signedIn(world);
+    await confirm(person);
     shop = await addShop(world, person);
   });
 
   async function choose(...kinds: string[]) {
     const answer = await person.call('PUT', '/account/mail', { kinds });
     assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual(answer.body, { is_available: true, kinds });
+    assert.deepEqual(answer.body, { is_available: true, is_confirmed: true, kinds });
   }
+  /** As if they had entered their code. */
+  const confirm = ({ userId }: { userId: string }) =>
+    world.db.query(sql`update users set mail_confirmed_at = now() where id = ${userId}`);
   async function order(): Promise<string> {
     orders += 1;
     const customer = { email: `buyer${orders}@person.example`, first_name: 'Ada' };
@@ -68,6 +73,7 @@ describe('mail about what needs attention', () => {
         { stepMs, attemptMs: 4 * stepMs },
       ),
       publicUrl: 'https://crownwheel.test',
+      secretKey: SECRET_KEY,
       now: () => now,
       onFault: assert.ifError,
       onGivenUp: (mail) => givenUp.push(mail),
@@ -95,6 +101,36 @@ describe('mail about what needs attention', () => {
     assert.doesNotMatch(mail?.data ?? '', /person\.example|Ada|SO-/);
     await runWorker();
     assert.equal(server.mails.length, 1, 'the same orders are not mailed twice');
+  });
+
+  it('goes to nobody before they have entered the code that was mailed to their address, once a day', async () => {
+    const stranger = await signedIn(world, { organizationId: person.organizationId });
+    const wish = async (kinds: string[]) => (await stranger.call('PUT', '/account/mail', { kinds })).body;
+    assert.deepEqual(await wish(['orders']), { is_available: true, is_confirmed: false, kinds: ['orders'] });
+    await wish([]);
+    await wish(['orders']);
+    await order();
+    await runWorker();
+    await runWorker(61);
+    assert.equal(server.mails.length, 1);
+    const [mail] = server.mails;
+    assert.deepEqual(mail?.to, [stranger.email]);
+    const [, code = ''] = /Subject: Your code is (\w+)/.exec(mail?.data ?? '') ?? [];
+    assert.doesNotMatch(withoutSoftBreaks(mail?.data ?? ''), /orders/);
+    const enter = (who: typeof stranger, entered: string) =>
+      who.call('POST', '/account/mail/confirmation', { code: entered });
+    const wrong = await enter(
+      stranger,
+      code.replace(/./, (first) => (first === '0' ? '1' : '0')),
+    );
+    assert.deepEqual([wrong.status, wrong.body.error.field], [400, 'code']);
+    const other = await signedIn(world, { organizationId: person.organizationId });
+    assert.equal((await enter(other, code)).status, 400);
+    assert.equal((await enter(stranger, ` ${code.toUpperCase()} `)).body.is_confirmed, true);
+    await runWorker(61);
+    assert.equal(server.mails.length, 2);
+    assert.match(server.mails[1]?.data ?? '', /1 new order waits/);
+    assert.equal((await enter(stranger, code)).status, 200);
   });
 
   it('writes at most once an hour about a kind, and then about all that came meanwhile', async () => {
@@ -134,6 +170,7 @@ describe('mail about what needs attention', () => {
     await runWorker();
     assert.equal(server.mails.length, 0);
     const other = await signedIn(world);
+    await confirm(other);
     const otherShop = await addShop(world, other);
     assert.equal((await other.call('PUT', '/account/mail', { kinds: ['orders'] })).status, 200);
     assert.equal((await otherShop.post('/v1/orders', { channel_order_id: 'SO-other' })).status, 201);
@@ -165,6 +202,7 @@ describe('mail about what needs attention', () => {
       await worker.stop();
     });
     const colleague = await signedIn(world, { organizationId: person.organizationId, role: 'staff' });
+    await confirm(colleague);
     await choose('conflicts', 'dead_letters', 'webhooks_off');
     assert.equal((await colleague.call('PUT', '/account/mail', { kinds: ['conflicts'] })).status, 200);
 
@@ -290,6 +328,7 @@ describe('mail about what needs attention', () => {
   it('is chosen by each person, and the choice is in the audit log', async () => {
     await choose('dead_letters');
     const colleague = await signedIn(world, { organizationId: person.organizationId, role: 'staff' });
+    await confirm(colleague);
     assert.deepEqual((await colleague.call('GET', '/account/mail')).body.kinds, []);
     assert.equal((await person.call('PUT', '/account/mail', { kinds: ['gossip'] })).status, 400);
     const rows = await world.db.query<{ new: unknown }>(sql`

@@ -52,17 +52,17 @@ async function dueSubscriptions(
   now: Date | null,
 ): Promise<Subscription[]> {
   return await db.query<Subscription>(sql`
-    select user_id as "userId", organization_id as "organizationId", kind, told_hour as "notifiedHour",
-      told_count as "notifiedCount"
-    from mail_subscriptions
-    where (user_id, kind) > (${after.userId}, ${after.kind})
-      and (mailed_at is null or mailed_at <= ${clockTime(now)} - make_interval(mins => ${DIGEST_EVERY_MINUTES}))
-    order by user_id, kind limit ${BATCH_LIMIT}`);
+    select s.user_id as "userId", s.organization_id as "organizationId", s.kind, s.told_hour as "notifiedHour",
+      s.told_count as "notifiedCount"
+    from mail_subscriptions s join users u on u.id = s.user_id and u.mail_confirmed_at is not null
+    where (s.user_id, s.kind) > (${after.userId}, ${after.kind})
+      and (s.mailed_at is null or s.mailed_at <= ${clockTime(now)} - make_interval(mins => ${DIGEST_EVERY_MINUTES}))
+    order by s.user_id, s.kind limit ${BATCH_LIMIT}`);
 }
 
 /**
- * Without those of dealers who had as many mails as a day allows. Nobody confirms that an address is theirs, so this bounds
- * how much mail a dealer can make us send. What is new is in the next mail that may be written.
+ * Without those of dealers who had as many mails as a day allows: this bounds how much mail a dealer can make us send. What is
+ * new is in the next mail that may be written.
  */
 async function withinLimit(db: Queryable, subscriptions: Subscription[], now: Date | null): Promise<Subscription[]> {
   const organizationIds = [...new Set(subscriptions.map(({ organizationId }) => organizationId))];

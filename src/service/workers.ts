@@ -89,7 +89,7 @@ export function startWorkers(
     startPruning(() => pruneAttempts(db), channel, onFault('attempts to sign in could not be pruned')),
     startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),
     startPruning((now) => pruneMails(db, now), channel, onFault('mails could not be pruned')),
-    ...(config.mail === null ? [] : [startMail(config.mail, channel, log)]),
+    ...(config.mail === null ? [] : [startMail(config.mail, config.secretKeys[0] ?? '', channel, log)]),
     // Other nodes can commit events only on a database that they share.
     ...(sharesDatabase(config) ? [listenForWake(db, worker.wake)] : []),
   ];
@@ -104,12 +104,14 @@ export function startWorkers(
 
 function startMail(
   settings: MailSettings,
+  secretKey: string,
   { db, publicUrl, now }: ChannelContext,
   log: FastifyBaseLogger,
 ): RepeatedTask {
   return startMailWorker({
     db,
     publicUrl,
+    secretKey,
     now,
     mailer: createMailer(settings),
     onFault: (error) => log.error({ err: error }, 'the mail worker met a fault'),

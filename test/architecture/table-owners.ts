@@ -79,6 +79,16 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Whose storage it is and how much there may be, in the statement that counts.',
   },
   {
+    file: 'notifications/mail-confirmation.ts',
+    writes: ['users'],
+    reason: 'Whether mail reaches a person is asked and stored with the address.',
+  },
+  {
+    file: 'notifications/write-digests.ts',
+    reads: ['users'],
+    reason: 'Mail is written only for addresses that are confirmed, in the statement that finds what is due.',
+  },
+  {
     file: 'notifications/mail-queue.ts',
     reads: ['users', 'organizations'],
     reason: 'A mail goes to the address that the person has when it is sent.',

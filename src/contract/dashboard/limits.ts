@@ -52,6 +52,9 @@ export const STORAGE_QUOTA_TIMES = { refused: 1, reserve: 2 } as const;
 /** New dealers that sign up from one address within 15 minutes. */
 export const SIGN_UPS_PER_ADDRESS_LIMIT = 30;
 
+/** Of the code by which a person confirms that mail reaches them, in hexadecimal digits. */
+export const MAIL_CODE_LENGTH = 16;
+
 /** To all people of one dealer, within 24 hours. What is new then waits for a later mail. */
 export const MAILS_PER_DAY_LIMIT = 1_000;
 

@@ -1,4 +1,5 @@
-import { Checkbox, Stack, Text, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { MAIL_KIND_NAMES, MAIL_KINDS } from '../../../../src/contract/dashboard/mail-kinds.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
@@ -8,7 +9,7 @@ import { mailChoiceQuery } from './settings-queries.ts';
 /** What the person is told of by mail. Each box saves itself. */
 export function MailChoice() {
   const { user } = useSession();
-  const { is_available: isAvailable, kinds } = useSuspenseQuery(mailChoiceQuery).data;
+  const { is_available: isAvailable, is_confirmed: isConfirmed, kinds } = useSuspenseQuery(mailChoiceQuery).data;
   const change = useOperation('PUT /account/mail', {
     success: 'Saved.',
     onSuccess: (choice) => queryClient.setQueryData(mailChoiceQuery.queryKey, choice),
@@ -35,7 +36,35 @@ export function MailChoice() {
             }
           />
         ))}
+        {isAvailable && !isConfirmed && kinds.length > 0 ? <ConfirmForm email={user.email} /> : null}
       </Stack>
     </section>
+  );
+}
+
+/** Mail begins when the person has shown that it reaches them. */
+function ConfirmForm({ email }: { email: string }) {
+  const form = useForm({ initialValues: { code: '' } });
+  const confirm = useOperation('POST /account/mail/confirmation', {
+    success: 'Confirmed. Mail begins now.',
+    onSuccess: (choice) => queryClient.setQueryData(mailChoiceQuery.queryKey, choice),
+    form,
+  });
+  return (
+    <form onSubmit={form.onSubmit((body) => confirm.mutate({ body }))}>
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          label="Code"
+          description={`We are sending a code to ${email}. Mail begins when you have entered it. If it does not come, choose again tomorrow.`}
+          autoComplete="one-time-code"
+          maxLength={100}
+          required
+          {...form.getInputProps('code')}
+        />
+        <Button type="submit" loading={confirm.isPending}>
+          Confirm
+        </Button>
+      </Group>
+    </form>
   );
 }

@@ -38,6 +38,7 @@ export const Session = Type.Object(
 
 const MailChoice = Type.Object({
   is_available: Type.Boolean({ description: 'False while the service has no mail server.' }),
+  is_confirmed: Type.Boolean({ description: 'Nothing but a code is mailed before the person has entered it.' }),
   kinds: Type.Array(Type.Unsafe<MailKind>({ type: 'string', enum: MAIL_KIND_NAMES })),
 });
 
@@ -144,6 +145,15 @@ export const sessionOperations = {
     who: 'staff',
     description: 'Chooses what the person is told of by mail: at most one mail an hour for each kind.',
     body: Type.Pick(MailChoice, ['kinds']),
+    response: MailChoice,
+  }),
+  confirmMail: operation({
+    method: 'POST',
+    path: '/account/mail/confirmation',
+    who: 'staff',
+    overQuota: 'served',
+    description: 'Confirms the address of the person with the code that was mailed there when they first chose mail.',
+    body: Type.Object({ code: Type.String({ maxLength: 100 }) }),
     response: MailChoice,
   }),
   changePassword: operation({

@@ -12,6 +12,7 @@ import {
 } from '../../../../dealers/users/account.ts';
 import { acceptInvitation, findLink, resetPassword } from '../../../../dealers/users/invitations-and-resets.ts';
 import { signUp } from '../../../../dealers/users/sign-up.ts';
+import { confirmMail, isMailConfirmed } from '../../../../notifications/mail-confirmation.ts';
 import { changeMailKinds, readMailKinds } from '../../../../notifications/mail-subscriptions.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { DashboardError } from '../../dashboard-error.ts';
@@ -74,13 +75,20 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
   },
 
   async getMailChoice({ context, user }) {
-    return { is_available: context.dashboard.isMailOn, kinds: await readMailKinds(context.db, user) };
+    return await presentMailChoice(context, user);
   },
 
   async changeMailChoice({ context, user, actor, body }) {
     await changeMailKinds(context.db, actor, user, body.kinds, context.channel.now());
     context.dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
-    return { is_available: context.dashboard.isMailOn, kinds: await readMailKinds(context.db, user) };
+    return await presentMailChoice(context, user);
+  },
+
+  async confirmMail({ context, user, actor, body }) {
+    const { secretKeys, channel, dashboard } = context;
+    await confirmMail(context.db, actor, user, body.code, { secretKeys, now: channel.now() });
+    dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
+    return await presentMailChoice(context, user);
   },
 
   async changePassword({ context, user, actor, body, address }) {
@@ -128,6 +136,11 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
 /** Open pages read again, and streams of sessions that have ended are closed. */
 function announceAccount({ dashboard }: DashboardContext, { organizationId, userId }: SignedIn): void {
   dashboard.feed.announce(organizationId, 'account', [userId]);
+}
+
+async function presentMailChoice({ db, dashboard }: DashboardContext, user: SignedIn) {
+  const [isConfirmed, kinds] = await Promise.all([isMailConfirmed(db, user), readMailKinds(db, user)]);
+  return { is_available: dashboard.isMailOn, is_confirmed: isConfirmed, kinds };
 }
 
 async function startSession(
