@@ -52,6 +52,7 @@ export type Config = Readonly<{
   readCacheMb: number;
   /** How much one integration may store in a day. */
   storageQuotaMbPerDay: number;
+  /** How much the people of one dealer may store in a day by the dashboard. */
   dashboardStorageQuotaMbPerDay: number;
   /** Null keeps photos in a folder under dataDir. */
   photoBucket: PhotoBucket | null;

@@ -30,6 +30,7 @@ import { cloneDatabase, type TestDatabase } from './database/database.ts';
 import { type ApiClient, apiClient } from './http/api-client.ts';
 import { TEST_PASSWORD_HASH } from './passwords.ts';
 
+export const WORLD_SECRET_KEY = 'a secret key for tests, long enough to be one';
 export const PUBLIC_URL = 'https://api.crownwheel.test';
 
 /** The real app on a real database of its own, listening on a real port. */
@@ -87,7 +88,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
   };
   const app = await buildApp({
     channel,
-    secretKeys: ['a secret key for tests, long enough to be one'],
+    secretKeys: [WORLD_SECRET_KEY],
     readCacheBytes: 16_000_000,
     db: database.db,
     log: createLog({ level: 'debug', isPretty: false, destination: collector(logLines) }),

@@ -55,7 +55,7 @@ async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
 async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
   const { integrationId } = job;
   const { organizationId, ...batch } = await commitAndWake(
-    isDealers(job) ? countingFor(context, integrationId) : context,
+    isDealers(job) ? countedChannel(context, integrationId) : context,
     async (tx) => {
       const [clocks, [row], organizationId, itemIds] = await Promise.all([
         // The clock before the job: a roll locks them in this order, too.
@@ -104,7 +104,7 @@ function isDealers({ kind, reasons }: ClaimedJob): boolean {
 }
 
 /** Counts the documents and events as the dealer's, but never refuses them: half of a channel would be out of date. */
-function countingFor(context: ChannelContext, ofIntegration: string): ChannelContext {
+function countedChannel(context: ChannelContext, ofIntegration: string): ChannelContext {
   const { countedDb } = storageCounter(context.db, { ofIntegration }, context.now);
   return { ...context, db: countedDb(context.db) };
 }

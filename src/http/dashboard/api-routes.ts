@@ -14,7 +14,7 @@ import { handlers } from './handlers.ts';
 import { createFileLimits, createOperationLimits, type OperationLimits } from './limits/operation-limits.ts';
 import { createRequestRate } from './limits/request-rate.ts';
 import { assertStorableTexts } from './limits/storable-texts.ts';
-import { assertQuota, countingFor, withoutCounting } from './limits/storage-quota.ts';
+import { assertStorageQuota, countedCall, uncountedCall } from './limits/storage-quota.ts';
 import { originCheck } from './origin-check.ts';
 import { assertMayCall } from './permissions.ts';
 
@@ -85,7 +85,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         if (user === null) rate.countAddress(address);
         else rate.countPerson(user.userId);
         if (operation.who !== 'public') assertMayCall(operation, user);
-        if (user !== null) assertQuota(operation, user.storage);
+        if (user !== null) assertStorageQuota(operation, user.storage);
         callers.set(request, { user, address });
       },
       handler: async (request, reply) => {
@@ -93,8 +93,8 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const { user = null, address = '' } = callers.get(request) ?? {};
         const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
         const isStoring = user !== null && operation.method !== 'GET';
-        const counting = isStoring ? countingFor(user.organizationId, context) : withoutCounting(context);
-        const call = { ...counting, user, actor, address, params, query, body, request, reply } as unknown as Call;
+        const counted = isStoring ? countedCall(user.organizationId, context) : uncountedCall(context);
+        const call = { ...counted, user, actor, address, params, query, body, request, reply } as unknown as Call;
         const limited = limitsOf(operation);
         const answer = await limited(dealerKey({ user, address }), reply, () => handle(call));
         if (answer === reply || reply.sent) return reply;

@@ -60,8 +60,8 @@ export async function runStockJobs(
     const renewal = setInterval(() => renewLease(context.db, claim), RENEW_EVERY_MS);
     try {
       const kind = kindOf(kinds, claim.job.kind);
-      await assertQuota(context, kind, claim.job);
-      await runBatch(countingFor(context, claim.job), kind, claim);
+      await assertQuotaLeft(context, kind, claim.job);
+      await runBatch(countedJobContext(context, claim.job), kind, claim);
     } catch (error) {
       if (!(error instanceof LeaseLostError)) {
         await recordFault(context.db, claim, error);
@@ -84,7 +84,7 @@ class LeaseLostError extends Error {
 type Claim = { job: RunningJob; fence: number };
 
 /** Refused before each batch, so that a job that was started in time ends soon. What the operator starts is not refused. */
-async function assertQuota(context: StockJobContext, kind: StockJobKind, job: RunningJob): Promise<void> {
+async function assertQuotaLeft(context: StockJobContext, kind: StockJobKind, job: RunningJob): Promise<void> {
   if (kind.isServedOverQuota === true || job.actor.kind !== 'person') return;
   const quota = { now: context.now(), defaultMb: context.dashboardStorageQuotaMbPerDay };
   const use = await readStorageUse(context.db, job.organizationId, quota);
@@ -93,7 +93,7 @@ async function assertQuota(context: StockJobContext, kind: StockJobKind, job: Ru
 }
 
 /** Counts what the batch stores as its dealer's. */
-function countingFor(context: StockJobContext, { organizationId }: RunningJob): StockJobContext {
+function countedJobContext(context: StockJobContext, { organizationId }: RunningJob): StockJobContext {
   const { countedDb, count } = storageCounter(context.db, organizationId, context.now);
   return { ...context, db: countedDb(context.db), photoFiles: countedFiles(context.photoFiles, count) };
 }

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COMMAND_LINE } from '../../../src/audit/actor.ts';
+import { BYTES_PER_MB, DASHBOARD_STORAGE_QUOTA_DEFAULT_MB_PER_DAY } from '../../../src/contract/limits.ts';
 import { createItem, setHidden } from '../../../src/inventory/items/item-operations.ts';
 import { createBusinessUnit, createLocation } from '../../../src/inventory/locations.ts';
+import { confirmationCode } from '../../../src/notifications/mail-confirmation.ts';
+import { raiseStorageUsage } from '../../../src/quota/storage-usage.ts';
 import {
   assertAccessible,
+  assertBothLooks,
   type DashboardSite,
   type Person,
   settled,
   startDashboard,
+  toast,
 } from '../../harness/browser/dashboard-browser.ts';
 import { watch } from '../../harness/stock.ts';
-import type { Dealer } from '../../harness/world.ts';
+import { type Dealer, WORLD_SECRET_KEY } from '../../harness/world.ts';
 
 describe('the settings and the audit log in the browser', () => {
   let site: DashboardSite;
@@ -55,6 +60,43 @@ describe('the settings and the audit log in the browser', () => {
     await page.getByRole('option', { name: /^KWD/ }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText(/no exchange rate for KWD\//).waitFor();
+  });
+
+  it('say in a form and beside an upload that the storage quota is used up', async (t) => {
+    const other = await site.world.dealer();
+    const { page, context } = await site.openAs(await site.person(other), '/settings/business');
+    t.after(() => context.close());
+    const bytes = DASHBOARD_STORAGE_QUOTA_DEFAULT_MB_PER_DAY * BYTES_PER_MB;
+    await site.world.db.query(raiseStorageUsage(other.organizationId, bytes, null));
+    await page.getByLabel('City').fill('Geneva');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const sentence = 'Your business has stored the 100 GB that it may store in a day';
+    await toast(page, sentence).waitFor();
+    await page.goto(`${site.url}/import`);
+    const file = { name: 'stock.csv', mimeType: 'text/csv', buffer: Buffer.from('Stock number;Title\nW-1;Watch\n') };
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByText(sentence).waitFor();
+  });
+
+  it('begin mail when the person has entered the code that was sent to them', async (t) => {
+    const { page, context, complaints } = await site.openAs(staff, '/settings/account');
+    t.after(() => context.close());
+    await page.getByLabel('New orders in the queue').check();
+    await page.getByText(`We are sending a code to ${staff.email}.`).waitFor();
+    await assertBothLooks(page, 'the code that confirms an address');
+    await page.getByLabel('Code from the mail').fill('wrong');
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText('This is not the code').waitFor();
+    await page.getByLabel('Code from the mail').fill(confirmationCode(WORLD_SECRET_KEY, staff));
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText('Confirmed. Mail begins now.').waitFor();
+    assert.equal(await page.getByLabel('Code from the mail').count(), 0);
+    // The browser itself complains of the answer 400.
+    assert.deepEqual(
+      complaints.filter((line) => !line.includes('400')),
+      [],
+    );
   });
 
   it('add, rename and delete locations, with the number of items that lose theirs', async (t) => {

@@ -52,10 +52,14 @@ function ConfirmForm({ email }: { email: string }) {
   });
   return (
     <form onSubmit={form.onSubmit((body) => confirm.mutate({ body }))}>
-      <Group align="flex-end" gap="xs">
+      <Text size="sm" mt="xs">
+        We are sending a code to {email}. Mail begins when you have entered it. If it does not come, choose again
+        tomorrow.
+      </Text>
+      <Group align="flex-start" gap="xs" mt="xs">
         <TextInput
-          label="Code"
-          description={`We are sending a code to ${email}. Mail begins when you have entered it. If it does not come, choose again tomorrow.`}
+          aria-label="Code from the mail"
+          placeholder="Code from the mail"
           autoComplete="one-time-code"
           maxLength={100}
           required

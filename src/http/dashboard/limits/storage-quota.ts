@@ -11,7 +11,7 @@ import { DashboardError } from '../dashboard-error.ts';
  * byte of the body is read, against the count that came with the session. The operation that crosses the quota is still
  * done, and so are those that run at the same time.
  */
-export function assertQuota({ overQuota }: Pick<DashboardOperation, 'overQuota'>, use: StorageUse): void {
+export function assertStorageQuota({ overQuota }: Pick<DashboardOperation, 'overQuota'>, use: StorageUse): void {
   if (overQuota === 'served' || use.bytes < use.quotaBytes * STORAGE_QUOTA_TIMES[overQuota]) return;
   throw new DashboardError('storage_quota_exceeded', quotaMessage(use), {
     headers: { 'Retry-After': String(secondsOfDayLeft(use.now)) },
@@ -19,7 +19,7 @@ export function assertQuota({ overQuota }: Pick<DashboardOperation, 'overQuota'>
 }
 
 /** What an operation gets that may store something for a dealer: whatever it stores is counted. */
-export function countingFor(organizationId: string, context: DashboardContext): Counting {
+export function countedCall(organizationId: string, context: DashboardContext): CountedCall {
   const { db, channel, dashboard } = context;
   const counter = storageCounter(db, organizationId, channel.now);
   return {
@@ -34,8 +34,8 @@ export function countingFor(organizationId: string, context: DashboardContext): 
 }
 
 /** The same for reads, and for operations without a session. */
-export function withoutCounting(context: DashboardContext): Counting {
+export function uncountedCall(context: DashboardContext): CountedCall {
   return { context, countStorage: async () => {} };
 }
 
-type Counting = Pick<Call, 'context' | 'countStorage'>;
+type CountedCall = Pick<Call, 'context' | 'countStorage'>;
