@@ -82,7 +82,7 @@ describe('the settings and the audit log in the browser', () => {
   it('begin mail when the person has entered the code that was sent to them', async (t) => {
     const { page, context, complaints } = await site.openAs(staff, '/settings/account');
     t.after(() => context.close());
-    await page.getByLabel('New orders in the queue').check();
+    await page.getByLabel('New orders in the queue').click();
     await page.getByText(`We are sending a code to ${staff.email}.`).waitFor();
     await assertBothLooks(page, 'the code that confirms an address');
     await page.getByLabel('Code from the mail').fill('wrong');
