@@ -22,14 +22,14 @@ import type { AttackedService } from './service.ts';
 import { signInStaff } from './staff.ts';
 
 /** Whom the attacks meet: a neighbour with a stock, and for each attack an attacker with a key of its own. */
-export type Cast = {
+export type Participants = {
   neighbourKey: string;
   /** A new attacker who has what the attack needs. */
-  attacker(needs: Attack['needs']): Promise<CastAttacker>;
+  attacker(needs: Attack['needs']): Promise<AttackerAccount>;
   close(): Promise<void>;
 };
 
-export type CastAttacker = { key: string; photos: string[]; staff: Staff | null };
+export type AttackerAccount = { key: string; photos: string[]; staff: Staff | null };
 
 const LISTINGS = 200;
 const EVENTS = 800_000;
@@ -42,10 +42,10 @@ const STOCK = 20_000;
 const ORDERS = 20_000;
 const LOGGED = 50_000;
 
-export async function openCast(
+export async function openParticipants(
   service: AttackedService,
   { scale, roundsLimit }: Pick<AttackOptions, 'scale' | 'roundsLimit'>,
-): Promise<Cast> {
+): Promise<Participants> {
   const { link, context } = await openBackDoor(service);
   const config = readConfig(service.env);
   const photoFiles = await openPhotoFiles(config);

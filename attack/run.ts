@@ -5,7 +5,7 @@ import { type BareServer, startBareServer } from './bare.ts';
 import type { MeanAnswer } from './client.ts';
 import { isSlow } from './harm.ts';
 import { type Neighbour, type Samples, type Served, servedIn, startNeighbour } from './neighbour.ts';
-import { type Cast, type CastAttacker, openCast } from './participants.ts';
+import { type AttackerAccount, openParticipants, type Participants } from './participants.ts';
 import { type AttackedService, startAttackedService } from './service.ts';
 
 export type AttackOptions = {
@@ -54,11 +54,11 @@ const POLL_MS = 20;
 export async function attackOwnService(options: AttackOptions): Promise<AttackResult[]> {
   const service = await startAttackedService();
   try {
-    const cast = await openCast(service, options);
+    const participants = await openParticipants(service, options);
     try {
-      return await attackAll(options, new URL(`http://127.0.0.1:${service.port}`), cast, service);
+      return await attackAll(options, new URL(`http://127.0.0.1:${service.port}`), participants, service);
     } finally {
-      await cast.close();
+      await participants.close();
     }
   } finally {
     await service.stop();
@@ -68,18 +68,18 @@ export async function attackOwnService(options: AttackOptions): Promise<AttackRe
 export async function attackAll(
   options: AttackOptions,
   origin: URL,
-  cast: Pick<Cast, 'neighbourKey' | 'attacker'>,
+  participants: Pick<Participants, 'neighbourKey' | 'attacker'>,
   service: AttackedService | null,
 ): Promise<AttackResult[]> {
   const bareServer = options.hasComparison ? await startBareServer() : null;
-  const neighbour = startNeighbour(origin, cast.neighbourKey);
+  const neighbour = startNeighbour(origin, participants.neighbourKey);
   const attacker = startAttacker(options);
   const results: AttackResult[] = [];
   try {
     for (const attack of options.attacks) {
       const result = await attackOnce(options, attack, {
         origin,
-        ...(await cast.attacker(attack.needs)),
+        ...(await participants.attacker(attack.needs)),
         neighbour,
         attacker,
         service,
@@ -96,7 +96,7 @@ export async function attackAll(
   return results;
 }
 
-type Stage = CastAttacker & {
+type Stage = AttackerAccount & {
   origin: URL;
   neighbour: Neighbour;
   attacker: Attacker;

@@ -2,7 +2,7 @@
  * Every enumeration on the wire, with its English labels. A value never changes its meaning; new values may be added.
  * Validation, the `labels` object, the dashboard's select boxes and the docs all read this one list.
  */
-export const CATALOGUE = {
+export const ENUMERATIONS = {
   listing_status: {
     active: 'In stock',
     reserved: 'Reserved',
@@ -232,11 +232,11 @@ export const CATALOGUE = {
   },
 } as const satisfies Record<string, Record<string, string>>;
 
-export type Enumeration = keyof typeof CATALOGUE;
-export type ValueOf<Name extends Enumeration> = Extract<keyof (typeof CATALOGUE)[Name], string>;
+export type Enumeration = keyof typeof ENUMERATIONS;
+export type ValueOf<Name extends Enumeration> = Extract<keyof (typeof ENUMERATIONS)[Name], string>;
 
 export function valuesOf<Name extends Enumeration>(name: Name): ValueOf<Name>[] {
-  return Object.keys(CATALOGUE[name]) as ValueOf<Name>[];
+  return Object.keys(ENUMERATIONS[name]) as ValueOf<Name>[];
 }
 
 /** The English label of a value; null has none. */
@@ -244,6 +244,6 @@ export function labelOf(name: Enumeration, value: string): string;
 export function labelOf(name: Enumeration, value: string | null): string | null;
 export function labelOf(name: Enumeration, value: string | null): string | null {
   if (value === null) return null;
-  const labels: Readonly<Record<string, string>> = CATALOGUE[name];
+  const labels: Readonly<Record<string, string>> = ENUMERATIONS[name];
   return labels[value] ?? value;
 }

@@ -110,7 +110,7 @@ export async function endPromotion(
  * A price that is not above every promotion that runs or is planned is refused: the dealer decides whether to change the
  * promotion or the price.
  */
-export function belowPromotion(): DomainError {
+export function belowPromotionError(): DomainError {
   const message = 'A promotion that runs or is planned costs as much or more. Change or end it first.';
   return new DomainError('invalid_input', message, 'priceAmount');
 }

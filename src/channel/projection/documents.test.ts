@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { part, watch } from '../../../test/harness/stock.ts';
-import { CATALOGUE } from '../../contract/enumerations.ts';
+import { ENUMERATIONS } from '../../contract/enumerations.ts';
 import { Listing } from '../../contract/resources/listing.ts';
 import { Part } from '../../contract/resources/part.ts';
 import type { JsonObject } from '../../contract/versions.ts';
@@ -134,7 +134,7 @@ describe('labels', () => {
     ['listing', [...enumFields(Listing.properties), ...enumFields(Listing.properties.watch.properties)]],
     ['part', enumFields(Part.properties)],
   ] as const;
-  const allTexts = new Set(Object.values(CATALOGUE).flatMap((labels) => Object.values(labels) as string[]));
+  const allTexts = new Set(Object.values(ENUMERATIONS).flatMap((labels) => Object.values(labels) as string[]));
 
   for (const [kind, fields] of kinds) {
     it(`of a ${kind} have English text for each of its ${fields.length} enumerated fields, arrays for arrays`, () => {

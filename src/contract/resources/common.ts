@@ -17,12 +17,12 @@ export function Nullable<Schema extends TSchema>(schema: Schema, description: st
   return Type.Union([schema, Type.Null()], { description });
 }
 
-/** One value of the catalogue. */
+/** One value of an enumeration. */
 export function OneOf<Name extends Enumeration>(name: Name, description: string) {
   return Type.Unsafe<ValueOf<Name>>({ type: 'string', enum: valuesOf(name), description });
 }
 
-/** Several values of the catalogue. */
+/** Several values of an enumeration. */
 export function ManyOf<Name extends Enumeration>(name: Name, description: string) {
   return Type.Unsafe<ValueOf<Name>[]>({ type: 'array', items: { type: 'string', enum: valuesOf(name) }, description });
 }

@@ -48,7 +48,7 @@ export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Da
       result.headers = { 'x-api-version': admission.apiVersion, ...rateHeaders(cap, spending) };
       assertWithinRateLimit(spending);
       assertRoute?.();
-      const integration = assertStanding(admission);
+      const integration = assertIntegrationStatus(admission);
       if (operation?.isIdempotent) assertIdempotencyKey(headers['idempotency-key']);
       return { ...result, integration, fault: null };
     } catch (fault) {
@@ -78,7 +78,7 @@ function bearerKey(header: string | undefined): string {
   return key;
 }
 
-function assertStanding(admission: Admission): AdmittedIntegration {
+function assertIntegrationStatus(admission: Admission): AdmittedIntegration {
   if (!hasOrganization(admission)) throw new ApiError('integration_org_missing');
   if (!admission.isEnabled) throw new ApiError('integration_disabled');
   if (!admission.isProvisioned) throw new ApiError('integration_not_provisioned');

@@ -3,7 +3,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { belowPromotion, highestPromotions } from '../promotions.ts';
+import { belowPromotionError, highestPromotions } from '../promotions.ts';
 import { assertUnitsOwned } from './item-input.ts';
 
 /** The rules of an edit that concern other tables and the units of the item, for one item and for many. */
@@ -43,7 +43,7 @@ export function assertEdit(edit: Edit, { locationsAndChannels, promotions }: Edi
   }
   const highest = promotions.get(item.id);
   if (typeof values.priceAmount === 'number' && highest !== undefined && highest >= values.priceAmount) {
-    throw belowPromotion();
+    throw belowPromotionError();
   }
 }
 

@@ -22,7 +22,7 @@ const ORDERED = 'Ordered or sold since it was created, and left as it is.';
  * Removes items that are as they were created, given their values of then. What somebody edited, ordered or sold since is
  * kept. What is removed was never ordered, so no order has to be rewritten as when the dealer deletes an item.
  */
-export async function removeUntouched(
+export async function removeUnchangedItems(
   tx: Transaction,
   context: ChannelContext,
   organizationId: string,

@@ -5,7 +5,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { editItems, type StockChanges } from '../items/edit-items.ts';
-import { removeUntouched } from '../items/remove-unchanged-items.ts';
+import { removeUnchangedItems } from '../items/remove-unchanged-items.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import { takePhotosAway } from '../photos/photo-rows.ts';
 import { type EditsOutcome, outcomeOfEdits } from './batch-outcome.ts';
@@ -55,7 +55,7 @@ export const undoKind: StockJobKind<Work> = {
     if (phase === 'changed') return await restore(tx, context, job, objects);
     if (phase === 'photos') return await removePhotos(tx, context, job, objects);
     const left = new Map(objects.map((object) => [object.id, object.newValues]));
-    const { removed, kept, touched, photoIds } = await removeUntouched(tx, context, job.organizationId, left);
+    const { removed, kept, touched, photoIds } = await removeUnchangedItems(tx, context, job.organizationId, left);
     return {
       done: objects.length,
       counts: { removed: removed.length, skipped: objects.length - removed.length },

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { ERASURE_STAGES } from './erasure-stages.ts';
-import { SWEPT_TABLES } from './searched-texts.ts';
+import { SEARCHED_TABLES } from './searched-texts.ts';
 
 /** How far an erasure is. Each table of texts that is searched counts as a step. */
 export type ErasureProgress = {
@@ -20,7 +20,7 @@ export type ErasureProgress = {
 type Row = Omit<ErasureProgress, 'step' | 'steps'> & { stage: string; table: string | null };
 
 const STEPS = ERASURE_STAGES.flatMap(({ name }) =>
-  name === 'texts' ? SWEPT_TABLES.map(({ table }) => `${name} ${table}`) : [name],
+  name === 'texts' ? SEARCHED_TABLES.map(({ table }) => `${name} ${table}`) : [name],
 );
 const FINISHED_SHOWN_HOURS = 24;
 
@@ -41,5 +41,5 @@ export async function listErasures(db: Queryable, organizationId: string, limit:
 }
 
 function stepOf(stage: string, table: string | null): number {
-  return Math.max(1, STEPS.indexOf(stage === 'texts' ? `${stage} ${table ?? SWEPT_TABLES[0]?.table}` : stage) + 1);
+  return Math.max(1, STEPS.indexOf(stage === 'texts' ? `${stage} ${table ?? SEARCHED_TABLES[0]?.table}` : stage) + 1);
 }

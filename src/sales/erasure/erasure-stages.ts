@@ -15,7 +15,7 @@ import {
   type OrderKey,
 } from './erase-orders.ts';
 import { ownersOf } from './searched-owners.ts';
-import { patternsOf, SWEPT_TABLES, type SweptPosition, sweepBatch } from './searched-texts.ts';
+import { patternsOf, SEARCHED_TABLES, type SearchPosition, eraseInBatch } from './searched-texts.ts';
 import { eventWithoutPerson } from './without-person.ts';
 
 /** How many rows a batch has looked at and changed, and where the next one begins; null if the stage is done. */
@@ -106,16 +106,16 @@ async function sales({ db }: ChannelContext, { person: { customerIds } }: Erasur
   return { lookedAt: rows.length, changed: rows.length, position: rows.length < SALES_LIMIT ? null : {} };
 }
 
-type TextPosition = { table: string; ownerId: string; key: SweptPosition | null };
+type TextPosition = { table: string; ownerId: string; key: SearchPosition | null };
 
 async function texts({ db }: ChannelContext, job: ErasureJob, position: Position | null): Promise<Batch> {
   const patterns = patternsOf(job.person);
   const at = position as TextPosition | null;
-  const table = SWEPT_TABLES.find(({ table }) => table === at?.table) ?? SWEPT_TABLES[0];
+  const table = SEARCHED_TABLES.find(({ table }) => table === at?.table) ?? SEARCHED_TABLES[0];
   if (patterns === null || table === undefined) return { lookedAt: 0, changed: 0, position: null };
   const owners = await ownersOf(db, table, job.organizationId);
   const ownerId = at?.ownerId ?? '';
-  const batch = await db.transaction((tx) => sweepBatch(tx, table, ownerId, patterns, at?.key ?? null), {
+  const batch = await db.transaction((tx) => eraseInBatch(tx, table, ownerId, patterns, at?.key ?? null), {
     planning: 'by index',
   });
   const here = { table: table.table, ownerId };
@@ -123,7 +123,7 @@ async function texts({ db }: ChannelContext, job: ErasureJob, position: Position
   if (batch.position !== null) return { lookedAt, changed, position: { ...here, key: batch.position } };
   const next = owners.find((id) => id > ownerId);
   if (next !== undefined) return { lookedAt, changed, position: { ...here, ownerId: next, key: null } };
-  const following = SWEPT_TABLES[SWEPT_TABLES.indexOf(table) + 1];
+  const following = SEARCHED_TABLES[SEARCHED_TABLES.indexOf(table) + 1];
   const end = following === undefined ? null : { table: following.table, ownerId: '', key: null };
   return { lookedAt, changed, position: end };
 }
@@ -139,7 +139,7 @@ async function clocks(context: ChannelContext, { organizationId }: ErasureJob): 
 }
 
 /** The last requests before the erasure must be in the log before it is searched. */
-export async function settleRequests(
+export async function waitForRequestLog(
   createdAt: Date,
   settleMs: number,
   signal: AbortSignal | undefined,

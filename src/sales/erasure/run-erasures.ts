@@ -5,7 +5,7 @@ import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
 import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import type { ErasureJob } from './erase-orders.ts';
-import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, settleRequests } from './erasure-stages.ts';
+import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, waitForRequestLog } from './erasure-stages.ts';
 
 const PAUSE_MS = 10;
 const ANNOUNCE_EVERY_MS = 1_000;
@@ -51,7 +51,7 @@ async function runErasure(run: Run): Promise<void> {
   do {
     const first = ERASURE_STAGES.findIndex(({ name }) => name === job.stage);
     for (const stage of ERASURE_STAGES.slice(Math.max(first, 0))) {
-      if (stage.name === 'texts') await settleRequests(job.createdAt, run.settleMs, run.signal);
+      if (stage.name === 'texts') await waitForRequestLog(job.createdAt, run.settleMs, run.signal);
       let position = stage.name === job.stage ? job.position : null;
       do {
         await pauseUnlessStopped(run.pauseMs, run.signal);

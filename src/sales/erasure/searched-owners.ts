@@ -1,10 +1,10 @@
 import type { Queryable } from '../../db/database.ts';
 import { rawSql, type Sql, sql } from '../../db/sql.ts';
 import { integrationsOfDealer } from '../../dealers/integrations/integrations.ts';
-import type { SweptTable } from './searched-texts.ts';
+import type { SearchedTable } from './searched-texts.ts';
 
 /** Whose rows of a table are a dealer's, in the order in which they are walked through. */
-export async function ownersOf(db: Queryable, { owner }: SweptTable, organizationId: string): Promise<string[]> {
+export async function ownersOf(db: Queryable, { owner }: SearchedTable, organizationId: string): Promise<string[]> {
   switch (owner.of) {
     case 'organization':
       return [organizationId];

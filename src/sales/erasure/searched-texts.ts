@@ -7,7 +7,7 @@ import { erasedKeyOf } from './erased-key.ts';
  * Texts that may quote a person without being about one: what receivers answered, logged requests, notes, imported files.
  * They are searched for the person's emails and phones. A name alone is not looked for: it may be a watch's.
  */
-export type SweptTable = {
+export type SearchedTable = {
   table: string;
   /** Whose rows one walk reads, and what its owners are. */
   owner: { column: string; of: 'integrations' | 'organization' | 'files' | 'jobs' };
@@ -26,7 +26,7 @@ const integer = (column: string) => ({ column, type: 'integer' }) as const;
 const OF_INTEGRATIONS = { column: 'integration_id', of: 'integrations' } as const;
 const OF_ORGANIZATION = { column: 'organization_id', of: 'organization' } as const;
 
-export const SWEPT_TABLES: readonly SweptTable[] = [
+export const SEARCHED_TABLES: readonly SearchedTable[] = [
   {
     table: 'deliveries',
     owner: OF_INTEGRATIONS,
@@ -144,19 +144,19 @@ const SEARCHED_BYTES = 4_194_304;
 const ERASED = '[erased]';
 
 /** The key of a row behind its owner. */
-export type SweptPosition = readonly unknown[];
+export type SearchPosition = readonly unknown[];
 
 /**
  * Takes the person's contacts out of some rows of one owner, those after a position. Returns where the next batch begins;
  * null if no more rows are left.
  */
-export async function sweepBatch(
+export async function eraseInBatch(
   tx: Transaction,
-  table: SweptTable,
+  table: SearchedTable,
   ownerId: string,
-  patterns: SweptPatterns,
-  after: SweptPosition | null,
-): Promise<{ changed: number; lookedAt: number; position: SweptPosition | null }> {
+  patterns: SearchPatterns,
+  after: SearchPosition | null,
+): Promise<{ changed: number; lookedAt: number; position: SearchPosition | null }> {
   const name = rawSql(table.table);
   const key = keyOf(table);
   // As a range: if the owner were one value, the order would be that of the rest of the key, and the planner could take an
@@ -177,9 +177,9 @@ export async function sweepBatch(
 /** How many rows make a batch, and the last of them; null if they are all that is left. */
 async function batchEnd(
   tx: Transaction,
-  table: SweptTable,
+  table: SearchedTable,
   which: Sql,
-): Promise<{ lookedAt: number; position: SweptPosition | null }> {
+): Promise<{ lookedAt: number; position: SearchPosition | null }> {
   const key = keyOf(table);
   const texts = rawSql(table.key.map(({ column }) => `${column}::text`).join(', '));
   // The size of a stored value is known without reading it.
@@ -197,16 +197,16 @@ async function batchEnd(
 }
 
 /** With the owner in front, as an index has it. */
-function keyOf({ owner, key }: SweptTable): Sql {
+function keyOf({ owner, key }: SearchedTable): Sql {
   return rawSql([owner.column, ...key.map(({ column }) => column)].join(', '));
 }
 
-function keyValues({ key }: SweptTable, ownerId: string, position: SweptPosition): Sql {
+function keyValues({ key }: SearchedTable, ownerId: string, position: SearchPosition): Sql {
   const values = key.map(({ type }, index) => sql`${position[index]}::${rawSql(type)}`);
   return values.reduce((all, one) => sql`${all}, ${one}`, sql`${ownerId}`);
 }
 
-function quotes({ columns }: SweptTable, { contacts }: SweptPatterns): Sql {
+function quotes({ columns }: SearchedTable, { contacts }: SearchPatterns): Sql {
   const found = columns.map(({ column, becomes }) =>
     becomes === 'cells'
       ? sql`array_to_string(${rawSql(column)}, ' ') ~* ${contacts}`
@@ -215,13 +215,13 @@ function quotes({ columns }: SweptTable, { contacts }: SweptPatterns): Sql {
   return sql`(${found.reduce((all, one) => sql`${all} or ${one}`)})`;
 }
 
-function assignments({ columns, also }: SweptTable, patterns: SweptPatterns): Sql {
+function assignments({ columns, also }: SearchedTable, patterns: SearchPatterns): Sql {
   const set = columns.map(({ column, becomes }) => sql`${rawSql(column)} = ${replaced(column, becomes, patterns)}`);
   const all = also === undefined ? set : [...set, rawSql(also)];
   return all.reduce((before, one) => sql`${before}, ${one}`);
 }
 
-function replaced(column: string, becomes: Becomes, { contacts, words }: SweptPatterns): Sql {
+function replaced(column: string, becomes: Becomes, { contacts, words }: SearchPatterns): Sql {
   const name = rawSql(column);
   const without = (value: Sql) => sql`
     regexp_replace(regexp_replace(${value}, ${contacts}, ${ERASED}, 'gi'), ${words}, ${ERASED}, 'gi')`;
@@ -242,12 +242,12 @@ function replaced(column: string, becomes: Becomes, { contacts, words }: SweptPa
 }
 
 /** Regular expressions of PostgreSQL. Words are replaced only in rows that also have a contact. */
-export type SweptPatterns = { contacts: string; words: string };
+export type SearchPatterns = { contacts: string; words: string };
 
 const NOTHING = '(?!)';
 
 /** Null if the person had neither an email nor a phone. */
-export function patternsOf({ contacts, words }: ErasedPerson): SweptPatterns | null {
+export function patternsOf({ contacts, words }: ErasedPerson): SearchPatterns | null {
   if (contacts.length === 0) return null;
   return { contacts: anyOf(contacts), words: words.length === 0 ? NOTHING : anyOf(words) };
 }

@@ -38,7 +38,7 @@ export const resolveBySystem: Resolve = async (hostname) =>
   });
 
 /** Connections to one name that are opened at the same time share a question. */
-export function sharing(resolve: Resolve): Resolve {
+export function withSharedLookups(resolve: Resolve): Resolve {
   const askOnce = createSingleFlight<LookupAddress[]>();
   return (hostname) => askOnce(hostname, () => resolve(hostname));
 }

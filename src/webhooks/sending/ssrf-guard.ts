@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Resolve, resolveByDns, resolveBySystem, sharing } from './dns.ts';
+import { type Resolve, resolveByDns, resolveBySystem, withSharedLookups } from './dns.ts';
 
 /**
  * Which addresses webhooks may go to. A dealer's URL must not reach into the network the service runs in: the check is
@@ -26,7 +26,7 @@ export function createSsrfGuard(
 ): SsrfGuard {
   const isAllowed = (address: string) => isPrivateAllowed || isPublic(address);
   const isProtocolAllowed = (protocol: string) => protocol === 'https:' || (isPrivateAllowed && protocol === 'http:');
-  const resolveShared = sharing(resolve);
+  const resolveShared = withSharedLookups(resolve);
 
   async function addressesOf(hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> {
     const [first, ...others] = (await resolveShared(hostname)).filter(({ address }) => isAllowed(address));

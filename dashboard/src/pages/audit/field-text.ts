@@ -1,5 +1,5 @@
 import { DELIVERY_STATUS_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
-import { CATALOGUE } from '../../../../src/contract/enumerations.ts';
+import { ENUMERATIONS } from '../../../../src/contract/enumerations.ts';
 import { GONE_LIMIT } from '../../../../src/contract/limits.ts';
 import { formatMoney, formatNumber, formatTime } from '../../format.ts';
 import { ATTRIBUTES, type AttributeField } from '../item/attributes.ts';
@@ -82,7 +82,7 @@ function choiceText(name: string, value: string): string | undefined {
   const field = ATTRIBUTE_FIELDS.get(name);
   const enumeration = field?.type === 'one' || field?.type === 'many' ? field.of : name;
   const labels: Record<string, Record<string, string>> = {
-    ...CATALOGUE,
+    ...ENUMERATIONS,
     kind: { listing: 'watch' },
     statuses: DELIVERY_STATUS_LABELS,
     reason: { gone: `410 Gone, ${GONE_LIMIT} times in a row` },

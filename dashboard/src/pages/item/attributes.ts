@@ -1,7 +1,7 @@
 import type { Enumeration } from '../../../../src/contract/enumerations.ts';
 import type { Kind } from '../stock/stock-queries.ts';
 
-/** One attribute of the form. `one` and `many` are choices of the contract's catalogue. */
+/** One attribute of the form. `one` and `many` are choices of the contract's enumerations. */
 export type AttributeField = { name: string; label: string; isRequired?: boolean } & (
   | { type: 'text' | 'yes-no' }
   | { type: 'number'; min: number; max: number; decimals?: number; unit?: string }

@@ -1,9 +1,9 @@
-import { CATALOGUE } from '../../../../src/contract/enumerations.ts';
+import { ENUMERATIONS } from '../../../../src/contract/enumerations.ts';
 
 /** What the fields of the business offer, by the tables of the browser. */
 export type Choice = { value: string; label: string };
 
-export const TAX_TREATMENTS: Choice[] = Object.entries(CATALOGUE.tax_treatment).map(([value, label]) => ({
+export const TAX_TREATMENTS: Choice[] = Object.entries(ENUMERATIONS.tax_treatment).map(([value, label]) => ({
   value,
   label,
 }));

@@ -54,7 +54,7 @@ export function readListQuery(input: ListQueryInput): ListQuery {
   };
 }
 
-/** A comma-separated list of known values, in the order of the catalogue; `any` is all of them. */
+/** A comma-separated list of known values, in the order of the enumeration; `any` is all of them. */
 export function parseChoices(name: string, allowed: readonly string[], text: string): string[] {
   if (text === 'any') return [...allowed];
   const wanted = new Set(text.split(',').map((part) => part.trim()));

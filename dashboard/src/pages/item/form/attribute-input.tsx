@@ -1,5 +1,5 @@
 import { Autocomplete, MultiSelect, NumberInput, Select, Switch, TextInput } from '@mantine/core';
-import { CATALOGUE, type Enumeration } from '../../../../../src/contract/enumerations.ts';
+import { ENUMERATIONS, type Enumeration } from '../../../../../src/contract/enumerations.ts';
 import { STRING_LENGTH_LIMIT } from '../../../../../src/contract/limits.ts';
 import { NUMBER_SEPARATORS } from '../../../format.ts';
 import type { AttributeField } from '../attributes.ts';
@@ -109,5 +109,5 @@ function unitOf({ unit }: { unit?: string }): string {
 }
 
 export function optionsOf(name: Enumeration): { value: string; label: string }[] {
-  return Object.entries(CATALOGUE[name]).map(([value, label]) => ({ value, label }));
+  return Object.entries(ENUMERATIONS[name]).map(([value, label]) => ({ value, label }));
 }

@@ -1,5 +1,5 @@
 import { NumberInput, Select, SimpleGrid, Text, Textarea, TextInput, Title } from '@mantine/core';
-import { CATALOGUE } from '../../../../../src/contract/enumerations.ts';
+import { ENUMERATIONS } from '../../../../../src/contract/enumerations.ts';
 import {
   DESCRIPTION_LENGTH_LIMIT,
   STOCK_NUMBER_LENGTH_LIMIT,
@@ -69,7 +69,7 @@ function MainFields({ choices, values, errors, onChange }: ItemFieldsProps) {
     value: id,
     label: `${business_unit}, ${name}`,
   }));
-  const defaultTax = CATALOGUE.tax_treatment[choices.default_tax_treatment as 'vat_included'];
+  const defaultTax = ENUMERATIONS.tax_treatment[choices.default_tax_treatment as 'vat_included'];
   return (
     <section className="item-section" aria-label="Main">
       <TextInput
