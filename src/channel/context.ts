@@ -1,6 +1,6 @@
 import type { ApiVersion } from '../contract/versions.ts';
 import type { Database } from '../db/database.ts';
-import type { AnnounceChange } from '../live/change-feed.ts';
+import type { NotifyDashboards } from '../live/change-feed.ts';
 import type { CommitClaims } from '../webhooks/delivery-queue/claim-at-commit.ts';
 
 /** The context of every operation that can change a channel. */
@@ -17,8 +17,8 @@ export type ChannelContext = {
   onEvents: (integrationIds: string[], isAnyQueued?: boolean) => void;
   /** If this process sends webhooks: lets a transaction claim the deliveries that it writes. */
   claimAtCommit?: () => CommitClaims | null;
-  /** Announces to open dashboards what changed, after the commit. Kinds that a new event implies are announced by themselves. */
-  announceChange?: AnnounceChange;
+  /** Notifies open dashboards of what changed, after the commit. Of what a new event implies they are notified anyway. */
+  notifyDashboards?: NotifyDashboards;
   /** Called after a commit with the photos that are gone, so that their files go too; whatever is missed is swept later. */
   onPhotosRemoved?: (photoIds: string[]) => void;
 };

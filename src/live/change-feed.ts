@@ -5,17 +5,17 @@ import type { Database } from '../db/database.ts';
 import { listen, notify } from '../db/listen-notify.ts';
 
 /**
- * Sends open dashboards what changed. Operations announce kinds and ids after their commit; announcements are collected
+ * Notifies open dashboards of what changed. Operations say kinds and ids after their commit; notices are collected
  * for 50 ms, handed to the subscribers in this process, and sent to the other nodes by a NOTIFY outside any
  * transaction. If a notice is lost, a page is a little old, but never wrong: pages read the database, not the feed.
  */
-export type AnnounceChange = (organizationId: string, kind: ChangeKind, ids: readonly string[] | null) => void;
+export type NotifyDashboards = (organizationId: string, kind: ChangeKind, ids: readonly string[] | null) => void;
 
 export type FeedEvent = { id: string; changes: LiveChanges };
 export type Subscriber = { onChanges(event: FeedEvent): void; onReload(id: string): void };
 
 export type ChangeFeed = {
-  announce: AnnounceChange;
+  notify: NotifyDashboards;
   /** Sends what was missed since the given event, or asks for a reload if that is not known any more. */
   subscribe(organizationId: string, lastEventId: string | null, subscriber: Subscriber): () => void;
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export function createChangeFeed(db: Database): ChangeFeed {
   let isStopped = false;
   let listener: RepeatedTask | null = null;
 
-  function announce(organizationId: string, kind: ChangeKind, ids: readonly string[] | null): void {
+  function addChange(organizationId: string, kind: ChangeKind, ids: readonly string[] | null): void {
     const changes = pending.get(organizationId) ?? new Map();
     pending.set(organizationId, changes);
     const known = changes.get(kind);
@@ -114,9 +114,9 @@ export function createChangeFeed(db: Database): ChangeFeed {
   }
 
   return {
-    announce,
+    notify: addChange,
     subscribe(organizationId, lastEventId, subscriber) {
-      // Only who shows pages listens; a worker announces and needs no connection for it.
+      // Only who shows pages listens; a worker notifies and needs no connection for it.
       listener ??= listen(db, CHANNEL, { onNotice, onListening });
       const history = historyOf(organizationId);
       const all = subscribers.get(organizationId) ?? new Set();

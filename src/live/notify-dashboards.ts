@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ChangeKind } from '../contract/dashboard/live.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import type { AnnounceChange } from './change-feed.ts';
+import type { NotifyDashboards } from './change-feed.ts';
 
 const CACHED_INTEGRATIONS = 10_000;
 /** An integration may be attached to another dealer. */
@@ -10,10 +10,10 @@ const CACHED_MS = 60_000;
 /** What a change on a channel can show up as. Which one of them changed is not known here. */
 const KINDS: ChangeKind[] = ['item', 'order', 'customer', 'event', 'delivery'];
 
-/** Announces that channels have new events, to the dealers whose channels they are. Never fails: the change is committed already. */
-export function announceIntegrations(
+/** Notifies the dashboards of the dealers whose channels have new events. Never fails: the change is committed already. */
+export function channelNotifier(
   db: Database,
-  announce: AnnounceChange,
+  notify: NotifyDashboards,
   kinds: readonly ChangeKind[] = KINDS,
 ): (integrationIds: string[]) => void {
   const owners = new LRUCache<string, { organizationId: string | null }>({
@@ -21,7 +21,7 @@ export function announceIntegrations(
     ttl: CACHED_MS,
   });
 
-  async function announceAll(integrationIds: string[]): Promise<void> {
+  async function notifyAll(integrationIds: string[]): Promise<void> {
     const unknown = integrationIds.filter((id) => !owners.has(id));
     if (unknown.length > 0) {
       const rows = await db.query<{ id: string; organizationId: string | null }>(sql`
@@ -30,11 +30,11 @@ export function announceIntegrations(
     }
     const organizations = new Set(integrationIds.map((id) => owners.get(id)?.organizationId ?? null));
     for (const id of organizations) {
-      if (id !== null) for (const kind of kinds) announce(id, kind, null);
+      if (id !== null) for (const kind of kinds) notify(id, kind, null);
     }
   }
 
-  return (integrationIds) => void announceAll(integrationIds).catch(() => {});
+  return (integrationIds) => void notifyAll(integrationIds).catch(() => {});
 }
 
 /** What the outcome of a delivery shows up as: its own state, and the health of its endpoint. */
@@ -42,16 +42,16 @@ const OUTCOME_KINDS: ChangeKind[] = ['delivery', 'integration'];
 /** A busy channel has thousands of outcomes a second; pages are notified this often at most. */
 const OUTCOME_EVERY_MS = 500;
 
-/** Announces outcomes of deliveries, in batches: a page that waits for a webhook to arrive sees it within a second. */
-export function announceOutcomes(db: Database, announce: AnnounceChange): (integrationIds: string[]) => void {
-  const announceBatch = announceIntegrations(db, announce, OUTCOME_KINDS);
+/** Notifies dashboards of outcomes of deliveries, in batches: a page that waits for a webhook to arrive sees it within a second. */
+export function outcomeNotifier(db: Database, notify: NotifyDashboards): (integrationIds: string[]) => void {
+  const notifyOfBatch = channelNotifier(db, notify, OUTCOME_KINDS);
   const pending = new Set<string>();
   return (integrationIds) => {
     if (pending.size === 0) {
       setTimeout(() => {
         const all = [...pending];
         pending.clear();
-        announceBatch(all);
+        notifyOfBatch(all);
       }, OUTCOME_EVERY_MS).unref();
     }
     for (const id of integrationIds) pending.add(id);

@@ -7,7 +7,7 @@ import { type Demo, prepareDemo } from '../demo/prepare-demo.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { removePhotoFiles } from '../inventory/photos/storage/photo-storage-owner.ts';
 import { type ChangeFeed, createChangeFeed } from '../live/change-feed.ts';
-import { announceIntegrations } from '../live/notify-dashboards.ts';
+import { channelNotifier } from '../live/notify-dashboards.ts';
 import type { DeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
 import { createNotifier } from '../webhooks/worker/wake-up.ts';
 import type { Connection } from './connect.ts';
@@ -29,7 +29,7 @@ export async function openChannel({ config, db }: Connection, log: Logger): Prom
   const photoFiles = await openPhotoFiles(config);
   const wakers = sharesDatabase(config) ? [createNotifier(db)] : [];
   const feed = createChangeFeed(db);
-  const announceChannels = announceIntegrations(db, feed.announce);
+  const notifyOfChannels = channelNotifier(db, feed.notify);
   const deliveryWorker: OpenChannel['deliveryWorker'] = { current: null };
   const channel: ChannelContext = {
     db,
@@ -39,9 +39,9 @@ export async function openChannel({ config, db }: Connection, log: Logger): Prom
     claimAtCommit: () => deliveryWorker.current?.claimAtCommit() ?? null,
     onEvents: (integrationIds, isAnyQueued = true) => {
       if (isAnyQueued) for (const wake of wakers) wake();
-      announceChannels(integrationIds);
+      notifyOfChannels(integrationIds);
     },
-    announceChange: feed.announce,
+    notifyDashboards: feed.notify,
     onPhotosRemoved: (photoIds) => {
       removePhotoFiles(db, photoFiles, photoIds).catch((error: unknown) =>
         log.warn({ err: error }, 'files of photos remain'),

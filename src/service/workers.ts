@@ -13,7 +13,7 @@ import { pruneStorageUsage } from '../http/public/writes/storage-quota.ts';
 import { startStockJobWorker } from '../inventory/jobs/stock-job-worker.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
-import { announceOutcomes } from '../live/notify-dashboards.ts';
+import { outcomeNotifier } from '../live/notify-dashboards.ts';
 import { pruneMails } from '../notifications/mail-queue.ts';
 import { startMailWorker } from '../notifications/mail-worker.ts';
 import { createMailer, type MailSettings } from '../notifications/smtp.ts';
@@ -52,7 +52,7 @@ export function startWorkers(
     guard,
     now: channel.now,
     onFault: onFault('the delivery worker met a fault'),
-    ...(channel.announceChange === undefined ? {} : { onRecorded: announceOutcomes(db, channel.announceChange) }),
+    ...(channel.notifyDashboards === undefined ? {} : { onRecorded: outcomeNotifier(db, channel.notifyDashboards) }),
     onNotice: (notice) => {
       if (notice.kind === 'disabled') {
         log.warn(

@@ -122,7 +122,7 @@ describe('the shell of the dashboard', () => {
     const { page, context } = await site.openAs(owner, '/settings/team');
     t.after(() => context.close());
     const colleague = await site.person(dealer, 'staff');
-    site.world.channel.announceChange?.(dealer.organizationId, 'team', [colleague.userId]);
+    site.world.channel.notifyDashboards?.(dealer.organizationId, 'team', [colleague.userId]);
     await page.getByText(colleague.email).waitFor();
   });
 

@@ -24,7 +24,7 @@ import type { PhotoFiles } from '../../src/inventory/photos/storage/photo-files.
 import { photoFolder } from '../../src/inventory/photos/storage/photo-folder.ts';
 import { claimStorage, removePhotoFiles } from '../../src/inventory/photos/storage/photo-storage-owner.ts';
 import { createChangeFeed } from '../../src/live/change-feed.ts';
-import { announceIntegrations } from '../../src/live/notify-dashboards.ts';
+import { channelNotifier } from '../../src/live/notify-dashboards.ts';
 import { TESTER } from './actor.ts';
 import { cloneDatabase, type TestDatabase } from './database/database.ts';
 import { type ApiClient, apiClient } from './http/api-client.ts';
@@ -76,14 +76,14 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
   const { dashboard, port: wantedPort = 0, ...appOptions } = overrides;
   const publicUrl = overrides.publicUrl ?? PUBLIC_URL;
   const feed = createChangeFeed(database.db);
-  const announceChannels = announceIntegrations(database.db, feed.announce);
+  const notifyOfChannels = channelNotifier(database.db, feed.notify);
   const channel: ChannelContext = {
     db: database.db,
     now: () => time,
     publicUrl,
     versions: overrides.versions ?? VERSIONS,
-    onEvents: announceChannels,
-    announceChange: feed.announce,
+    onEvents: notifyOfChannels,
+    notifyDashboards: feed.notify,
     onPhotosRemoved: (photoIds) => void removePhotoFiles(database.db, photoFiles, photoIds),
   };
   const app = await buildApp({

@@ -94,7 +94,7 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
     },
     { planning: 'once' },
   );
-  if (organizationId !== null) context.announceChange?.(organizationId, 'job', [job.id]);
+  if (organizationId !== null) context.notifyDashboards?.(organizationId, 'job', [job.id]);
   return batch;
 }
 

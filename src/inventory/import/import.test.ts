@@ -255,7 +255,7 @@ W-3,Again,Omega,Speedmaster,Very good,,
     const bytes = Buffer.from(`${HEADER}\n${lines.join('\n')}\n`);
     let cancelling: Promise<void> | null = null;
     const context = {
-      announceChange: (organizationId: string, kind: string, ids: readonly string[] | null) => {
+      notifyDashboards: (organizationId: string, kind: string, ids: readonly string[] | null) => {
         const [jobId = ''] = ids ?? [];
         if (kind === 'job') cancelling ??= cancelJob(world.db, organizationId, jobId);
       },

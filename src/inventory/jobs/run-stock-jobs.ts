@@ -70,7 +70,7 @@ export async function runStockJobs(
     } finally {
       clearInterval(renewal);
     }
-    context.announceChange?.(claim.job.organizationId, 'job', [claim.job.id]);
+    context.notifyDashboards?.(claim.job.organizationId, 'job', [claim.job.id]);
     if (pauseMs > 0) await sleep(pauseMs);
   }
   return batches;
@@ -160,7 +160,7 @@ async function runBatch(context: StockJobContext, kind: StockJobKind, { job, fen
   const { changed, removedPhotoIds = [] } = outcome;
   if (removedPhotoIds.length > 0) context.onPhotosRemoved?.(removedPhotoIds);
   if (changed.length > 0) {
-    context.announceChange?.(
+    context.notifyDashboards?.(
       job.organizationId,
       'item',
       changed.map(({ id }) => id),

@@ -100,7 +100,7 @@ async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promis
     );
     removed += batch.removed;
     if (batch.removed === 0) return removed;
-    announceProgress(run);
+    notifyOfProgress(run);
     await pauseUnlessStopped(run.pauseMs, run.signal);
   }
 }
@@ -190,13 +190,13 @@ async function recordProgress(tx: Transaction, jobId: string, stage: string, rem
     where id = ${jobId}`);
 }
 
-function announceProgress({ context, jobId, organizationId }: Run): void {
-  if (organizationId !== null) context.announceChange?.(organizationId, 'job', [jobId]);
+function notifyOfProgress({ context, jobId, organizationId }: Run): void {
+  if (organizationId !== null) context.notifyDashboards?.(organizationId, 'job', [jobId]);
 }
 
 async function finish(run: Run): Promise<void> {
   await run.context.db.query(sql`
     update deletion_jobs set status = 'done', stage = '', leased_until = null, error = null, finished_at = now()
     where id = ${run.jobId}`);
-  announceProgress(run);
+  notifyOfProgress(run);
 }

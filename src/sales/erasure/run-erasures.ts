@@ -8,7 +8,7 @@ import type { ErasureJob } from './erase-orders.ts';
 import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, waitForRequestLog } from './erasure-stages.ts';
 
 const PAUSE_MS = 10;
-const ANNOUNCE_EVERY_MS = 1_000;
+const NOTIFY_EVERY_MS = 1_000;
 
 export type ErasureOptions = { pauseMs?: number; settleMs?: number };
 
@@ -20,7 +20,7 @@ type Run = {
   pauseMs: number;
   settleMs: number;
   /** When open pages were last told how far the job is. */
-  announcedAtMs: number;
+  notifiedAtMs: number;
 };
 
 /**
@@ -38,7 +38,7 @@ export async function runErasures(
     table: 'erasure_jobs',
     claim: () => claimErasure(context.db),
     run: async (job) => {
-      await runErasure({ context, job, signal, pauseMs, settleMs, announcedAtMs: 0 });
+      await runErasure({ context, job, signal, pauseMs, settleMs, notifiedAtMs: 0 });
       finished += 1;
     },
     signal,
@@ -62,7 +62,7 @@ async function runErasure(run: Run): Promise<void> {
     }
     job.stage = '';
   } while (!(await finish(run)));
-  announce(run);
+  notify(run);
 }
 
 async function claimErasure(db: Queryable): Promise<ClaimedErasure | null> {
@@ -83,9 +83,9 @@ async function recordProgress(run: Run, stage: string, { lookedAt, changed, posi
     update erasure_jobs set done = done + ${changed}, looked_at = looked_at + ${lookedAt}, stage = ${stage}, error = null,
       leased_until = ${LEASE_END}, position = ${position === null ? null : JSON.stringify(position)}::jsonb
     where id = ${job.id}`);
-  if (Date.now() - run.announcedAtMs < ANNOUNCE_EVERY_MS) return;
-  run.announcedAtMs = Date.now();
-  context.announceChange?.(job.organizationId, 'job', [job.id]);
+  if (Date.now() - run.notifiedAtMs < NOTIFY_EVERY_MS) return;
+  run.notifiedAtMs = Date.now();
+  context.notifyDashboards?.(job.organizationId, 'job', [job.id]);
 }
 
 /** False if an order of the customer has come back to it meanwhile. Then nothing of the person is left but the audit row. */
@@ -102,10 +102,10 @@ async function finish({ context, job }: Run): Promise<boolean> {
   });
 }
 
-function announce({ context, job: { id, organizationId, customerId } }: Run): void {
-  context.announceChange?.(organizationId, 'job', [id]);
-  context.announceChange?.(organizationId, 'customer', [customerId]);
+function notify({ context, job: { id, organizationId, customerId } }: Run): void {
+  context.notifyDashboards?.(organizationId, 'job', [id]);
+  context.notifyDashboards?.(organizationId, 'customer', [customerId]);
   for (const kind of ['order', 'sale', 'event', 'delivery', 'request'] as const) {
-    context.announceChange?.(organizationId, kind, null);
+    context.notifyDashboards?.(organizationId, kind, null);
   }
 }

@@ -113,7 +113,7 @@ describe('the page of an item', () => {
     t.after(() => context.close());
     await title(page).fill('Half typed');
     await editItem(site.world.channel, TESTER, dealer.organizationId, id, { attributes: { year: 1950 } });
-    site.world.channel.announceChange?.(dealer.organizationId, 'item', [id]);
+    site.world.channel.notifyDashboards?.(dealer.organizationId, 'item', [id]);
     await page.getByText('Year').first().waitFor();
     await page.getByRole('list', { name: 'History' }).getByText('1950').waitFor();
     assert.equal(await title(page).inputValue(), 'Half typed');
@@ -222,7 +222,7 @@ describe('the page of an item', () => {
     // A live update of the original leaves its copy alone.
     const reread = page.waitForResponse((answer) => answer.url().endsWith(`/items/${id}`));
     await editItem(site.world.channel, TESTER, dealer.organizationId, id, { attributes: { year: 1950 } });
-    site.world.channel.announceChange?.(dealer.organizationId, 'item', [id]);
+    site.world.channel.notifyDashboards?.(dealer.organizationId, 'item', [id]);
     await (await reread).finished();
     await save(page);
     await page.getByText(`The stock number ${item.stockNumber} is taken.`).waitFor();

@@ -40,7 +40,7 @@ describe('the lists of the dashboard', () => {
 
   const create = (input: Parameters<typeof watch>[0], { organizationId } = dealer) =>
     createItem(site.world.channel, COMMAND_LINE, organizationId, watch(input));
-  const announce = (id: string) => site.world.channel.announceChange?.(dealer.organizationId, 'item', [id]);
+  const notify = (id: string) => site.world.channel.notifyDashboards?.(dealer.organizationId, 'item', [id]);
   const rowNames = (page: Page) => page.locator('.data-table .row-name').allInnerTexts();
 
   it('show photo, title, price, status and channels in the rows of a phone, and filter in a sheet', async (t) => {
@@ -128,11 +128,11 @@ describe('the lists of the dashboard', () => {
     await page.getByText('Quiet one').waitFor();
     const before = await rowNames(page);
     await editItem(site.world.channel, COMMAND_LINE, dealer.organizationId, id, { priceAmount: 77_700 });
-    announce(id);
+    notify(id);
     await page.getByText('USD 777.00').first().waitFor();
     assert.deepEqual(await rowNames(page), before);
     assert.equal(await page.getByText(/changed$/).count(), 0);
-    announce(await create({ title: 'Newcomer' }));
+    notify(await create({ title: 'Newcomer' }));
     await page.getByText('1 changed').waitFor();
     assert.deepEqual(await rowNames(page), before);
     await page.getByRole('button', { name: 'Show', exact: true }).click();
@@ -209,13 +209,13 @@ describe('the lists of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Change 2' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await runJobs(site.world);
-    for (const id of ids) announce(id);
+    for (const id of ids) notify(id);
     await page.getByText('2 changed.').waitFor();
     assert.equal(await page.getByText('USD 14,289.00').count(), 2);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Undo: Change price by +10 %').waitFor();
     await runJobs(site.world);
-    for (const id of ids) announce(id);
+    for (const id of ids) notify(id);
     await page.getByText('USD 12,990.00').nth(1).waitFor();
     assert.deepEqual(complaints, []);
   });

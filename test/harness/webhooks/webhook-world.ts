@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../../../src/contract/event-types.ts';
 import { CURRENT_VERSION } from '../../../src/contract/versions.ts';
 import { sql } from '../../../src/db/sql.ts';
-import { announceOutcomes } from '../../../src/live/notify-dashboards.ts';
+import { outcomeNotifier } from '../../../src/live/notify-dashboards.ts';
 import type { ClaimRequest } from '../../../src/webhooks/delivery-queue/claim.ts';
 import { setUrl } from '../../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../../src/webhooks/endpoints/secret-encryption.ts';
@@ -92,7 +92,7 @@ export async function startWebhookWorld({
 export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}): TestWorker {
   const faults: unknown[] = [];
   const notices: Notice[] = [];
-  const announceEvents = world.channel.onEvents;
+  const notifyOfEvents = world.channel.onEvents;
   let isStarted = true;
   let worker = start();
 
@@ -104,12 +104,12 @@ export function startTestWorker(world: World, limits: Partial<WorkerLimits> = {}
       now: world.channel.now,
       onFault: (error) => faults.push(error),
       onNotice: (notice) => notices.push(notice),
-      onRecorded: announceOutcomes(world.db, (...change) => world.channel.announceChange?.(...change)),
+      onRecorded: outcomeNotifier(world.db, (...change) => world.channel.notifyDashboards?.(...change)),
       limits: { pollMs: 50, maintenanceMs: 20, ...limits },
     });
     world.channel.onEvents = (integrationIds, isAnyQueued = true) => {
       if (isAnyQueued) started.wake();
-      announceEvents(integrationIds);
+      notifyOfEvents(integrationIds);
     };
     world.channel.claimAtCommit = started.claimAtCommit;
     return started;

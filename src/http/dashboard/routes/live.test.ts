@@ -66,9 +66,9 @@ describe('the live stream', () => {
     const [person, stranger] = [await signedIn(world), await signedIn(world)];
     const [own, other] = [await openStream(world, person), await openStream(world, stranger)];
     t.after(() => [own, other].map((stream) => stream.close()));
-    world.channel.announceChange?.(person.organizationId, 'item', ['lst_1']);
+    world.channel.notifyDashboards?.(person.organizationId, 'item', ['lst_1']);
     await own.says(/event: changes\ndata: \[\{"kind":"item","ids":\["lst_1"\]\}\]/);
-    world.channel.announceChange?.(stranger.organizationId, 'order', ['ord_2']);
+    world.channel.notifyDashboards?.(stranger.organizationId, 'order', ['ord_2']);
     await other.says(/ord_2/);
     assert.doesNotMatch(other.text(), /lst_1/);
   });
@@ -81,9 +81,9 @@ describe('the live stream', () => {
       stream.close();
       await otherNode.stop();
     });
-    // The stream may be open before its node listens to the others: announced until it is heard.
-    const announcing = setInterval(() => otherNode.announce(person.organizationId, 'job', ['job_1']), 100);
-    t.after(() => clearInterval(announcing));
+    // The stream may be open before its node listens to the others: notified until it is heard.
+    const notifying = setInterval(() => otherNode.notify(person.organizationId, 'job', ['job_1']), 100);
+    t.after(() => clearInterval(notifying));
     await stream.says(/"kind":"job","ids":\["job_1"\]/);
   });
 
@@ -91,10 +91,10 @@ describe('the live stream', () => {
     const person = await signedIn(world);
     const first = await openStream(world, person);
     t.after(() => first.close());
-    world.channel.announceChange?.(person.organizationId, 'item', ['lst_seen']);
+    world.channel.notifyDashboards?.(person.organizationId, 'item', ['lst_seen']);
     const [, id] = await first.says(/id: (\S+)\nevent: changes\ndata: .*lst_seen/);
     first.close();
-    world.channel.announceChange?.(person.organizationId, 'item', ['lst_missed']);
+    world.channel.notifyDashboards?.(person.organizationId, 'item', ['lst_missed']);
     const second = await openStream(world, person, id);
     t.after(() => second.close());
     await second.says(/lst_missed/);
@@ -143,7 +143,7 @@ describe('the live stream', () => {
     const person = await signedIn(world);
     const stream = await openStream(world, person);
     t.after(() => stream.close());
-    world.channel.announceChange?.(
+    world.channel.notifyDashboards?.(
       person.organizationId,
       'item',
       Array.from({ length: 500 }, (_, index) => `lst_${index}`),
@@ -172,7 +172,7 @@ describe('the live stream', () => {
       ['removed', removed, () => owner.call('DELETE', `/team/${removed.userId}`)],
       ['another role', promoted, () => owner.call('PATCH', `/team/${promoted.userId}`, { role: 'owner' })],
       ['signed out', signedOut, () => signedOut.call('DELETE', '/session')],
-      // Nothing is announced: the next look at all sessions finds it.
+      // Nobody is notified: the next look at all sessions finds it.
       [
         'removed on the command line',
         byOperator,
@@ -187,7 +187,7 @@ describe('the live stream', () => {
       await end();
       await stream.ends().catch((error: unknown) => assert.fail(`${why}: ${error}`));
     }
-    world.channel.announceChange?.(organizationId, 'item', ['lst_kept']);
+    world.channel.notifyDashboards?.(organizationId, 'item', ['lst_kept']);
     await kept.says(/lst_kept/);
   });
 
@@ -228,7 +228,7 @@ describe('the live stream', () => {
     const ids = Array.from({ length: 90 }, (_, index) => `${index}`.repeat(10_000));
     while (!socket.destroyed) {
       assert.ok(socket.writableLength < 8_000_000, 'the service keeps what nobody reads');
-      world.channel.announceChange?.(person.organizationId, 'item', ids);
+      world.channel.notifyDashboards?.(person.organizationId, 'item', ids);
       await sleep(60);
     }
   });

@@ -22,7 +22,7 @@ export const viewHandlers: Handlers<typeof viewOperations> = {
   async createView({ context, user, actor, body }) {
     const view = { list: body.list, name: body.name, query: body.query, isShared: body.is_shared };
     const id = await createView(context.db, actor, viewerOf(user), view);
-    announce(context, user, id);
+    notify(context, user, id);
     return { id };
   },
 
@@ -33,13 +33,13 @@ export const viewHandlers: Handlers<typeof viewOperations> = {
       ...(query === undefined ? {} : { query }),
       ...(isShared === undefined ? {} : { isShared }),
     });
-    announce(context, user, params.view_id);
+    notify(context, user, params.view_id);
     return null;
   },
 
   async deleteView({ context, user, actor, params }) {
     await deleteView(context.db, actor, viewerOf(user), params.view_id);
-    announce(context, user, params.view_id);
+    notify(context, user, params.view_id);
     return null;
   },
 };
@@ -48,6 +48,6 @@ function viewerOf({ organizationId, userId, role }: SignedIn): Viewer {
   return { organizationId, userId, isOwner: role === 'owner' };
 }
 
-function announce(context: DashboardContext, user: SignedIn, id: string): void {
-  context.dashboard.feed.announce(user.organizationId, 'view', [id]);
+function notify(context: DashboardContext, user: SignedIn, id: string): void {
+  context.dashboard.feed.notify(user.organizationId, 'view', [id]);
 }

@@ -116,7 +116,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
       throw new DomainError('wrong_status', `This delivery ${whyNotNow(delivery)}`);
     }
     await call.countStorage(REPLAYED_DELIVERY_BYTES);
-    announce(call, [integrationId]);
+    notify(call, [integrationId]);
     return null;
   },
 
@@ -145,7 +145,7 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     const channels = await listChannels(context.db, user.organizationId);
     for (const { id } of channels) {
       if (!(await cancelReplay(context.db, actor, id, params.replay_id))) continue;
-      context.dashboard.feed.announce(user.organizationId, 'delivery', null);
+      context.dashboard.feed.notify(user.organizationId, 'delivery', null);
       return null;
     }
     throw new DomainError('not_found', 'There is no such replay, or it is done.');
@@ -189,7 +189,7 @@ async function replayFound(call: ReplayCall, found: readonly ListedDelivery[]): 
     const ids = deliveries.map(({ id }) => id);
     queued += await replayDeliveries(context.db, actor, integrationId, ids, context.channel.now());
   }
-  announce(call, [...byIntegration.keys()]);
+  notify(call, [...byIntegration.keys()]);
   return queued;
 }
 
@@ -214,15 +214,15 @@ async function startJobs(call: ReplayCall, filter: DeliveryFilter): Promise<numb
   for (const integrationId of filter.integrationIds) {
     total += (await startReplay(context.db, actor, integrationId, wanted)).total;
   }
-  announce(call, [...filter.integrationIds]);
+  notify(call, [...filter.integrationIds]);
   return total;
 }
 
 /** A replay commits by itself, so the delivery workers are woken here, after it. */
-function announce({ context, user }: Pick<ReplayCall, 'context' | 'user'>, integrationIds: string[]): void {
+function notify({ context, user }: Pick<ReplayCall, 'context' | 'user'>, integrationIds: string[]): void {
   context.channel.onEvents(integrationIds);
-  context.dashboard.feed.announce(user.organizationId, 'delivery', null);
-  context.dashboard.feed.announce(user.organizationId, 'audit', null);
+  context.dashboard.feed.notify(user.organizationId, 'delivery', null);
+  context.dashboard.feed.notify(user.organizationId, 'audit', null);
 }
 
 function whyNotNow({ status, isInFlight }: Pick<DeliverySummary, 'status' | 'isInFlight'>): string {

@@ -65,7 +65,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     const { organizationId, userId } = user;
     const input = { organizationId, userId, name: body.name, currency: body.currency, isTestMode: true };
     const { id, apiKey } = await createIntegration(context.db, actor, input);
-    announce(context, user, id);
+    notify(context, user, id);
     return { id, api_key: apiKey };
   },
 
@@ -109,7 +109,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
   async deleteIntegration({ context, user, actor, params, body }) {
     const key = { organizationId: user.organizationId, integrationId: params.integration_id };
     await deleteIntegrationOf(context.db, actor, key, body.name);
-    announce(context, user, params.integration_id);
+    notify(context, user, params.integration_id);
     return null;
   },
 
@@ -117,10 +117,10 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
     const change = { isTestMode: body.is_test_mode, isTestDataDeleted: body.delete_test_data ?? false };
     const { organizationId } = user;
     const deleted = await changeTestMode(context.channel, actor, organizationId, params.integration_id, change);
-    announce(context, user, params.integration_id);
+    notify(context, user, params.integration_id);
     if (deleted !== null) {
       for (const kind of ['order', 'sale', 'customer', 'delivery'] as const) {
-        context.dashboard.feed.announce(organizationId, kind, null);
+        context.dashboard.feed.notify(organizationId, kind, null);
       }
     }
     return { deleted: deleted === null ? null : { orders: deleted.orders, customers: deleted.customers } };
@@ -189,8 +189,8 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
   async changePresentation({ context, user, actor, params, body }) {
     const id = params.integration_id;
     await changePresentation(context.channel, actor, user.organizationId, id, settingsOf(body));
-    announce(context, user, id);
-    context.dashboard.feed.announce(user.organizationId, 'job', null);
+    notify(context, user, id);
+    context.dashboard.feed.notify(user.organizationId, 'job', null);
     return null;
   },
 
@@ -212,7 +212,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
 const WAKE = { wakes: true };
 
 /**
- * Runs one change of an integration that belongs to the dealer until the commit, then announces it to open pages. With
+ * Runs one change of an integration that belongs to the dealer until the commit, then notifies open pages. With
  * `wakes` it also wakes the delivery workers, because deliveries may be due after the change.
  */
 async function within<Result>(
@@ -226,12 +226,12 @@ async function within<Result>(
     await assertIntegrationOf(tx, integrationId, user.organizationId);
     return { result: await change(tx), touched: wakes ? [integrationId] : [] };
   });
-  announce(context, user, integrationId);
+  notify(context, user, integrationId);
   return result;
 }
 
-function announce(context: DashboardContext, user: SignedIn, integrationId: string): void {
-  context.dashboard.feed.announce(user.organizationId, 'integration', [integrationId]);
+function notify(context: DashboardContext, user: SignedIn, integrationId: string): void {
+  context.dashboard.feed.notify(user.organizationId, 'integration', [integrationId]);
 }
 
 /**

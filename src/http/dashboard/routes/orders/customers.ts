@@ -130,7 +130,7 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
       now: context.channel.now(),
     };
     await changeCustomer(context.db, actor, user.organizationId, params.customer_id, edit, basis);
-    announce(context, user, params.customer_id);
+    notify(context, user, params.customer_id);
     return null;
   },
 
@@ -149,16 +149,16 @@ export const customerHandlers: Handlers<typeof customerOperations> = {
       mergeCustomers(context.channel, actor, user.organizationId, keptId, mergedId),
     );
     const { feed } = context.dashboard;
-    announce(context, user, keptId, mergedId);
-    feed.announce(user.organizationId, 'order', null);
-    feed.announce(user.organizationId, 'sale', null);
+    notify(context, user, keptId, mergedId);
+    feed.notify(user.organizationId, 'order', null);
+    feed.notify(user.organizationId, 'sale', null);
     return null;
   },
 
   async eraseCustomer({ context, user, actor, params }) {
     const jobId = await eraseCustomer(context.channel, actor, user.organizationId, params.customer_id);
-    announce(context, user, params.customer_id);
-    context.dashboard.feed.announce(user.organizationId, 'job', [jobId]);
+    notify(context, user, params.customer_id);
+    context.dashboard.feed.notify(user.organizationId, 'job', [jobId]);
     return null;
   },
 
@@ -178,7 +178,7 @@ async function channelNames({ db }: DashboardContext, { organizationId }: Signed
   return new Map(channels.map(({ id, name }) => [id, name]));
 }
 
-function announce({ dashboard }: DashboardContext, { organizationId }: SignedIn, ...ids: string[]): void {
-  dashboard.feed.announce(organizationId, 'customer', ids);
-  dashboard.feed.announce(organizationId, 'audit', null);
+function notify({ dashboard }: DashboardContext, { organizationId }: SignedIn, ...ids: string[]): void {
+  dashboard.feed.notify(organizationId, 'customer', ids);
+  dashboard.feed.notify(organizationId, 'audit', null);
 }

@@ -126,7 +126,7 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
     const { line_id: lineId, item_id: itemId, units = 1 } = body;
     const choice = lineId === null ? { lineId, itemId, units } : { lineId, itemId };
     await withWireFields(FIELDS, () => matchLine(context.channel, actor, user.organizationId, params.order_id, choice));
-    announce(context, user, params.order_id);
+    notify(context, user, params.order_id);
     return null;
   },
 
@@ -134,7 +134,7 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
     await withWireFields(FIELDS, () =>
       unmatchLine(context.channel, actor, user.organizationId, params.order_id, body.line_id),
     );
-    announce(context, user, params.order_id);
+    notify(context, user, params.order_id);
     return null;
   },
 
@@ -142,31 +142,31 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
     await withWireFields(FIELDS, () =>
       assignCustomer(context.channel, actor, user.organizationId, params.order_id, body.customer_id),
     );
-    announce(context, user, params.order_id);
+    notify(context, user, params.order_id);
     return null;
   },
 
   async confirmOrder({ context, user, actor, params }) {
     await confirmOrder(context.channel, actor, user.organizationId, params.order_id);
-    announceSale(context, user, params.order_id);
+    notifyOfSale(context, user, params.order_id);
     return null;
   },
 
   async fulfilOrder({ context, user, actor, params }) {
     await fulfilOrder(context.channel, actor, user.organizationId, params.order_id);
-    announce(context, user, params.order_id);
+    notify(context, user, params.order_id);
     return null;
   },
 
   async dismissOrder({ context, user, actor, params, body }) {
     await dismissOrder(context.channel, actor, user.organizationId, params.order_id, body.reason);
-    announce(context, user, params.order_id);
+    notify(context, user, params.order_id);
     return null;
   },
 
   async cancelOrderSale({ context, user, actor, params }) {
     await cancelSale(context.channel, actor, user.organizationId, params.order_id);
-    announceSale(context, user, params.order_id);
+    notifyOfSale(context, user, params.order_id);
     return null;
   },
 };
@@ -211,12 +211,12 @@ async function candidatesOf(
   return customers;
 }
 
-function announce({ dashboard }: DashboardContext, { organizationId }: SignedIn, orderId: string): void {
-  dashboard.feed.announce(organizationId, 'order', [orderId]);
-  dashboard.feed.announce(organizationId, 'audit', null);
+function notify({ dashboard }: DashboardContext, { organizationId }: SignedIn, orderId: string): void {
+  dashboard.feed.notify(organizationId, 'order', [orderId]);
+  dashboard.feed.notify(organizationId, 'audit', null);
 }
 
-function announceSale(context: DashboardContext, user: SignedIn, orderId: string): void {
-  announce(context, user, orderId);
-  context.dashboard.feed.announce(user.organizationId, 'sale', null);
+function notifyOfSale(context: DashboardContext, user: SignedIn, orderId: string): void {
+  notify(context, user, orderId);
+  context.dashboard.feed.notify(user.organizationId, 'sale', null);
 }

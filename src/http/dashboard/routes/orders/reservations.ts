@@ -29,8 +29,8 @@ export const reservationHandlers: Handlers<typeof reservationOperations> = {
   async releaseItemReservation({ context, user, actor, params }) {
     const { item_id: itemId, reservation_id: reservationId } = params;
     await releaseReservation(context.channel, actor, user.organizationId, itemId, reservationId);
-    context.dashboard.feed.announce(user.organizationId, 'item', [itemId]);
-    context.dashboard.feed.announce(user.organizationId, 'audit', null);
+    context.dashboard.feed.notify(user.organizationId, 'item', [itemId]);
+    context.dashboard.feed.notify(user.organizationId, 'audit', null);
     return null;
   },
 };

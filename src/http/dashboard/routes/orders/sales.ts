@@ -73,8 +73,8 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
     const id = await withWireFields(FIELDS, () =>
       sellUnits(context.channel, actor, user.organizationId, itemId, units, { amount, customerId }),
     );
-    announce(context, user, id);
-    context.dashboard.feed.announce(user.organizationId, 'item', [itemId]);
+    notify(context, user, id);
+    context.dashboard.feed.notify(user.organizationId, 'item', [itemId]);
     return { id };
   },
 
@@ -87,15 +87,15 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
     await withWireFields(FIELDS, () =>
       changeSale(context.channel, actor, user.organizationId, params.sale_id, changes),
     );
-    announce(context, user, params.sale_id);
+    notify(context, user, params.sale_id);
     return null;
   },
 
   async voidSale({ context, user, actor, params }) {
     await voidSale(context.channel, actor, user.organizationId, params.sale_id);
-    announce(context, user, params.sale_id);
-    context.dashboard.feed.announce(user.organizationId, 'item', null);
-    context.dashboard.feed.announce(user.organizationId, 'order', null);
+    notify(context, user, params.sale_id);
+    context.dashboard.feed.notify(user.organizationId, 'item', null);
+    context.dashboard.feed.notify(user.organizationId, 'order', null);
     return null;
   },
 
@@ -186,7 +186,7 @@ function buyerOf({ reportedBuyer }: ListedSale, customer: CustomerName | undefin
   return { name: fullName(first_name, last_name) ?? email, customer_id: null };
 }
 
-function announce({ dashboard }: DashboardContext, { organizationId }: SignedIn, saleId: string): void {
-  dashboard.feed.announce(organizationId, 'sale', [saleId]);
-  dashboard.feed.announce(organizationId, 'audit', null);
+function notify({ dashboard }: DashboardContext, { organizationId }: SignedIn, saleId: string): void {
+  dashboard.feed.notify(organizationId, 'sale', [saleId]);
+  dashboard.feed.notify(organizationId, 'audit', null);
 }

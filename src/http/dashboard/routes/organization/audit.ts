@@ -64,8 +64,8 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
   async undoAudit({ context, user, actor, params }) {
     const options = { isCostAllowed: await seesCost(context.db, user) };
     const undone = await undoChange(context.channel, actor, user.organizationId, params.audit_id, options);
-    context.dashboard.feed.announce(user.organizationId, 'item', [undone.itemId]);
-    context.dashboard.feed.announce(user.organizationId, 'audit', null);
+    context.dashboard.feed.notify(user.organizationId, 'item', [undone.itemId]);
+    context.dashboard.feed.notify(user.organizationId, 'audit', null);
     return { audit_id: undone.auditId, skipped: undone.skipped };
   },
 

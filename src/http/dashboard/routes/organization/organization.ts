@@ -43,7 +43,7 @@ async function change(call: Changing, changes: Partial<OrganizationSettings>, re
   const options = revision === undefined ? {} : { revision };
   await changeOrganization(context.channel, actor, user.organizationId, changes, options);
   for (const kind of ['organization', 'item', 'audit'] as const) {
-    context.dashboard.feed.announce(user.organizationId, kind, null);
+    context.dashboard.feed.notify(user.organizationId, kind, null);
   }
   return await presentBusiness(call);
 }

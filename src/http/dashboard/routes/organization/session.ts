@@ -32,7 +32,7 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
 
   async signOut({ context, user, request, reply }) {
     await context.sessions.signOut(request, reply);
-    announceAccount(context, user);
+    notifyOfAccount(context, user);
     return null;
   },
 
@@ -69,7 +69,7 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
 
   async updateAccount({ context, user, actor, body }) {
     await updateAccount(context.db, actor, user, { name: body.name, showTestData: body.show_test_data });
-    announceAccount(context, user);
+    notifyOfAccount(context, user);
     const { name = user.name, show_test_data: showsTestData = user.showsTestData } = body;
     return await presentSession(context, { ...user, name: name.trim(), showsTestData });
   },
@@ -80,14 +80,14 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
 
   async changeMailChoice({ context, user, actor, body }) {
     await changeMailKinds(context.db, actor, user, body.kinds, context.channel.now());
-    context.dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
+    context.dashboard.feed.notify(user.organizationId, 'account', [user.userId]);
     return await presentMailChoice(context, user);
   },
 
   async confirmMail({ context, user, actor, body }) {
     const { secretKeys, channel, dashboard } = context;
     await confirmMail(context.db, actor, user, body.code, { secretKeys, now: channel.now() });
-    dashboard.feed.announce(user.organizationId, 'account', [user.userId]);
+    dashboard.feed.notify(user.organizationId, 'account', [user.userId]);
     return await presentMailChoice(context, user);
   },
 
@@ -102,7 +102,7 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
       keptSessionId: user.sessionId,
       password: body.new_password,
     });
-    announceAccount(context, user);
+    notifyOfAccount(context, user);
     return null;
   },
 
@@ -122,20 +122,20 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
 
   async revokeSession({ context, user, params }) {
     await endSession(context.db, user.userId, params.session_id);
-    announceAccount(context, user);
+    notifyOfAccount(context, user);
     return null;
   },
 
   async revokeOtherSessions({ context, user }) {
     await endOtherSessions(context.db, user.userId, user.sessionId);
-    announceAccount(context, user);
+    notifyOfAccount(context, user);
     return null;
   },
 };
 
 /** Open pages read again, and streams of sessions that have ended are closed. */
-function announceAccount({ dashboard }: DashboardContext, { organizationId, userId }: SignedIn): void {
-  dashboard.feed.announce(organizationId, 'account', [userId]);
+function notifyOfAccount({ dashboard }: DashboardContext, { organizationId, userId }: SignedIn): void {
+  dashboard.feed.notify(organizationId, 'account', [userId]);
 }
 
 async function presentMailChoice({ db, dashboard }: DashboardContext, user: SignedIn) {

@@ -30,26 +30,26 @@ export const teamHandlers: Handlers<typeof teamOperations> = {
   async inviteMember({ context, user, actor, body }) {
     const { organizationId } = user;
     const link = await inviteMember(context.db, actor, { organizationId, email: body.email, role: body.role });
-    context.dashboard.feed.announce(organizationId, 'team', null);
+    context.dashboard.feed.notify(organizationId, 'team', null);
     return presentLink(link, 'invitation', context.publicUrl);
   },
 
   async withdrawInvitation({ context, user, actor, params }) {
     await withdrawInvitation(context.db, actor, user.organizationId, params.invitation_id);
-    context.dashboard.feed.announce(user.organizationId, 'team', null);
+    context.dashboard.feed.notify(user.organizationId, 'team', null);
     return null;
   },
 
   async changeRole({ context, user, actor, params, body }) {
     const key = { organizationId: user.organizationId, userId: params.user_id };
     const member = await changeRole(context.db, actor, key, body.role);
-    context.dashboard.feed.announce(user.organizationId, 'team', [params.user_id]);
+    context.dashboard.feed.notify(user.organizationId, 'team', [params.user_id]);
     return presentMember(member);
   },
 
   async removeMember({ context, user, actor, params }) {
     await removeMember(context.db, actor, { organizationId: user.organizationId, userId: params.user_id });
-    context.dashboard.feed.announce(user.organizationId, 'team', [params.user_id]);
+    context.dashboard.feed.notify(user.organizationId, 'team', [params.user_id]);
     return null;
   },
 

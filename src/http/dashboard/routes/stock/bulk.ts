@@ -8,7 +8,7 @@ import { countSelected, type StockSelection } from '../../../../inventory/jobs/b
 import { startJob } from '../../../../inventory/jobs/stock-job-queue.ts';
 import { listLocations } from '../../../../inventory/locations.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
-import { announceJob } from './jobs.ts';
+import { notifyOfJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
 type Change = BodyOf<(typeof bulkOperations)['changeStock']>;
@@ -51,7 +51,7 @@ export const bulkHandlers: Handlers<typeof bulkOperations> = {
 };
 
 function started(call: Pick<Call, 'context'> & { user: SignedIn }, jobId: string): { job_id: string } {
-  announceJob(call, jobId);
+  notifyOfJob(call, jobId);
   return { job_id: jobId };
 }
 

@@ -20,7 +20,7 @@ import type { Call, Handlers } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
 import { asUpload, chunksOf, withUpload } from '../../limits/upload.ts';
 import { seesCost } from '../../permissions.ts';
-import { announceJob } from './jobs.ts';
+import { notifyOfJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
 /** How many lines are searched for sample cells to show beside a heading. */
@@ -104,7 +104,7 @@ async function start(call: StartCall, isCheck: boolean): Promise<{ job_id: strin
     userId: user.userId,
     seesCost: await seesCost(context.db, user),
   });
-  announceJob(call, jobId);
+  notifyOfJob(call, jobId);
   return { job_id: jobId };
 }
 

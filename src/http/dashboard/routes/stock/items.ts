@@ -30,7 +30,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     await assertCostAllowed(context, user, body);
     const input = { ...changesOf(body), kind } as NewItem;
     const id = await withWireFields(() => createItem(context.channel, actor, user.organizationId, input));
-    announce(context, user, id);
+    notify(context, user, id);
     return { id };
   },
 
@@ -42,7 +42,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     const saved = await withWireFields(() =>
       editItem(context.channel, actor, user.organizationId, params.item_id, changes, basis),
     );
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return { revision: saved.revision, audit_id: saved.auditId };
   },
 
@@ -62,13 +62,13 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async setItemHidden({ context, user, actor, params, body }) {
     const { organizationId } = user;
     const auditId = await setHidden(context.channel, actor, organizationId, [params.item_id], body.is_hidden);
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return { audit_id: auditId };
   },
 
   async deleteItem({ context, user, actor, params }) {
     await deleteItem(context.channel, actor, user.organizationId, params.item_id);
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return null;
   },
 
@@ -76,15 +76,15 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     const { units, releases_reservations: releasesReservations = false } = body;
     const item = [context.channel, actor, user.organizationId, params.item_id] as const;
     const saleId = await sellUnits(...item, units, { releasesReservations });
-    announce(context, user, params.item_id);
-    context.dashboard.feed.announce(user.organizationId, 'sale', [saleId]);
+    notify(context, user, params.item_id);
+    context.dashboard.feed.notify(user.organizationId, 'sale', [saleId]);
     return { sale_id: saleId };
   },
 
   async voidItemSale({ context, user, actor, params }) {
     await voidSale(context.channel, actor, user.organizationId, params.sale_id);
-    announce(context, user, params.item_id);
-    context.dashboard.feed.announce(user.organizationId, 'sale', [params.sale_id]);
+    notify(context, user, params.item_id);
+    context.dashboard.feed.notify(user.organizationId, 'sale', [params.sale_id]);
     return null;
   },
 
@@ -94,7 +94,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     if (movement === 'reserve') await reserveUnits(...item, units);
     else if (movement === 'release') await releaseUnits(...item, units);
     else await moveUnits(...item, movement, units);
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return null;
   },
 
@@ -104,7 +104,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
       startPromotion(context.channel, actor, user.organizationId, params.item_id, input),
     );
     await countStorage(await promotionBytes(context, user));
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return { id };
   },
 
@@ -114,13 +114,13 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
       changePromotion(context.channel, actor, user.organizationId, params.promotion_id, input),
     );
     await countStorage(await promotionBytes(context, user));
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return null;
   },
 
   async endItemPromotion({ context, user, actor, params }) {
     await endPromotion(context.channel, actor, user.organizationId, params.promotion_id);
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return null;
   },
 
@@ -130,41 +130,41 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     const id = await withUpload({ request, user }, (bytes) =>
       addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes),
     );
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return { id };
   },
 
   async orderItemPhotos({ context, user, actor, params, body }) {
     const { item_id: itemId } = params;
     const auditId = await orderPhotos(context.channel, actor, user.organizationId, itemId, body.photo_ids);
-    announce(context, user, itemId);
+    notify(context, user, itemId);
     return { audit_id: auditId };
   },
 
   async rotateItemPhoto({ context, user, actor, params }) {
     const { item_id: itemId, photo_id: photoId } = params;
     const id = await rotatePhoto(photoContext(context), actor, user.organizationId, itemId, photoId);
-    announce(context, user, itemId);
+    notify(context, user, itemId);
     return { id };
   },
 
   async removeItemPhoto({ context, user, actor, params }) {
     const { item_id: itemId, photo_id: photoId } = params;
     const auditId = await removePhoto(context.channel, actor, user.organizationId, itemId, photoId);
-    announce(context, user, itemId);
+    notify(context, user, itemId);
     return { audit_id: auditId };
   },
 
   async restoreItemPhoto({ context, user, actor, params }) {
     await restorePhoto(context.channel, actor, user.organizationId, params.item_id, params.photo_id);
-    announce(context, user, params.item_id);
+    notify(context, user, params.item_id);
     return null;
   },
 };
 
-function announce(context: DashboardContext, user: SignedIn, itemId: string): void {
-  context.dashboard.feed.announce(user.organizationId, 'item', [itemId]);
-  context.dashboard.feed.announce(user.organizationId, 'audit', null);
+function notify(context: DashboardContext, user: SignedIn, itemId: string): void {
+  context.dashboard.feed.notify(user.organizationId, 'item', [itemId]);
+  context.dashboard.feed.notify(user.organizationId, 'audit', null);
 }
 
 function photoContext(context: DashboardContext) {

@@ -61,7 +61,7 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
   async cancelJob(call) {
     const { context, user, params } = call;
     await cancelJob(context.db, user.organizationId, params.job_id);
-    announceJob(call, params.job_id);
+    notifyOfJob(call, params.job_id);
     return null;
   },
 
@@ -69,7 +69,7 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
     const { context, user, actor, params } = call;
     const options = { isCostAllowed: await seesCost(context.db, user) };
     const id = await undoJob(context.db, actor, user.organizationId, params.job_id, options);
-    announceJob(call, id);
+    notifyOfJob(call, id);
     return { job_id: id };
   },
 
@@ -84,9 +84,9 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
   },
 };
 
-/** Open pages learn of a job that was asked for or ended by a person; the worker announces its progress itself. */
-export function announceJob({ context, user }: Pick<Call, 'context'> & { user: SignedIn }, jobId: string): void {
-  context.dashboard.feed.announce(user.organizationId, 'job', [jobId]);
+/** Open pages learn of a job that was asked for or ended by a person; the worker notifies them of its progress itself. */
+export function notifyOfJob({ context, user }: Pick<Call, 'context'> & { user: SignedIn }, jobId: string): void {
+  context.dashboard.feed.notify(user.organizationId, 'job', [jobId]);
 }
 
 async function presentJobs(db: Queryable, { organizationId }: SignedIn, rows: JobRow[]): Promise<StockJob[]> {

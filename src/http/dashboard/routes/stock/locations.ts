@@ -24,43 +24,43 @@ export const locationHandlers: Handlers<typeof locationOperations> = {
 
   async createBusinessUnit({ context, user, actor, body }) {
     const id = await createBusinessUnit(context.db, actor, user.organizationId, body.name);
-    announce(context, user);
+    notify(context, user);
     return { id };
   },
 
   async renameBusinessUnit({ context, user, actor, params, body }) {
     await renameBusinessUnit(context.channel, actor, user.organizationId, params.business_unit_id, body.name);
-    announce(context, user);
+    notify(context, user);
     return null;
   },
 
   async deleteBusinessUnit({ context, user, actor, params }) {
     await deleteBusinessUnit(context.db, actor, user.organizationId, params.business_unit_id);
-    announce(context, user);
+    notify(context, user);
     return null;
   },
 
   async createLocation({ context, user, actor, params, body }) {
     const id = await createLocation(context.db, actor, user.organizationId, params.business_unit_id, body.name);
-    announce(context, user);
+    notify(context, user);
     return { id };
   },
 
   async renameLocation({ context, user, actor, params, body }) {
     await renameLocation(context.channel, actor, user.organizationId, params.location_id, body.name);
-    announce(context, user);
+    notify(context, user);
     return null;
   },
 
   async deleteLocation({ context, user, actor, params, query }) {
     const key = { organizationId: user.organizationId, id: params.location_id };
     await deleteLocation(context.channel, actor, { ...key, confirmedItems: query.items ?? 0 });
-    announce(context, user);
+    notify(context, user);
     return null;
   },
 };
 
-function announce({ dashboard }: DashboardContext, { organizationId }: SignedIn): void {
-  dashboard.feed.announce(organizationId, 'location', null);
-  dashboard.feed.announce(organizationId, 'audit', null);
+function notify({ dashboard }: DashboardContext, { organizationId }: SignedIn): void {
+  dashboard.feed.notify(organizationId, 'location', null);
+  dashboard.feed.notify(organizationId, 'audit', null);
 }

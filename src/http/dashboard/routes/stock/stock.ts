@@ -75,7 +75,7 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
     const { item_id: itemId, integration_id: integrationId } = params;
     const { organizationId } = user;
     const auditId = await setPublished(context.channel, actor, organizationId, integrationId, [itemId], body.is_on);
-    context.dashboard.feed.announce(organizationId, 'item', [itemId]);
+    context.dashboard.feed.notify(organizationId, 'item', [itemId]);
     return { audit_id: auditId };
   },
 };
