@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS, HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
-import { newRequestId } from '../ids/new-id.ts';
+import { newRequestId } from '../ids/request-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { type BodyDiscard, createBodyDiscard } from './connection/body-discard.ts';
 import { limitBodyTime } from './connection/body-timeout.ts';

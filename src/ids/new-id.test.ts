@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { firstIdAt, ID_PREFIXES, type IdKind, idTimeMs, isId } from '../contract/ids.ts';
-import { newId, newRequestId } from './new-id.ts';
+import { newId } from './new-id.ts';
+import { newRequestId } from './request-id.ts';
 
 const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 

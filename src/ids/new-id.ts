@@ -1,5 +1,6 @@
-import { randomFillSync, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { ALPHABET, ID_PREFIXES, type IdKind } from '../contract/ids.ts';
+import { draw16 } from './random-bytes.ts';
 
 let sequenceMs = -1;
 let sequence = 0;
@@ -18,35 +19,11 @@ export function newId(kind: IdKind, nowMs: number = Date.now()): string {
   return `${ID_PREFIXES[kind]}_${base32(bytes)}`;
 }
 
-export function newRequestId(): string {
-  const start = drawStart();
-  return `req_${drawn.toString('hex', start, start + 16)}`;
-}
-
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The random part of keys and secrets. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
-}
-
-/** Random bytes are made for many ids at once: one call costs more than the rest of an id. */
-const drawn = Buffer.alloc(16 * 256);
-let used = drawn.length;
-
-/** Sixteen random bytes, the caller's until the pool is filled anew: to be used at once. */
-function draw16(): Buffer {
-  const start = drawStart();
-  return drawn.subarray(start, start + 16);
-}
-
-function drawStart(): number {
-  if (used === drawn.length) {
-    randomFillSync(drawn);
-    used = 0;
-  }
-  used += 16;
-  return used - 16;
 }
 
 function base32(bytes: Buffer): string {

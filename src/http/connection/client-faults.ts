@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { ApiError, errorEnvelope } from '../../contract/errors.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
-import { newRequestId } from '../../ids/new-id.ts';
+import { newRequestId } from '../../ids/request-id.ts';
 import type { RefusalLines } from '../logging/refusal-lines.ts';
 import { securityHeaders } from '../security-headers.ts';
 import type { BodyDiscard } from './body-discard.ts';

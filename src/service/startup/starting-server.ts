@@ -3,7 +3,7 @@ import { ApiError, errorEnvelope } from '../../contract/errors.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { StartError } from '../../db/start-error.ts';
 import { securityHeaders } from '../../http/security-headers.ts';
-import { newRequestId } from '../../ids/new-id.ts';
+import { newRequestId } from '../../ids/request-id.ts';
 import { type ListenAddress, listenProblem } from './port.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Operation } from '../../../contract/operations/operation.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
-import { newRequestId } from '../../../ids/new-id.ts';
+import { newRequestId } from '../../../ids/request-id.ts';
 import type { ClientFaults } from '../../connection/client-faults.ts';
 import type { RequestHandler } from '../../fast-path.ts';
 import { type Logs, logAnswer } from '../../logging/log-answer.ts';
