@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { customersLock, lockByName } from '../db/advisory-locks.ts';
 import type { Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 import { type CustomerDraft, emailKey } from './customer-draft.ts';
 import {
@@ -31,7 +31,7 @@ export type CustomerUpserts = {
  * taken before the transaction's next query.
  */
 export function lockCustomers(tx: Transaction, organizationId: string): void {
-  tx.defer(sql`select pg_advisory_xact_lock(hashtextextended(${`customers ${organizationId}`}, 0))`);
+  tx.defer(lockByName(customersLock(organizationId)));
 }
 
 /** A customer as the drafts leave it; `stored` is what the database has, null for a new one. */

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { MIGRATION_LOCK } from './advisory-locks.ts';
 import type { Database } from './database.ts';
 import { StartError } from './start-error.ts';
 
 const MIGRATIONS_DIR = new URL('../../migrations/', import.meta.url);
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
-/** Any number; it only has to be the same in every node, so that one migrates and the others wait. */
-const MIGRATION_LOCK = 7_262_001;
 /** A migration may rewrite a large table; it is not bound to the limits of a request. */
 const MIGRATION_TIMEOUT_MS = 60 * 60 * 1000;
 

@@ -1,4 +1,5 @@
 import { DomainError } from '../contract/domain-error.ts';
+import { countLock, lockByName } from '../db/advisory-locks.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
@@ -26,7 +27,7 @@ export async function assertBelowLimit(tx: Transaction, limit: RowLimit): Promis
 
 /** A statement of its own: one that waits for a lock sees rows as they were before it waited. */
 export async function lockCount(tx: Transaction, name: string): Promise<void> {
-  await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`count of ${name}`}, 0))`);
+  await tx.query(lockByName(countLock(name)));
 }
 
 /** Reads at most as many rows as the limit. The caller holds the lock of the count. */

@@ -1,4 +1,5 @@
 import type { ChannelContext } from '../channel/context.ts';
+import { DEMO_LOCK } from '../db/advisory-locks.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { createIntegration } from '../dealers/integrations/integrations.ts';
@@ -16,9 +17,6 @@ export type SeedOptions = { liveKey: string | null; dataDir: string | null; phot
 
 /** The dealer's currency and its rates come with the stock, in the same transaction. */
 const UNTIL_STOCKED = { isForced: true };
-
-/** Any number: it keeps two nodes from making the demo data twice. */
-const DEMO_LOCK = 7_262_002;
 
 /**
  * Fills an empty database with one dealer and a full shop; null if another node was first. All or nothing, in one

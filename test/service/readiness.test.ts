@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { rawSql, sql } from '../../src/db/sql.ts';
 import { SERVER_VARIABLE } from '../harness/database/database.ts';
@@ -9,7 +10,6 @@ import { freePort, type Service, startService, statusOf, sweep, temporaryFolder,
 
 const SECRET_KEYS = 'a-secret-key-of-at-least-thirty-two-characters';
 const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
-const MIGRATION_LOCK = 7_262_001;
 const REQUESTS = 1_000;
 
 describe('the readiness of a process', () => {

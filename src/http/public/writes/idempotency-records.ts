@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Steps } from '../../../concurrency/time-slices.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_RETENTION_HOURS } from '../../../contract/limits.ts';
+import { idempotencyLock } from '../../../db/advisory-locks.ts';
 import type { Queryable, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { transactionTime, utcDay } from '../../../db/sql-time.ts';
@@ -41,9 +42,10 @@ export function* fingerprintSteps(method: string, path: string, body: Buffer): S
 
 /** Takes the keys that are free; returns which. It never waits: a connection that did would be missed by others. */
 export async function tryLockKeys(tx: Transaction, requests: WriteRequest[]): Promise<boolean[]> {
+  const names = requests.map(({ integrationId, key }) => idempotencyLock(integrationId, key));
   const rows = await tx.query<{ locked: boolean }>(sql`
     select pg_try_advisory_xact_lock(hashtextextended(name, 0)) as locked
-    from unnest(${requests.map(lockName)}::text[]) with ordinality as rows (name, position) order by position`);
+    from unnest(${names}::text[]) with ordinality as rows (name, position) order by position`);
   return rows.map((row) => row.locked);
 }
 
@@ -142,8 +144,4 @@ export async function pruneRecords(db: Queryable, now: Date | null): Promise<num
       limit ${PRUNE_BATCH_LIMIT})
     returning key`);
   return rows.length;
-}
-
-function lockName(request: WriteRequest): string {
-  return `idempotency ${request.integrationId} ${request.key}`;
 }
