@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { isPriceOnRequest } from '../channel/projection/pricing.ts';
 import { PROMOTIONS_PER_ITEM_LIMIT } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { AMOUNT_LIMIT } from '../contract/limits.ts';
@@ -30,7 +31,7 @@ export async function startPromotion(
 ): Promise<string> {
   const id = newId('promotion');
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
-    if (item.priceAmount === null) {
+    if (isPriceOnRequest(item.priceAmount)) {
       throw new DomainError('invalid_input', 'An item without a price cannot have a promotion.', 'priceAmount');
     }
     await assertPromotion(tx, item, id, input);

@@ -1,9 +1,9 @@
 import { type Enumeration, labelOf } from '../../contract/enumerations.ts';
-import type { Address, Photo, Price, Promotion } from '../../contract/resources/common.ts';
+import type { Address, Photo } from '../../contract/resources/common.ts';
 import type { WatchAttributes } from '../../contract/resources/listing.ts';
 import type { PartAttributes } from '../../contract/resources/part.ts';
 import type { JsonObject } from '../../contract/versions.ts';
-import { channelPrice, formatMoney, type PriceRule } from './pricing.ts';
+import { type PriceRule, pricesOf } from './pricing.ts';
 import type { Projected } from './transitions.ts';
 
 /** Raise it when the same rows render to other bytes; a job then renders all documents anew, without any event. */
@@ -56,7 +56,7 @@ export function render(
   if (publication === null || (item.kind === 'part' && !publication.isOn)) return null;
   const status = item.kind === 'part' ? partStatus(item) : listingStatus(item, publication);
   const running = item.promotions.find((promotion) => isRunning(promotion, nowMs)) ?? null;
-  const pricing = priceOf(item, running, channel.priceRule);
+  const pricing = pricesOf(item.priceAmount, running, channel.priceRule);
   const taxTreatment = item.taxTreatment ?? channel.defaultTaxTreatment;
   const paragraphs = paragraphsOf(item.description);
   const common = {
@@ -132,23 +132,6 @@ function nextBoundary(promotions: PromotionSource[], nowMs: number): number | nu
   );
   const coming = moments.filter((moment) => moment > nowMs);
   return coming.length === 0 ? null : Math.min(...coming);
-}
-
-type Pricing = { price: Price | null; promotion: Promotion | null; isUnpriceable: boolean };
-
-function priceOf(item: ItemSource, running: PromotionSource | null, rule: PriceRule): Pricing {
-  if (item.priceAmount === null) return { price: null, promotion: null, isUnpriceable: false };
-  const regular = channelPrice(item.priceAmount, rule);
-  const current = running === null ? regular : channelPrice(running.amount, rule);
-  if (regular === null || current === null) return { price: null, promotion: null, isUnpriceable: true };
-  const price = { amount: current, amount_formatted: formatMoney(current, rule.to), currency: rule.to };
-  if (running === null) return { price, promotion: null, isUnpriceable: false };
-  const promotion = {
-    regular_amount: regular,
-    regular_amount_formatted: formatMoney(regular, rule.to),
-    ends_at: running.endsAtMs === null ? null : new Date(running.endsAtMs).toISOString(),
-  };
-  return { price, promotion, isUnpriceable: false };
 }
 
 function photoOf(photo: PhotoSource, channel: ChannelSource): Photo {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contract/versions.ts';
 import type { ChannelContext } from '../context.ts';
 import { type ItemSource, render } from './documents.ts';
 import { presentFor } from './plan-projection.ts';
-import { type PriceSteps, priceSteps } from './pricing.ts';
+import { isPriceOnRequest, type PriceSteps, priceSteps } from './pricing.ts';
 import { type ChannelSettings, pairKey, readChannelSettings, readItems, readPublications } from './sources.ts';
 
 /** What a channel shows, or would show, of an item. */
@@ -76,8 +76,8 @@ function previewOn(
   );
   return {
     integrationId,
-    price: source.priceAmount === null ? null : priceSteps(source.priceAmount, priceRule),
-    promotionPrice: source.priceAmount === null || running === undefined ? null : priceSteps(running.amount, priceRule),
+    price: isPriceOnRequest(source.priceAmount) ? null : priceSteps(source.priceAmount, priceRule),
+    promotionPrice: isPriceOnRequest(source.priceAmount) || running === undefined ? null : priceSteps(running.amount, priceRule),
     document: JSON.parse(rendering?.body ?? '{}') as JsonObject,
   };
 }

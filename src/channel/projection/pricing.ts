@@ -1,4 +1,5 @@
 import { exponentOf } from '../../contract/currencies.ts';
+import type { Price, Promotion } from '../../contract/resources/common.ts';
 
 /**
  * Prices, in whole minor units throughout: the dealer's price, in the integration's currency, with its markup and its
@@ -39,6 +40,34 @@ const ENDINGS: Partial<Record<Rounding, { ending: bigint; cycle: bigint }>> = {
   up_to_95: { ending: 95n, cycle: 100n },
   up_to_99: { ending: 99n, cycle: 100n },
 };
+
+/** What a document says of an item's price. Unpriceable: there is a price, but none in the channel's currency. */
+export type Prices = { price: Price | null; promotion: Promotion | null; isUnpriceable: boolean };
+
+/** An item without a price is sold on request: clients read `price: null`. */
+export function isPriceOnRequest(priceAmount: number | null): priceAmount is null {
+  return priceAmount === null;
+}
+
+/** The price of an item on a channel, and the promotion that runs, if one does. */
+export function pricesOf(
+  priceAmount: number | null,
+  running: { amount: number; endsAtMs: number | null } | null,
+  rule: PriceRule,
+): Prices {
+  if (isPriceOnRequest(priceAmount)) return { price: null, promotion: null, isUnpriceable: false };
+  const regular = channelPrice(priceAmount, rule);
+  const current = running === null ? regular : channelPrice(running.amount, rule);
+  if (regular === null || current === null) return { price: null, promotion: null, isUnpriceable: true };
+  const price = { amount: current, amount_formatted: formatMoney(current, rule.to), currency: rule.to };
+  if (running === null) return { price, promotion: null, isUnpriceable: false };
+  const promotion = {
+    regular_amount: regular,
+    regular_amount_formatted: formatMoney(regular, rule.to),
+    ends_at: running.endsAtMs === null ? null : new Date(running.endsAtMs).toISOString(),
+  };
+  return { price, promotion, isUnpriceable: false };
+}
 
 /** The price a client sees; null when there is no exchange rate, or when no exact number could carry it. */
 export function channelPrice(amount: number, rule: PriceRule): number | null {
