@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Bytes that never go stale: documents keyed by item and stamp, whole answers keyed by the clock. One size limit covers
- * all of them, keys included; the least recently used go first.
+ * Entries in memory up to a limit of bytes, keys included; the least recently used go first. Whether an entry is still true
+ * is up to the caller: documents have their stamp in the key and never go stale, whole answers carry the clock under
+ * which they were made, and it is compared when they are found.
  */
 export type ByteCache<Entry extends { size: number }> = {
   get(key: string): Entry | undefined;
