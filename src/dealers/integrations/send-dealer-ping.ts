@@ -8,7 +8,7 @@ import type { RecordedEvent } from '../../webhooks/outbox.ts';
 import { assertIntegrationOf } from './attach-integration.ts';
 
 /** The dealer's own ping: a test event on its way to the endpoint. Without a delivery while webhooks are off. */
-export async function sendTestEvent(
+export async function sendDealerPing(
   context: ChannelContext,
   actor: Actor,
   organizationId: string,

@@ -15,7 +15,7 @@ import {
 import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { createIntegration, renameIntegration, setEnabled } from '../../../../dealers/integrations/integrations.ts';
 import { rotateApiKey } from '../../../../dealers/integrations/rotate-api-key.ts';
-import { sendTestEvent } from '../../../../dealers/integrations/send-dealer-ping.ts';
+import { sendDealerPing } from '../../../../dealers/integrations/send-dealer-ping.ts';
 import { countTestData } from '../../../../sales/test-mode/test-data.ts';
 import { changeTestMode } from '../../../../sales/test-mode/test-mode.ts';
 import { findDelivery } from '../../../../webhooks/delivery-queue/delivery-log.ts';
@@ -195,7 +195,7 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
   },
 
   async sendTestEvent({ context, user, actor, params, countStorage }) {
-    const event = await sendTestEvent(context.channel, actor, user.organizationId, params.integration_id);
+    const event = await sendDealerPing(context.channel, actor, user.organizationId, params.integration_id);
     await countStorage(REPLAYED_DELIVERY_BYTES);
     return { event_id: event.id, delivery_id: event.deliveryId };
   },
