@@ -15,7 +15,8 @@ export type UnknownName = {
 export type JsonPath = { parent: JsonPath; name: string | number } | null;
 
 /**
- * The unknown names of one request, in the order in which they were met, each once. Their number and their bytes are
+ * The unknown names of one request, of its body and its query, in the order in which they were met, each once. Those of a
+ * query are added in `ignored-names/ignored-fields.ts`, which writes the header. Their number and their bytes are
  * bounded: a body has room for a million of them, and the answer has one header for them.
  */
 export class UnknownNames {
