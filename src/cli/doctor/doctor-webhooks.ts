@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
-import { signsOfExposure } from '../../service/startup/exposure.ts';
+import { signsOfExposure } from '../../service/startup/network-exposure.ts';
 import { checkAllSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { type Check, ok, warning, wrong } from './check.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import type { Demo } from '../../demo/prepare-demo.ts';
-import { signsOfExposure } from './exposure.ts';
+import { signsOfExposure } from './network-exposure.ts';
 
 /** What the terminal shows when the service is up: where to go and what to try. */
 export function welcome(config: Config, demo: Demo | null, tookMs: number): string {
