@@ -77,7 +77,8 @@ function previewOn(
   return {
     integrationId,
     price: isPriceOnRequest(source.priceAmount) ? null : priceSteps(source.priceAmount, priceRule),
-    promotionPrice: isPriceOnRequest(source.priceAmount) || running === undefined ? null : priceSteps(running.amount, priceRule),
+    promotionPrice:
+      isPriceOnRequest(source.priceAmount) || running === undefined ? null : priceSteps(running.amount, priceRule),
     document: JSON.parse(rendering?.body ?? '{}') as JsonObject,
   };
 }

@@ -148,7 +148,7 @@ export function createDocumentReader(context: ChannelContext, cacheBytes: number
       assertPriced(row);
       const { document, isCurrent } = keep(scope, row);
       const reservedUntilMs = row.reserved_until?.getTime() ?? null;
-      const validUntilMs = earlier(row.valid_until?.getTime() ?? null, reservedUntilMs);
+      const validUntilMs = earlierTime(row.valid_until?.getTime() ?? null, reservedUntilMs);
       return { document, isCurrent, validUntilMs, reservedUntilMs, version: row.api_version };
     }
     throw stillDue();
@@ -228,7 +228,7 @@ function reservedUntil(itemId: Sql): Sql {
     where r.item_id = ${itemId} and r.status = 'active' and not r.is_test)`;
 }
 
-export function earlier(one: number | null, other: number | null): number | null {
+export function earlierTime(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 

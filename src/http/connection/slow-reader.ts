@@ -11,8 +11,9 @@ export type SlowReaderLimits = {
 export const SLOWEST_FILE_BYTES = 65_536;
 
 /**
- * Cuts a client that takes its answer too slowly. An idle connection is closed by Node; one that takes a few bytes now and
- * then is not idle, and would hold what its answer holds for as long as it likes.
+ * Cuts a client that takes a file of the dashboard too slowly; an answer of the API has a time for each of its pieces
+ * (`limitSending` in send-list.ts). An idle connection is closed by Node; one that takes a few bytes now and then is not
+ * idle, and would hold what its answer holds for as long as it likes.
  */
 export function cutSlowReader(response: ServerResponse, { periodMs, bytes }: SlowReaderLimits): void {
   let takenBefore = 0;

@@ -15,7 +15,7 @@ import {
   type OrderKey,
 } from './erase-orders.ts';
 import { ownersOf } from './searched-owners.ts';
-import { patternsOf, SEARCHED_TABLES, type SearchPosition, eraseInBatch } from './searched-texts.ts';
+import { eraseInBatch, patternsOf, SEARCHED_TABLES, type SearchPosition } from './searched-texts.ts';
 import { eventWithoutPerson } from './without-person.ts';
 
 /** How many rows a batch has looked at and changed, and where the next one begins; null if the stage is done. */

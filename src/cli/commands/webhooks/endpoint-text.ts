@@ -48,6 +48,6 @@ export function sendingJson(state: EndpointStatus): Record<string, unknown> {
 }
 
 /** Leaves out what is empty. */
-export function lines(...parts: string[]): string {
+export function joinLines(...parts: string[]): string {
   return parts.filter(Boolean).join('\n');
 }

@@ -16,7 +16,7 @@ import {
 import { table } from '../../plain-text.ts';
 import type { Shell } from '../../shell.ts';
 import { oneOrMore } from '../option-values.ts';
-import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
+import { endpointOf, joinLines, notSentNote, sendingJson } from './endpoint-text.ts';
 
 const LIST_LIMIT = 50;
 
@@ -64,13 +64,13 @@ export function addReplays(program: Command, shell: Shell): void {
         const count = await countReplay(db, integrationId, filter);
         return {
           json: { object: 'replay_count', count, ...sendingJson(state) },
-          text: lines(`${count} deliveries match; add --yes to send them again.`, notSentNote(state)),
+          text: joinLines(`${count} deliveries match; add --yes to send them again.`, notSentNote(state)),
         };
       }
       const job = await startReplay(db, COMMAND_LINE, integrationId, filter);
       return {
         json: { ...jobJson(job), ...sendingJson(state) },
-        text: lines(`${job.id} sends ${job.total} deliveries again, while a worker runs.`, notSentNote(state)),
+        text: joinLines(`${job.id} sends ${job.total} deliveries again, while a worker runs.`, notSentNote(state)),
       };
     }),
   );

@@ -17,7 +17,7 @@ import type { RecordedEvent } from '../../../webhooks/outbox.ts';
 import { fields, table } from '../../plain-text.ts';
 import type { Shell } from '../../shell.ts';
 import { oneOrMore, wholeNumber } from '../option-values.ts';
-import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
+import { endpointOf, joinLines, notSentNote, sendingJson } from './endpoint-text.ts';
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1_000;
@@ -64,7 +64,7 @@ export function addDeliveries(noun: Command, shell: Shell, idHelp: string): void
       const deliveries = await listDeliveries(db, integrationId, { limit, statuses: status ?? DELIVERY_STATUSES });
       return {
         json: { object: 'list', data: deliveries.map(summaryJson), ...sendingJson(state) },
-        text: lines(listText(deliveries, status), notSentNote(state)),
+        text: joinLines(listText(deliveries, status), notSentNote(state)),
       };
     }),
   );
@@ -83,7 +83,7 @@ export function addDelivery(noun: Command, shell: Shell, idHelp: string): void {
       const delivery = await deliveryOf(db, integrationId, id);
       return {
         json: { ...detailJson(delivery), ...sendingJson(state) },
-        text: lines(detailText(delivery), notSentNote(state)),
+        text: joinLines(detailText(delivery), notSentNote(state)),
       };
     }),
   );
@@ -102,11 +102,11 @@ export function addReplay(noun: Command, shell: Shell, idHelp: string): void {
       const { id } = await deliveryOf(db, integrationId, givenId);
       if (!(await replayDelivery(db, COMMAND_LINE, integrationId, id, null))) {
         const reason = whyNotNow(await deliveryOf(db, integrationId, id));
-        throw new DomainError('wrong_status', lines(`${id} ${reason}`, notSentNote(state)));
+        throw new DomainError('wrong_status', joinLines(`${id} ${reason}`, notSentNote(state)));
       }
       return {
         json: { object: 'delivery', id, status: 'pending', ...sendingJson(state) },
-        text: lines(`${id} is queued again.`, notSentNote(state)),
+        text: joinLines(`${id} is queued again.`, notSentNote(state)),
       };
     }),
   );

@@ -11,7 +11,7 @@ import {
 import { createSecretEncryption } from '../../../webhooks/endpoints/secret-encryption.ts';
 import { fields } from '../../plain-text.ts';
 import type { Shell } from '../../shell.ts';
-import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
+import { endpointOf, joinLines, notSentNote, sendingJson } from './endpoint-text.ts';
 
 /** A worker looks for due deliveries every second. If one has been due for this long, no worker runs. */
 const OVERDUE_MS = 60_000;
@@ -68,7 +68,7 @@ function showText(state: EndpointStatus, secrets: SecretState[], backlog: Backlo
     ['secrets', secrets.length === 0 ? 'none' : secrets.map(secretText).join('; ')],
     ['deliveries', backlog.isLimited ? `${counts} of the newest ${COUNT_LIMIT}` : counts],
   ]);
-  return lines(table, ...warnings(state, secrets, backlog).map((warning) => `\n${warning}`));
+  return joinLines(table, ...warnings(state, secrets, backlog).map((warning) => `\n${warning}`));
 }
 
 function failureText({ lastFailureAt, consecutiveFailures }: EndpointStatus): string | null {

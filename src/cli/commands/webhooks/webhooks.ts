@@ -10,7 +10,7 @@ import { createSecretEncryption } from '../../../webhooks/endpoints/secret-encry
 import { createSsrfGuard } from '../../../webhooks/sending/ssrf-guard.ts';
 import type { Shell } from '../../shell.ts';
 import { wholeNumber } from '../option-values.ts';
-import { endpointOf, lines, notSentNote, sendingJson } from './endpoint-text.ts';
+import { endpointOf, joinLines, notSentNote, sendingJson } from './endpoint-text.ts';
 import { addDeliveries, addDelivery, addPing, addReplay } from './webhook-deliveries.ts';
 import { addShow } from './webhook-show.ts';
 
@@ -71,7 +71,7 @@ function addSetUrl(noun: Command, shell: Shell): void {
       const state = await endpointOf(db, integrationId);
       return {
         json: { object: 'webhook', integration_id: integrationId, url, secret, ...sendingJson(state) },
-        text: lines(
+        text: joinLines(
           state.isSending
             ? `Webhooks go to ${url} now.`
             : url === null
@@ -118,7 +118,7 @@ function addRotateSecret(noun: Command, shell: Shell): void {
           earlier_secrets: earlier,
           ...sendingJson(state),
         },
-        text: lines(
+        text: joinLines(
           `Signing secret, shown only this once: ${secret}`,
           fateOfEarlier(earlier, graceHours),
           notSentNote(state),
@@ -149,7 +149,7 @@ function addSubscribe(noun: Command, shell: Shell): void {
       const state = await endpointOf(db, integrationId);
       return {
         json: { object: 'webhook', integration_id: integrationId, subscribed_events: names, ...sendingJson(state) },
-        text: lines(`Subscribed: ${names.join(', ')}`, notSentNote(state)),
+        text: joinLines(`Subscribed: ${names.join(', ')}`, notSentNote(state)),
       };
     }),
   );
@@ -170,7 +170,7 @@ function addSwitch(noun: Command, shell: Shell, verb: 'enable' | 'disable', desc
       const word = isEnabled ? (state.isSending ? 'on' : 'switched on') : 'off';
       return {
         json: { object: 'webhook', integration_id: integrationId, is_enabled: isEnabled, ...sendingJson(state) },
-        text: lines(`Webhooks of ${integrationId} are ${word} now.`, notSentNote(state)),
+        text: joinLines(`Webhooks of ${integrationId} are ${word} now.`, notSentNote(state)),
       };
     }),
   );

@@ -1,5 +1,5 @@
 import type { Scope } from '../../../../channel/reads/document-rows.ts';
-import { earlier, type Found } from '../../../../channel/reads/read-documents.ts';
+import { earlierTime, type Found } from '../../../../channel/reads/read-documents.ts';
 import { valuesOf } from '../../../../contract/enumerations.ts';
 import { ApiError } from '../../../../contract/errors.ts';
 import { isId } from '../../../../contract/ids.ts';
@@ -67,7 +67,7 @@ async function readMany(kind: Kind, call: Call<typeof OPERATIONS.listListings>):
     const { documents, rest, missing, version, isCurrent, ...read } = await reading(() =>
       context.reader.many(scopeOf(integration, kind), wellFormed, new Date(integration.nowMs)),
     );
-    const validUntilMs = earlier(read.validUntilMs, reservedUntilMs);
+    const validUntilMs = earlierTime(read.validUntilMs, reservedUntilMs);
     const unread = new Set(missing);
     const unknown = ids.filter((id) => unread.has(id) || !isId(kind, id));
     const body = listBody({ documents, rest, nextCursor: null, missing: unknown }, String(version));
