@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { TYPE_PARSERS } from './type-parsers.ts';
 
 /** Where the server is: a URL, or a folder with a unix socket. */
 export type DatabaseAddress = { url: string } | { socketDir: string; user: string; database: string };
@@ -116,20 +117,4 @@ function urlConfig(url: string, options: string): object {
 
 function decoded(text: string): string {
   return new URLSearchParams(`${text}=`).keys().next().value ?? '';
-}
-
-const INT8 = 20;
-
-/** int8 reads as a number: our counters and amounts stay far below 2^53, and a larger one must not pass silently. */
-export const TYPE_PARSERS: pg.CustomTypesConfig = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (oid === INT8 && format !== 'binary') return parseInt8;
-    return pg.types.getTypeParser(oid, format);
-  },
-} as pg.CustomTypesConfig;
-
-function parseInt8(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value out of the safe range: ${text}`);
-  return value;
 }

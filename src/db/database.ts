@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { CLIENT_GRACE_MS, clientConfig, type DatabaseAddress, TYPE_PARSERS } from './connection-settings.ts';
+import { CLIENT_GRACE_MS, clientConfig, type DatabaseAddress } from './connection-settings.ts';
 import { openPipeline, type Send, type Waiting } from './pipeline/pipeline.ts';
 import { StatementBatch, type StatementResult, sendBatch } from './pipeline/statement-batch.ts';
 import { Sql } from './sql.ts';
+import { TYPE_PARSERS } from './type-parsers.ts';
 
 /** Anything that can run a statement: the database itself, or a transaction on it. */
 export type Queryable = {
