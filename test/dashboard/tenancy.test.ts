@@ -189,8 +189,8 @@ describe('the operations of the dashboard', () => {
   });
 
   it('answer 401 without a session, unless they are public', async () => {
-    for (const [id, { method, path, who }] of operations) {
-      if (who === 'public') continue;
+    for (const [id, { method, path, access }] of operations) {
+      if (access === 'public') continue;
       const answer = await dashboardClient(world).call(method, anywhere(path));
       assert.equal(answer.status, 401, id);
     }
@@ -208,8 +208,8 @@ describe('the operations of the dashboard', () => {
   });
 
   it('answer staff 403 with a sentence where only owners may', async () => {
-    for (const [id, { method, path, who }] of operations) {
-      if (who !== 'owner') continue;
+    for (const [id, { method, path, access }] of operations) {
+      if (access !== 'owner') continue;
       const answer = await staff.call(method, anywhere(path));
       assert.equal(answer.status, 403, id);
       assert.match(answer.body.error.message, /^Only owners .*\.$/, id);

@@ -8,7 +8,7 @@ export const homeOperations = {
   getActivity: operation({
     method: 'GET',
     path: '/activity',
-    who: 'staff',
+    access: 'staff',
     description:
       'What happened in each of the last hours or days, counted as it happened. Days begin at midnight of the dealer’s time zone. Test orders are not counted.',
     query: Type.Object({
@@ -39,7 +39,7 @@ export const homeOperations = {
   getStockValue: operation({
     method: 'GET',
     path: '/stock-value',
-    who: 'staff',
+    access: 'staff',
     description: 'What is in stock, by its age, at the dealer’s own prices. It may be a minute old.',
     response: Type.Object({
       currency: Type.String(),

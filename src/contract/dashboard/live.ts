@@ -34,7 +34,7 @@ export const liveOperations = {
   stream: operation({
     method: 'GET',
     path: '/stream',
-    who: 'staff',
+    access: 'staff',
     description:
       'Server-sent events: `changes` with kinds and ids of what changed for this dealer, `reload` when some were missed. Resumes with Last-Event-ID.',
     response: LIVE_STREAM_TYPE,
@@ -42,7 +42,7 @@ export const liveOperations = {
   getBadges: operation({
     method: 'GET',
     path: '/badges',
-    who: 'staff',
+    access: 'staff',
     description: 'What needs attention, counted for each entry of the navigation, and which channels are in test mode.',
     response: Type.Object({
       counts: Type.Record(Type.String(), Type.Integer()),

@@ -40,8 +40,8 @@ function describe(id: string, operation: DashboardOperation, schemas: Json): Jso
   return {
     operationId: id,
     summary: operation.description.split('. ')[0],
-    description: `${operation.description}\n\nWho: ${WHO[operation.who]}.`,
-    ...(operation.who === 'public' ? { security: [] } : {}),
+    description: `${operation.description}\n\nWho: ${CALLERS[operation.access]}.`,
+    ...(operation.access === 'public' ? { security: [] } : {}),
     parameters: [
       ...parametersFrom(operation.params, 'path', schemas),
       ...parametersFrom(operation.query, 'query', schemas),
@@ -51,7 +51,7 @@ function describe(id: string, operation: DashboardOperation, schemas: Json): Jso
   };
 }
 
-const WHO = { public: 'everyone', staff: 'everyone who is signed in', owner: 'owners' };
+const CALLERS = { public: 'everyone', staff: 'everyone who is signed in', owner: 'owners' };
 
 function requestBody(operation: DashboardOperation, schemas: Json): Json {
   if (operation.isUpload) return { requestBody: { required: true, content: { '*/*': { schema: {} } } } };

@@ -24,7 +24,7 @@ export type DashboardOperation = {
   /** Below /api/dashboard; parameters are written {like_this}. */
   path: string;
   /** Who may call it: everyone, everyone who is signed in, or owners only. */
-  who: 'public' | 'staff' | 'owner';
+  access: 'public' | 'staff' | 'owner';
   description: string;
   params: TSchema;
   /** Texts and integers only, as a URL carries nothing else; a list is one text with commas. */
@@ -49,7 +49,7 @@ type Nothing = typeof nothing;
 type Definition<
   Method,
   Path,
-  Who,
+  Access,
   Params extends TSchema,
   Query extends TSchema,
   Body extends TSchema | null,
@@ -57,7 +57,7 @@ type Definition<
 > = {
   method: Method;
   path: Path;
-  who: Who;
+  access: Access;
   description: string;
   params?: Params;
   query?: Query;
@@ -73,12 +73,12 @@ type Definition<
 export function operation<
   const Method extends DashboardOperation['method'],
   const Path extends `/${string}`,
-  const Who extends DashboardOperation['who'],
+  const Access extends DashboardOperation['access'],
   Response extends TSchema | null | string,
   Params extends TSchema = Nothing,
   Query extends TSchema = Nothing,
   Body extends TSchema | null = null,
->(definition: Definition<Method, Path, Who, Params, Query, Body, Response>) {
+>(definition: Definition<Method, Path, Access, Params, Query, Body, Response>) {
   return {
     ...definition,
     params: (definition.params ?? nothing) as Params,

@@ -22,7 +22,7 @@ export const searchOperations = {
   search: operation({
     method: 'GET',
     path: '/search',
-    who: 'staff',
+    access: 'staff',
     description:
       'Finds anything of this dealer by an id, a stock number, a reference, words of a title, the order number of a website, the email address or number of a customer.',
     query: Type.Object({ q: Type.String({ minLength: 1, maxLength: SEARCH_LENGTH_LIMIT }) }),

@@ -54,7 +54,7 @@ export const viewOperations = {
   listViews: operation({
     method: 'GET',
     path: '/views',
-    who: 'staff',
+    access: 'staff',
     description: 'The saved views of a list: mine, and those that the team shares.',
     query: Type.Object({ list: List }),
     response: Type.Object({ data: Type.Array(SavedView) }),
@@ -62,7 +62,7 @@ export const viewOperations = {
   createView: operation({
     method: 'POST',
     path: '/views',
-    who: 'staff',
+    access: 'staff',
     description: 'Saves what a list shows under a name.',
     body: Type.Object({ list: List, name: Name, query: Query, is_shared: Type.Boolean() }),
     response: Type.Object({ id: Type.String() }),
@@ -70,7 +70,7 @@ export const viewOperations = {
   changeView: operation({
     method: 'PATCH',
     path: '/views/{view_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Renames a view, shares it or makes it private, or stores what the list shows now.',
     params: viewParameter,
     body: Type.Object({
@@ -83,7 +83,7 @@ export const viewOperations = {
   deleteView: operation({
     method: 'DELETE',
     path: '/views/{view_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Deletes a view. What it showed stays as it is.',
     params: viewParameter,
     response: null,

@@ -81,10 +81,10 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
       onRequest: async (request, reply) => {
         const address = clientAddress(request, dashboard.trustedProxies);
         rate.countSession(sessions.cookieOf(request));
-        const user = operation.who === 'public' ? null : await sessions.find(request, reply, address);
+        const user = operation.access === 'public' ? null : await sessions.find(request, reply, address);
         if (user === null) rate.countAddress(address);
         else rate.countPerson(user.userId);
-        if (operation.who !== 'public') assertMayCall(operation, user);
+        if (operation.access !== 'public') assertMayCall(operation, user);
         if (user !== null) assertStorageQuota(operation, user.storage);
         callers.set(request, { user, address });
       },
@@ -110,9 +110,9 @@ function limitsByOperation(poolSize: number): (operation: DashboardOperation) =>
   const runLimited = createOperationLimits(poolSize, 'signed in');
   const runPublic = createOperationLimits(poolSize, 'public');
   const sendLimited = createFileLimits();
-  return ({ isUpload, response, who }) => {
+  return ({ isUpload, response, access }) => {
     if (isUpload || response === LIVE_STREAM_TYPE) return (_key, _reply, task) => task();
-    if (who === 'public') return runPublic;
+    if (access === 'public') return runPublic;
     return typeof response === 'string' ? sendLimited : runLimited;
   };
 }

@@ -36,9 +36,9 @@ export type SignedIn = {
 export type Call<Op extends DashboardOperation = DashboardOperation> = {
   context: DashboardContext;
   /** Null in operations that are public. */
-  user: Op['who'] extends 'public' ? null : SignedIn;
+  user: Op['access'] extends 'public' ? null : SignedIn;
   /** The same person for the audit log; every domain function that changes something takes it. */
-  actor: Op['who'] extends 'public' ? null : Extract<Actor, { kind: 'person' }>;
+  actor: Op['access'] extends 'public' ? null : Extract<Actor, { kind: 'person' }>;
   /** The address of the client, behind any trusted proxies. */
   address: string;
   params: ParamsOf<Op>;

@@ -106,7 +106,7 @@ export const deliveryOperations = {
   listDeliveries: operation({
     method: 'GET',
     path: '/deliveries',
-    who: 'staff',
+    access: 'staff',
     description:
       'Deliveries of all integrations, newest first. `q` finds the id of a delivery, an attempt, an event or an object, a stock number, or an order number.',
     query: listQuery(filters),
@@ -115,7 +115,7 @@ export const deliveryOperations = {
   exportDeliveries: operation({
     method: 'GET',
     path: '/deliveries/export.csv',
-    who: 'staff',
+    access: 'staff',
     description:
       'Deliveries as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object(filters),
@@ -124,7 +124,7 @@ export const deliveryOperations = {
   getDeliveryChoices: operation({
     method: 'GET',
     path: '/deliveries/choices',
-    who: 'staff',
+    access: 'staff',
     description:
       'Integrations and whether they send, how many deliveries each status has, and replays that are running.',
     query: Type.Object(match),
@@ -156,7 +156,7 @@ export const deliveryOperations = {
   getDelivery: operation({
     method: 'GET',
     path: '/deliveries/{delivery_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'A delivery with every failed attempt and the last one. Takes the id of any of its attempts, too.',
     params: Type.Object({ delivery_id: Type.String() }),
     response: DeliveryPage,
@@ -164,7 +164,7 @@ export const deliveryOperations = {
   replayDelivery: operation({
     method: 'POST',
     path: '/deliveries/{delivery_id}/replay',
-    who: 'staff',
+    access: 'staff',
     description: 'Sends a delivery again, with a fresh attempt counter.',
     params: Type.Object({ delivery_id: Type.String() }),
     response: null,
@@ -172,7 +172,7 @@ export const deliveryOperations = {
   replayDeliveries: operation({
     method: 'POST',
     path: '/replays',
-    who: 'staff',
+    access: 'staff',
     description: `Sends many again: those selected, or all that match. Up to ${REPLAY_AT_ONCE_LIMIT} are queued at once; more of them are a job for each integration, which can’t filter by object or code.`,
     body: Type.Object({
       delivery_ids: Type.Optional(
@@ -189,7 +189,7 @@ export const deliveryOperations = {
   cancelReplay: operation({
     method: 'POST',
     path: '/replays/{replay_id}/cancel',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Ends a replay that is running. What it has queued is sent.',
     params: Type.Object({ replay_id: Type.String() }),

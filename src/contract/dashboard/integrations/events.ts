@@ -73,7 +73,7 @@ export const eventOperations = {
   listEvents: operation({
     method: 'GET',
     path: '/events',
-    who: 'staff',
+    access: 'staff',
     description:
       'Events of all integrations, newest first, also those that were never sent. `q` finds the id of an event or an object, a stock number, or an order number.',
     query: listQuery(filters),
@@ -82,7 +82,7 @@ export const eventOperations = {
   exportEvents: operation({
     method: 'GET',
     path: '/events/export.csv',
-    who: 'staff',
+    access: 'staff',
     description:
       'Events as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
@@ -91,7 +91,7 @@ export const eventOperations = {
   getEventChoices: operation({
     method: 'GET',
     path: '/events/choices',
-    who: 'staff',
+    access: 'staff',
     description: 'What the filters of the list offer.',
     response: Type.Object({
       integrations: Type.Array(NamedIntegration),
@@ -100,7 +100,7 @@ export const eventOperations = {
   getEvent: operation({
     method: 'GET',
     path: '/events/{event_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'An event with its body, its delivery, and what was done to its object at that time.',
     params: Type.Object({ event_id: Type.String() }),
     response: EventPage,

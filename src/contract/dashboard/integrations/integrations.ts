@@ -140,7 +140,7 @@ export const integrationOperations = {
   listIntegrations: operation({
     method: 'GET',
     path: '/integrations',
-    who: 'staff',
+    access: 'staff',
     description:
       'All integrations of the dealer with their state, the currencies that they can have, and deletions under way.',
     response: Type.Object({
@@ -152,7 +152,7 @@ export const integrationOperations = {
   createIntegration: operation({
     method: 'POST',
     path: '/integrations',
-    who: 'owner',
+    access: 'owner',
     description: 'Makes an integration in test mode. Its API key is answered this once.',
     body: Type.Object({ name: Name, currency: Currency }),
     response: Type.Object({ id: Type.String(), api_key: Type.String() }),
@@ -160,7 +160,7 @@ export const integrationOperations = {
   getIntegration: operation({
     method: 'GET',
     path: '/integrations/{integration_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Everything that the page of an integration shows.',
     params: integrationParameter,
     response: IntegrationDetail,
@@ -168,7 +168,7 @@ export const integrationOperations = {
   getIntegrationUsage: operation({
     method: 'GET',
     path: '/integrations/{integration_id}/usage',
-    who: 'staff',
+    access: 'staff',
     description: 'How much of its rate limit the client uses now, without spending any of it.',
     params: integrationParameter,
     response: Type.Object({ rate: Rate, last_used_at: MaybeTime }),
@@ -176,7 +176,7 @@ export const integrationOperations = {
   updateIntegration: operation({
     method: 'PATCH',
     path: '/integrations/{integration_id}',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Renames an integration, or switches it on or off. While it is off, its requests answer 403.',
     params: integrationParameter,
@@ -186,7 +186,7 @@ export const integrationOperations = {
   deleteIntegration: operation({
     method: 'DELETE',
     path: '/integrations/{integration_id}',
-    who: 'owner',
+    access: 'owner',
     description: 'Deletes an integration for ever. Its key is unknown at once; a job removes the rest.',
     params: integrationParameter,
     body: Type.Object({ name: Type.String({ description: 'Its name, typed to confirm.' }) }),
@@ -195,7 +195,7 @@ export const integrationOperations = {
   setTestMode: operation({
     method: 'PUT',
     path: '/integrations/{integration_id}/test-mode',
-    who: 'owner',
+    access: 'owner',
     description: 'Goes live or back into test mode, and deletes the test data if that is wanted.',
     params: integrationParameter,
     body: Type.Object({ is_test_mode: Type.Boolean(), delete_test_data: Type.Optional(Type.Boolean()) }),
@@ -204,7 +204,7 @@ export const integrationOperations = {
   regenerateKey: operation({
     method: 'POST',
     path: '/integrations/{integration_id}/key',
-    who: 'owner',
+    access: 'owner',
     overQuota: 'reserve',
     description: 'Makes a new API key, answered this once. The old one is unknown from the next request on.',
     params: integrationParameter,
@@ -213,7 +213,7 @@ export const integrationOperations = {
   setWebhookUrl: operation({
     method: 'PUT',
     path: '/integrations/{integration_id}/webhook/url',
-    who: 'owner',
+    access: 'owner',
     overQuota: 'reserve',
     description: 'Sets where webhooks go; null takes the URL away. The first URL comes with a signing secret.',
     params: integrationParameter,
@@ -223,7 +223,7 @@ export const integrationOperations = {
   checkWebhook: operation({
     method: 'POST',
     path: '/integrations/{integration_id}/webhook/check',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Posts a signed test request to the webhook URL at once, and says how it was answered.',
     params: integrationParameter,
@@ -239,7 +239,7 @@ export const integrationOperations = {
   setWebhooksEnabled: operation({
     method: 'PUT',
     path: '/integrations/{integration_id}/webhook/enabled',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Switches webhooks on or off. What is held while they are off is sent when they are on again.',
     params: integrationParameter,
@@ -249,7 +249,7 @@ export const integrationOperations = {
   setSubscriptions: operation({
     method: 'PUT',
     path: '/integrations/{integration_id}/webhook/events',
-    who: 'staff',
+    access: 'staff',
     description: 'Sets which events are sent.',
     params: integrationParameter,
     body: Type.Object({
@@ -260,7 +260,7 @@ export const integrationOperations = {
   rotateSecret: operation({
     method: 'POST',
     path: '/integrations/{integration_id}/webhook/secret',
-    who: 'owner',
+    access: 'owner',
     overQuota: 'reserve',
     description: 'Makes a new signing secret, answered this once. Older ones also sign during the grace period.',
     params: integrationParameter,
@@ -270,7 +270,7 @@ export const integrationOperations = {
   previewPresentation: operation({
     method: 'POST',
     path: '/integrations/{integration_id}/presentation/preview',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'What a change of prices and photos would do: five items before and after, and how many it touches.',
     params: integrationParameter,
@@ -295,7 +295,7 @@ export const integrationOperations = {
   changePresentation: operation({
     method: 'PUT',
     path: '/integrations/{integration_id}/presentation',
-    who: 'staff',
+    access: 'staff',
     description: 'Changes prices and photos of the channel. A job carries it into every item, with an event for each.',
     params: integrationParameter,
     body: Presentation,
@@ -304,7 +304,7 @@ export const integrationOperations = {
   sendTestEvent: operation({
     method: 'POST',
     path: '/integrations/{integration_id}/test-event',
-    who: 'staff',
+    access: 'staff',
     description: 'Sends a test event. While webhooks are off it is recorded without a delivery.',
     params: integrationParameter,
     response: Type.Object({ event_id: Type.String(), delivery_id: MaybeText }),
@@ -312,7 +312,7 @@ export const integrationOperations = {
   getTestDelivery: operation({
     method: 'GET',
     path: '/integrations/{integration_id}/test-deliveries/{delivery_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'How the delivery of a test event goes.',
     params: Type.Object({ integration_id: Type.String(), delivery_id: Type.String() }),
     response: Type.Object({

@@ -45,7 +45,7 @@ export const requestOperations = {
   listRequests: operation({
     method: 'GET',
     path: '/requests',
-    who: 'staff',
+    access: 'staff',
     description: `API requests of the last ${REQUEST_LOG_DAYS} days, newest first: all writes that succeeded, and up to ${LOGGED_READS_PER_MINUTE} reads and ${LOGGED_ERRORS_PER_MINUTE} errors a minute of each integration. \`q\` is a request id or an idempotency key.`,
     query: listQuery(filters),
     response: listOf(ApiRequest),
@@ -53,7 +53,7 @@ export const requestOperations = {
   exportRequests: operation({
     method: 'GET',
     path: '/requests/export.csv',
-    who: 'staff',
+    access: 'staff',
     description:
       'Requests as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
@@ -62,7 +62,7 @@ export const requestOperations = {
   getRequestChoices: operation({
     method: 'GET',
     path: '/requests/choices',
-    who: 'staff',
+    access: 'staff',
     description: 'What the filters of the list offer, and how many requests of the same days are not in it.',
     response: Type.Object({
       integrations: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
@@ -75,7 +75,7 @@ export const requestOperations = {
   getRequest: operation({
     method: 'GET',
     path: '/requests/{request_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'One API request, with the ids of its idempotent replays.',
     params: Type.Object({ request_id: Type.String() }),
     response: Type.Object({

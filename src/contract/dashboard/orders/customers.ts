@@ -130,7 +130,7 @@ export const customerOperations = {
   listCustomers: operation({
     method: 'GET',
     path: '/customers',
-    who: 'staff',
+    access: 'staff',
     description:
       'Customers of all channels, newest first. `q` finds a name, company, email, phone, an external id or the beginning of one, or an id.',
     query: listQuery({ test: Type.Optional(TestData) }),
@@ -139,7 +139,7 @@ export const customerOperations = {
   listCustomerConflicts: operation({
     method: 'GET',
     path: '/customers/conflicts',
-    who: 'staff',
+    access: 'staff',
     description: 'The newest orders whose reported buyer is several customers, with those customers.',
     query: Type.Object({ test: Type.Optional(TestData) }),
     response: Type.Object({ data: Type.Array(CustomerConflict), count: Count }),
@@ -147,7 +147,7 @@ export const customerOperations = {
   exportCustomers: operation({
     method: 'GET',
     path: '/customers/export.csv',
-    who: 'staff',
+    access: 'staff',
     description:
       'Customers as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), test: Type.Optional(TestData) }),
@@ -156,14 +156,14 @@ export const customerOperations = {
   listErasures: operation({
     method: 'GET',
     path: '/customers/erasures',
-    who: 'staff',
+    access: 'staff',
     description: 'How far erasures of persons are: those under way and those of the last day, newest first.',
     response: Type.Object({ data: Type.Array(Erasure) }),
   }),
   getCustomer: operation({
     method: 'GET',
     path: '/customers/{customer_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'A customer with what the channels call them, their orders and what they spent.',
     params: customer,
     response: CustomerPage,
@@ -171,7 +171,7 @@ export const customerOperations = {
   changeCustomer: operation({
     method: 'PATCH',
     path: '/customers/{customer_id}',
-    who: 'staff',
+    access: 'staff',
     description:
       'Corrects what is known of a customer; absent fields stay. Refused with `changed_meanwhile` if something changed since `updated_at`, and with `contact_taken` if the email or phone is another customer’s.',
     params: customer,
@@ -187,7 +187,7 @@ export const customerOperations = {
   previewCustomerMerge: operation({
     method: 'GET',
     path: '/customers/{customer_id}/merge/{merged_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'What each field becomes if the second customer is merged into the first. Nothing changes.',
     params: pair,
     response: MergePreview,
@@ -195,7 +195,7 @@ export const customerOperations = {
   mergeCustomers: operation({
     method: 'POST',
     path: '/customers/{customer_id}/merge/{merged_id}',
-    who: 'staff',
+    access: 'staff',
     description:
       'Merges the second customer into the first, which takes over orders, external ids and what it lacks. It can’t be undone.',
     params: pair,
@@ -204,7 +204,7 @@ export const customerOperations = {
   eraseCustomer: operation({
     method: 'POST',
     path: '/customers/{customer_id}/erase',
-    who: 'owner',
+    access: 'owner',
     overQuota: 'served',
     description:
       'Erases a person for ever. The customer is gone at once. A job then empties orders (customer, addresses and metadata; amounts and lines stay), events, stored answers and logs. No event is sent.',
@@ -214,7 +214,7 @@ export const customerOperations = {
   exportCustomer: operation({
     method: 'GET',
     path: '/customers/{customer_id}/export',
-    who: 'staff',
+    access: 'staff',
     description:
       'What the dealer keeps about one person as JSON: the customer, external ids, orders and counter sales.',
     params: customer,

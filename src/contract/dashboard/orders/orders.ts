@@ -179,7 +179,7 @@ export const orderOperations = {
   listOrders: operation({
     method: 'GET',
     path: '/orders',
-    who: 'staff',
+    access: 'staff',
     description:
       'Orders of all channels. `q` finds the client’s number, an id, the buyer, or what stock a line is matched to. Left out, `tab` is the queue.',
     query: listQuery(filters),
@@ -188,7 +188,7 @@ export const orderOperations = {
   exportOrders: operation({
     method: 'GET',
     path: '/orders/export.csv',
-    who: 'staff',
+    access: 'staff',
     description:
       'Orders as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
@@ -197,7 +197,7 @@ export const orderOperations = {
   getOrderChoices: operation({
     method: 'GET',
     path: '/orders/choices',
-    who: 'staff',
+    access: 'staff',
     description: 'What the filters of the list offer, and how many orders each tab holds.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
     response: Type.Object({
@@ -208,7 +208,7 @@ export const orderOperations = {
   getOrder: operation({
     method: 'GET',
     path: '/orders/{order_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'An order as its client reads it, with its items and why lines are unmatched.',
     params: order,
     response: OrderPage,
@@ -216,7 +216,7 @@ export const orderOperations = {
   getOrderSuggestions: operation({
     method: 'GET',
     path: '/orders/{order_id}/suggestions',
-    who: 'staff',
+    access: 'staff',
     description: 'Items that unmatched lines may be about, the likeliest first, with the reasons.',
     params: order,
     response: Type.Object({ lines: Type.Array(LineSuggestions) }),
@@ -224,7 +224,7 @@ export const orderOperations = {
   getOrderTimeline: operation({
     method: 'GET',
     path: '/orders/{order_id}/timeline',
-    who: 'staff',
+    access: 'staff',
     description: 'What happened to an order, newest first: requests, changes, events and their deliveries.',
     params: order,
     response: Type.Object({ entries: Type.Array(TimelineEntry) }),
@@ -232,7 +232,7 @@ export const orderOperations = {
   matchOrderLine: operation({
     method: 'POST',
     path: '/orders/{order_id}/match',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Matches a line to an item and holds its units. With `line_id` null, a line is added for it.',
     params: order,
@@ -246,7 +246,7 @@ export const orderOperations = {
   unmatchOrderLine: operation({
     method: 'POST',
     path: '/orders/{order_id}/unmatch',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Takes the item off a line. Its units are free again.',
     params: order,
@@ -256,7 +256,7 @@ export const orderOperations = {
   assignOrderCustomer: operation({
     method: 'PUT',
     path: '/orders/{order_id}/customer',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Says whose order it is; null says nobody’s.',
     params: order,
@@ -266,7 +266,7 @@ export const orderOperations = {
   confirmOrder: operation({
     method: 'POST',
     path: '/orders/{order_id}/confirm',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Confirms the sale: what the order holds is sold. Other channels get events.',
     params: order,
@@ -275,7 +275,7 @@ export const orderOperations = {
   fulfilOrder: operation({
     method: 'POST',
     path: '/orders/{order_id}/fulfil',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Marks the order as fulfilled. Its client gets `order.fulfilled`.',
     params: order,
@@ -284,7 +284,7 @@ export const orderOperations = {
   dismissOrder: operation({
     method: 'POST',
     path: '/orders/{order_id}/dismiss',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Cancels the order and frees its stock. Its client gets `order.cancelled`.',
     params: order,
@@ -294,7 +294,7 @@ export const orderOperations = {
   cancelOrderSale: operation({
     method: 'POST',
     path: '/orders/{order_id}/cancel-sale',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Cancels the sale: its stock is back, and the order returns to the queue.',
     params: order,

@@ -21,7 +21,7 @@ export const reservationOperations = {
   listItemReservations: operation({
     method: 'GET',
     path: '/items/{item_id}/reservations',
-    who: 'staff',
+    access: 'staff',
     description: 'The reservations of sites that hold units of an item now, those that end first in front.',
     params: Type.Object({ item_id: Type.String() }),
     response: Type.Object({ data: Type.Array(ItemReservation) }),
@@ -29,7 +29,7 @@ export const reservationOperations = {
   releaseItemReservation: operation({
     method: 'POST',
     path: '/items/{item_id}/reservations/{reservation_id}/release',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Ends a reservation before its time. The site is told by an event that the units are free.',
     params: Type.Object({ item_id: Type.String(), reservation_id: Type.String() }),

@@ -51,7 +51,7 @@ export const saleOperations = {
   listSales: operation({
     method: 'GET',
     path: '/sales',
-    who: 'staff',
+    access: 'staff',
     description: 'What was sold, newest first. `q` finds a title, a stock number, or the id of a sale or an order.',
     query: listQuery(filters),
     response: listOf(SaleRow),
@@ -59,7 +59,7 @@ export const saleOperations = {
   exportSales: operation({
     method: 'GET',
     path: '/sales/export.csv',
-    who: 'staff',
+    access: 'staff',
     description:
       'Sales as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
@@ -68,7 +68,7 @@ export const saleOperations = {
   getSaleChoices: operation({
     method: 'GET',
     path: '/sales/choices',
-    who: 'staff',
+    access: 'staff',
     description: 'What the filters of the list offer, how many sales each tab holds, and what they come to.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
     response: Type.Object({
@@ -83,7 +83,7 @@ export const saleOperations = {
   recordSale: operation({
     method: 'POST',
     path: '/sales',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Records a sale over the counter. Channels that show the item get events.',
     body: Type.Object({
@@ -97,7 +97,7 @@ export const saleOperations = {
   changeSale: operation({
     method: 'PATCH',
     path: '/sales/{sale_id}',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Corrects what a sale brought, or who bought it. Nothing that a client reads changes.',
     params: Type.Object({ sale_id: Type.String() }),
@@ -107,7 +107,7 @@ export const saleOperations = {
   voidSale: operation({
     method: 'POST',
     path: '/sales/{sale_id}/void',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Voids a sale: its units are back in stock. An order’s sale takes the order back to the queue.',
     params: Type.Object({ sale_id: Type.String() }),
@@ -116,7 +116,7 @@ export const saleOperations = {
   searchCustomers: operation({
     method: 'GET',
     path: '/customer-choices',
-    who: 'staff',
+    access: 'staff',
     description: 'Customers whose name, company, email or phone begins with `q`, for a choice.',
     query: Type.Object({ q: Type.String({ maxLength: 200 }), is_test: Type.Optional(oneOf(['yes'])) }),
     response: Type.Object({ data: Type.Array(CustomerGlance) }),

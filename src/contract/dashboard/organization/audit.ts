@@ -72,7 +72,7 @@ export const auditOperations = {
   listAudit: operation({
     method: 'GET',
     path: '/audit',
-    who: 'staff',
+    access: 'staff',
     description:
       'Who changed what, newest first. `q` is the id of an object. With `object_id`, the history of one object.',
     query: listQuery(auditFilters),
@@ -81,7 +81,7 @@ export const auditOperations = {
   listAuditObjects: operation({
     method: 'GET',
     path: '/audit/{audit_id}/objects',
-    who: 'staff',
+    access: 'staff',
     description: 'What a change of many did to each of them, in the order of their ids.',
     params: Type.Object({ audit_id: Type.String() }),
     query: Type.Object({ after: Type.Optional(Type.String({ maxLength: 50 })) }),
@@ -93,7 +93,7 @@ export const auditOperations = {
   undoAudit: operation({
     method: 'POST',
     path: '/audit/{audit_id}/undo',
-    who: 'staff',
+    access: 'staff',
     description: `Takes back a change of one item. The undo is a new change with its own events. Fields that somebody has changed since stay as they are. 409 \`not_undoable\` if the change is older than ${UNDO_LIMIT_DAYS} days, was undone already or can’t be undone; 409 \`changed_meanwhile\` if nothing of it is left.`,
     params: Type.Object({ audit_id: Type.String() }),
     response: Type.Object({
@@ -104,7 +104,7 @@ export const auditOperations = {
   exportAudit: operation({
     method: 'GET',
     path: '/audit/export',
-    who: 'owner',
+    access: 'owner',
     description:
       'The log as CSV, with the filters of the list. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object(auditFilters),

@@ -45,14 +45,14 @@ export const organizationOperations = {
   getBusiness: operation({
     method: 'GET',
     path: '/business',
-    who: 'staff',
+    access: 'staff',
     description: 'Settings of the business, and what the operator decides for it.',
     response: BusinessSettings,
   }),
   changeBusiness: operation({
     method: 'PATCH',
     path: '/business',
-    who: 'owner',
+    access: 'owner',
     description:
       'Changes settings of the business. Its sites learn of it by events. 409 `changed_meanwhile` if somebody was faster, `rate_missing` if a channel could not be priced in the new currency.',
     body: Type.Object(change),
@@ -61,7 +61,7 @@ export const organizationOperations = {
   setCostAccess: operation({
     method: 'PUT',
     path: '/business/cost-access',
-    who: 'owner',
+    access: 'owner',
     description: 'Opens cost prices to staff, or closes them again. Owners always see them.',
     body: Type.Object({ staff_sees_cost: Type.Boolean() }),
     response: BusinessSettings,

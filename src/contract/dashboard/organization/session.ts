@@ -55,14 +55,14 @@ export const sessionOperations = {
   getSignInOptions: operation({
     method: 'GET',
     path: '/sign-in-options',
-    who: 'public',
+    access: 'public',
     description: 'What the page for signing in offers.',
     response: Type.Object({ sign_up: Type.Boolean() }),
   }),
   signIn: operation({
     method: 'POST',
     path: '/session',
-    who: 'public',
+    access: 'public',
     description: 'Signs in. The session is a cookie; attempts are limited for each account and each address.',
     body: Type.Object({ email: Type.String({ maxLength: EMAIL_LENGTH_LIMIT }), password: GivenPassword }),
     response: Session,
@@ -70,21 +70,21 @@ export const sessionOperations = {
   getSession: operation({
     method: 'GET',
     path: '/session',
-    who: 'staff',
+    access: 'staff',
     description: 'Who is signed in.',
     response: Session,
   }),
   signOut: operation({
     method: 'DELETE',
     path: '/session',
-    who: 'staff',
+    access: 'staff',
     description: 'Ends this session.',
     response: null,
   }),
   signUp: operation({
     method: 'POST',
     path: '/sign-up',
-    who: 'public',
+    access: 'public',
     description: 'Makes a new dealer with its first owner, and signs in. Only with the setting SIGN_UP=on.',
     body: Type.Object({
       organization_name: Name,
@@ -98,7 +98,7 @@ export const sessionOperations = {
   lookUpLink: operation({
     method: 'POST',
     path: '/links/look-up',
-    who: 'public',
+    access: 'public',
     description: 'What a one-time link is for. The token is in the body, so that it stays out of logs.',
     body: Type.Object({ token: Token }),
     response: Type.Object({
@@ -111,7 +111,7 @@ export const sessionOperations = {
   acceptInvitation: operation({
     method: 'POST',
     path: '/links/accept',
-    who: 'public',
+    access: 'public',
     description: 'Uses an invitation: makes the user and signs in.',
     body: Type.Object({ token: Token, name: Name, password: NewPassword }),
     response: Session,
@@ -119,7 +119,7 @@ export const sessionOperations = {
   resetPassword: operation({
     method: 'POST',
     path: '/links/reset',
-    who: 'public',
+    access: 'public',
     description: 'Uses a reset link: sets the password, ends all sessions of the user, and signs in.',
     body: Type.Object({ token: Token, password: NewPassword }),
     response: Session,
@@ -127,7 +127,7 @@ export const sessionOperations = {
   updateAccount: operation({
     method: 'PATCH',
     path: '/account',
-    who: 'staff',
+    access: 'staff',
     description: 'Changes the name of the person who is signed in, or whether lists show test data.',
     body: Type.Object({ name: Type.Optional(Name), show_test_data: Type.Optional(Type.Boolean()) }),
     response: Session,
@@ -135,14 +135,14 @@ export const sessionOperations = {
   getMailChoice: operation({
     method: 'GET',
     path: '/account/mail',
-    who: 'staff',
+    access: 'staff',
     description: 'What the person is told of by mail.',
     response: MailChoice,
   }),
   changeMailChoice: operation({
     method: 'PUT',
     path: '/account/mail',
-    who: 'staff',
+    access: 'staff',
     description: 'Chooses what the person is told of by mail: at most one mail an hour for each kind.',
     body: Type.Pick(MailChoice, ['kinds']),
     response: MailChoice,
@@ -150,7 +150,7 @@ export const sessionOperations = {
   confirmMail: operation({
     method: 'POST',
     path: '/account/mail/confirmation',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Confirms the address of the person with the code that was mailed there when they first chose mail.',
     body: Type.Object({ code: Type.String({ maxLength: 100 }) }),
@@ -159,7 +159,7 @@ export const sessionOperations = {
   changePassword: operation({
     method: 'POST',
     path: '/account/password',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Changes the password. All other sessions of the person end.',
     body: Type.Object({ current_password: GivenPassword, new_password: NewPassword }),
@@ -168,14 +168,14 @@ export const sessionOperations = {
   listSessions: operation({
     method: 'GET',
     path: '/account/sessions',
-    who: 'staff',
+    access: 'staff',
     description: 'Where the person is signed in.',
     response: Type.Object({ data: Type.Array(SessionEntry) }),
   }),
   revokeSession: operation({
     method: 'DELETE',
     path: '/account/sessions/{session_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Ends one of the person’s own sessions.',
     params: Type.Object({ session_id: Type.String() }),
     response: null,
@@ -183,7 +183,7 @@ export const sessionOperations = {
   revokeOtherSessions: operation({
     method: 'DELETE',
     path: '/account/sessions',
-    who: 'staff',
+    access: 'staff',
     description: 'Ends all sessions of the person but this one.',
     response: null,
   }),

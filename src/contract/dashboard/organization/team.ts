@@ -33,14 +33,14 @@ export const teamOperations = {
   listTeam: operation({
     method: 'GET',
     path: '/team',
-    who: 'staff',
+    access: 'staff',
     description: 'The people of this dealer, and open invitations.',
     response: Type.Object({ members: Type.Array(Member), invitations: Type.Array(Invitation) }),
   }),
   inviteMember: operation({
     method: 'POST',
     path: '/team/invitations',
-    who: 'owner',
+    access: 'owner',
     description:
       'Makes a one-time link with which somebody joins the team. It replaces an older one for the same address.',
     body: Type.Object({ email: Type.String({ minLength: 3, maxLength: EMAIL_LENGTH_LIMIT }), role: TeamRole }),
@@ -49,7 +49,7 @@ export const teamOperations = {
   withdrawInvitation: operation({
     method: 'DELETE',
     path: '/team/invitations/{invitation_id}',
-    who: 'owner',
+    access: 'owner',
     description: 'Makes an open invitation useless.',
     params: Type.Object({ invitation_id: Type.String() }),
     response: null,
@@ -57,7 +57,7 @@ export const teamOperations = {
   changeRole: operation({
     method: 'PATCH',
     path: '/team/{user_id}',
-    who: 'owner',
+    access: 'owner',
     overQuota: 'reserve',
     description: 'Makes somebody owner or staff. The last owner stays one.',
     params: memberParameter,
@@ -67,7 +67,7 @@ export const teamOperations = {
   removeMember: operation({
     method: 'DELETE',
     path: '/team/{user_id}',
-    who: 'owner',
+    access: 'owner',
     description: 'Removes somebody from the team and ends their sessions. The last owner stays.',
     params: memberParameter,
     response: null,
@@ -75,7 +75,7 @@ export const teamOperations = {
   makeResetLink: operation({
     method: 'POST',
     path: '/team/{user_id}/reset-link',
-    who: 'owner',
+    access: 'owner',
     overQuota: 'reserve',
     description: 'Makes a one-time link with which somebody sets a new password.',
     params: memberParameter,

@@ -57,7 +57,7 @@ export const bulkOperations = {
   countSelection: operation({
     method: 'POST',
     path: '/stock/bulk/count',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'How many items a bulk change would touch, to be confirmed.',
     body: BulkSelection,
@@ -66,7 +66,7 @@ export const bulkOperations = {
   changeStock: operation({
     method: 'POST',
     path: '/stock/bulk',
-    who: 'staff',
+    access: 'staff',
     description: `Starts a job that changes many items: picked ones, or all that match. It can be undone for ${UNDO_LIMIT_DAYS} days.`,
     body: Type.Object({
       ...selection,
@@ -82,7 +82,7 @@ export const bulkOperations = {
   deleteStock: operation({
     method: 'POST',
     path: '/stock/bulk/delete',
-    who: 'owner',
+    access: 'owner',
     overQuota: 'served',
     description: 'Starts a job that deletes many items for ever. It can be cancelled; it can’t be undone.',
     body: Type.Object({

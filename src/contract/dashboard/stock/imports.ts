@@ -43,7 +43,7 @@ export const importOperations = {
   uploadImport: operation({
     method: 'POST',
     path: '/imports',
-    who: 'staff',
+    access: 'staff',
     description: 'Uploads a CSV file of stock. It is read and kept for some days; nothing is imported yet.',
     query: Type.Object({ kind: Kind, name: Type.Optional(Type.String({ maxLength: NAME_LENGTH_LIMIT })) }),
     isUpload: true,
@@ -53,7 +53,7 @@ export const importOperations = {
   getImport: operation({
     method: 'GET',
     path: '/imports/{file_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'An uploaded file: its headings, what they seem to mean, and some of its cells.',
     params: FileId,
     response: ImportFile,
@@ -61,7 +61,7 @@ export const importOperations = {
   uploadImportPhotos: operation({
     method: 'POST',
     path: '/imports/{file_id}/photos',
-    who: 'staff',
+    access: 'staff',
     description:
       'Uploads a zip with photos beside a file: named by stock number, in folders of stock numbers, or named in the column photos. Refused with `wrong_status` while an import of the file waits or runs, and with `changed_meanwhile` if another zip for the same file is uploaded meanwhile.',
     params: FileId,
@@ -73,7 +73,7 @@ export const importOperations = {
   checkImport: operation({
     method: 'POST',
     path: '/imports/{file_id}/check',
-    who: 'staff',
+    access: 'staff',
     description: 'Starts a job that says of every line what would become of it. Nothing is changed.',
     params: FileId,
     body: Mapping,
@@ -82,7 +82,7 @@ export const importOperations = {
   startImport: operation({
     method: 'POST',
     path: '/imports/{file_id}/run',
-    who: 'staff',
+    access: 'staff',
     description: 'Starts a job that imports the lines that are right.',
     params: FileId,
     body: Mapping,
@@ -91,7 +91,7 @@ export const importOperations = {
   exportStock: operation({
     method: 'GET',
     path: '/stock/export.csv',
-    who: 'staff',
+    access: 'staff',
     description: 'Watches or parts that a filter matches, as a CSV file that can be imported again.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...stockFilters }),
     response: 'text/csv',

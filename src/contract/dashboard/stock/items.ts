@@ -175,7 +175,7 @@ export const itemOperations = {
   getItem: operation({
     method: 'GET',
     path: '/items/{item_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Everything that the page of a watch or a part shows.',
     params: item,
     response: ItemPage,
@@ -183,7 +183,7 @@ export const itemOperations = {
   getItemChoices: operation({
     method: 'GET',
     path: '/item-choices',
-    who: 'staff',
+    access: 'staff',
     description: 'What the form of a new item offers.',
     query: Type.Object({ kind: Kind }),
     response: Choices,
@@ -191,7 +191,7 @@ export const itemOperations = {
   createItem: operation({
     method: 'POST',
     path: '/items',
-    who: 'staff',
+    access: 'staff',
     description: 'Takes a watch or a part into stock. Nobody can read it until it is put on a channel.',
     body: Type.Object({
       kind: Kind,
@@ -204,7 +204,7 @@ export const itemOperations = {
   saveItem: operation({
     method: 'PATCH',
     path: '/items/{item_id}',
-    who: 'staff',
+    access: 'staff',
     description:
       'Saves what was edited: fields that are absent stay, also within the attributes. Refused with `changed_meanwhile` if somebody else has saved since `revision`.',
     params: item,
@@ -218,7 +218,7 @@ export const itemOperations = {
   previewItem: operation({
     method: 'POST',
     path: '/items/preview',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'What each site would read if this were saved, and how its price comes about. Saves nothing.',
     body: Type.Object({ kind: Kind, preview_of_id: nullable(Id), ...itemFields, units: Units }),
@@ -227,7 +227,7 @@ export const itemOperations = {
   setItemHidden: operation({
     method: 'PUT',
     path: '/items/{item_id}/hidden',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Hides an item on every channel without touching the toggles, or shows it again.',
     params: item,
@@ -237,7 +237,7 @@ export const itemOperations = {
   deleteItem: operation({
     method: 'DELETE',
     path: '/items/{item_id}',
-    who: 'owner',
+    access: 'owner',
     description: 'Deletes an item for ever. There is no undo.',
     params: item,
     response: null,
@@ -245,7 +245,7 @@ export const itemOperations = {
   sellItem: operation({
     method: 'POST',
     path: '/items/{item_id}/sales',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Sells units over the counter.',
     params: item,
@@ -260,7 +260,7 @@ export const itemOperations = {
   voidItemSale: operation({
     method: 'POST',
     path: '/items/{item_id}/sales/{sale_id}/void',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Voids a sale: its units return to stock, and its order to the queue.',
     params: Type.Object({ item_id: Type.String(), sale_id: Type.String() }),
@@ -269,7 +269,7 @@ export const itemOperations = {
   moveItemUnits: operation({
     method: 'POST',
     path: '/items/{item_id}/movements',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Reserves or releases units by hand, or moves them in or out of stock.',
     params: item,
@@ -282,7 +282,7 @@ export const itemOperations = {
   startItemPromotion: operation({
     method: 'POST',
     path: '/items/{item_id}/promotions',
-    who: 'staff',
+    access: 'staff',
     description: 'Plans or starts a promotion. It begins and ends by itself.',
     params: item,
     body: Type.Object(promotion),
@@ -291,7 +291,7 @@ export const itemOperations = {
   changeItemPromotion: operation({
     method: 'PUT',
     path: '/items/{item_id}/promotions/{promotion_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Changes price or times of a promotion.',
     params: Type.Object({ item_id: Type.String(), promotion_id: Type.String() }),
     body: Type.Object(promotion),
@@ -300,7 +300,7 @@ export const itemOperations = {
   endItemPromotion: operation({
     method: 'DELETE',
     path: '/items/{item_id}/promotions/{promotion_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Ends a promotion now, or cancels one that has not begun.',
     params: Type.Object({ item_id: Type.String(), promotion_id: Type.String() }),
     response: null,
@@ -308,7 +308,7 @@ export const itemOperations = {
   addItemPhoto: operation({
     method: 'POST',
     path: '/items/{item_id}/photos',
-    who: 'staff',
+    access: 'staff',
     description: `Adds a photo behind the others: JPEG, PNG, WebP or AVIF of at most 25 MB and ${PHOTO_PIXELS_LIMIT / 1_000_000} megapixels, scaled down to ${PHOTO_STORED_PIXELS / 1_000_000} if it has more; an item has at most ${PHOTOS_PER_ITEM_LIMIT}.`,
     params: item,
     isUpload: true,
@@ -318,7 +318,7 @@ export const itemOperations = {
   orderItemPhotos: operation({
     method: 'PUT',
     path: '/items/{item_id}/photos',
-    who: 'staff',
+    access: 'staff',
     description: 'Puts the photos in another order: the ids of all of them, the main one first.',
     params: item,
     body: Type.Object({ photo_ids: Type.Array(Id, { maxItems: PHOTOS_PER_ITEM_LIMIT }) }),
@@ -327,7 +327,7 @@ export const itemOperations = {
   rotateItemPhoto: operation({
     method: 'POST',
     path: '/items/{item_id}/photos/{photo_id}/rotate',
-    who: 'staff',
+    access: 'staff',
     description: 'Turns a photo by a quarter to the right. The turned photo has another id.',
     params: Type.Object({ item_id: Type.String(), photo_id: Type.String() }),
     response: Type.Object({ id: Type.String() }),
@@ -335,7 +335,7 @@ export const itemOperations = {
   removeItemPhoto: operation({
     method: 'DELETE',
     path: '/items/{item_id}/photos/{photo_id}',
-    who: 'staff',
+    access: 'staff',
     description: `Takes a photo away. It can be put back for ${UNDO_LIMIT_DAYS} days.`,
     params: Type.Object({ item_id: Type.String(), photo_id: Type.String() }),
     response: Changed,
@@ -343,7 +343,7 @@ export const itemOperations = {
   restoreItemPhoto: operation({
     method: 'POST',
     path: '/items/{item_id}/photos/{photo_id}/restore',
-    who: 'staff',
+    access: 'staff',
     description: 'Puts a photo back that was taken away.',
     params: Type.Object({ item_id: Type.String(), photo_id: Type.String() }),
     response: null,

@@ -85,7 +85,7 @@ export const jobOperations = {
   listJobs: operation({
     method: 'GET',
     path: '/jobs',
-    who: 'staff',
+    access: 'staff',
     description: 'Bulk changes, imports and their undo, newest first, with their progress and result.',
     query: listQuery({ kind: Type.Optional(KindName), status: Type.Optional(JobStatus) }),
     response: listOf(StockJob),
@@ -93,7 +93,7 @@ export const jobOperations = {
   getJob: operation({
     method: 'GET',
     path: '/jobs/{job_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'One job with its progress, its result and the first of its errors.',
     params: JobId,
     response: Type.Object({ job: StockJob, errors: Type.Array(StockJobError) }),
@@ -101,7 +101,7 @@ export const jobOperations = {
   cancelJob: operation({
     method: 'POST',
     path: '/jobs/{job_id}/cancel',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Ends a job that waits or runs. What it did already stays, and can be undone.',
     params: JobId,
@@ -110,7 +110,7 @@ export const jobOperations = {
   undoJob: operation({
     method: 'POST',
     path: '/jobs/{job_id}/undo',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'served',
     description: 'Takes a job back by another one. What changed since is left as it is.',
     params: JobId,
@@ -119,7 +119,7 @@ export const jobOperations = {
   exportJobErrors: operation({
     method: 'GET',
     path: '/jobs/{job_id}/errors.csv',
-    who: 'staff',
+    access: 'staff',
     description:
       'The errors of a job as a CSV file. Those of an import have the line beside them, ready to be put right.',
     params: JobId,

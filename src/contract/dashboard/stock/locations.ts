@@ -11,7 +11,7 @@ export const locationOperations = {
   listLocations: operation({
     method: 'GET',
     path: '/locations',
-    who: 'staff',
+    access: 'staff',
     description: 'Business units and their locations, with how many items lie at each.',
     response: Type.Object({
       business_units: Type.Array(
@@ -26,7 +26,7 @@ export const locationOperations = {
   createBusinessUnit: operation({
     method: 'POST',
     path: '/business-units',
-    who: 'staff',
+    access: 'staff',
     description: 'Makes a business unit, such as a shop. Locations lie in it.',
     body: Named,
     response: Made,
@@ -34,7 +34,7 @@ export const locationOperations = {
   renameBusinessUnit: operation({
     method: 'PATCH',
     path: '/business-units/{business_unit_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Renames a business unit. Sites learn of it by events.',
     params: unitParameter,
     body: Named,
@@ -43,7 +43,7 @@ export const locationOperations = {
   deleteBusinessUnit: operation({
     method: 'DELETE',
     path: '/business-units/{business_unit_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Deletes a business unit without locations; 409 `not_empty` if it has some.',
     params: unitParameter,
     response: null,
@@ -51,7 +51,7 @@ export const locationOperations = {
   createLocation: operation({
     method: 'POST',
     path: '/business-units/{business_unit_id}/locations',
-    who: 'staff',
+    access: 'staff',
     description: 'Makes a location in a business unit.',
     params: unitParameter,
     body: Named,
@@ -60,7 +60,7 @@ export const locationOperations = {
   renameLocation: operation({
     method: 'PATCH',
     path: '/locations/{location_id}',
-    who: 'staff',
+    access: 'staff',
     description: 'Renames a location. Sites learn of it by events.',
     params: locationParameter,
     body: Named,
@@ -69,7 +69,7 @@ export const locationOperations = {
   deleteLocation: operation({
     method: 'DELETE',
     path: '/locations/{location_id}',
-    who: 'staff',
+    access: 'staff',
     description:
       'Deletes a location. Items that lie there have none afterwards. `items` is how many the person was shown; 409 `changed_meanwhile` if it is another number by now.',
     params: locationParameter,

@@ -88,7 +88,7 @@ export const stockOperations = {
   listStock: operation({
     method: 'GET',
     path: '/stock',
-    who: 'staff',
+    access: 'staff',
     description: 'Watches or parts: searched, filtered and sorted.',
     query: listQuery(stockFilters),
     response: listOf(StockItem),
@@ -96,7 +96,7 @@ export const stockOperations = {
   getStockChoices: operation({
     method: 'GET',
     path: '/stock/choices',
-    who: 'staff',
+    access: 'staff',
     description: 'What the filters of the list offer: brands, locations, channels; and how many items each tab holds.',
     query: Type.Object({ kind: Kind }),
     response: Type.Object({
@@ -117,7 +117,7 @@ export const stockOperations = {
   setChannel: operation({
     method: 'PUT',
     path: '/stock/{item_id}/channels/{integration_id}',
-    who: 'staff',
+    access: 'staff',
     overQuota: 'reserve',
     description: 'Puts an item on a channel or takes it off. The site learns of it by an event.',
     params: Type.Object({ item_id: Type.String(), integration_id: Type.String() }),

@@ -41,9 +41,9 @@ const FILES_AT_ONCE_PER_KEY = 3;
 /** Many more than one dealer may have, because a client that reads slowly keeps its slot for long. */
 const FILES_AT_ONCE = 60;
 
-export function createOperationLimits(poolSize: number, who: 'signed in' | 'public'): OperationLimits {
-  const share = who === 'public' ? PUBLIC_SHARE_OF_POOL : SHARE_OF_POOL;
-  const waitLimitMs = who === 'public' ? PUBLIC_WAIT_LIMIT_MS : WAIT_LIMIT_MS;
+export function createOperationLimits(poolSize: number, access: 'signed in' | 'public'): OperationLimits {
+  const share = access === 'public' ? PUBLIC_SHARE_OF_POOL : SHARE_OF_POOL;
+  const waitLimitMs = access === 'public' ? PUBLIC_WAIT_LIMIT_MS : WAIT_LIMIT_MS;
   const total = Math.max(2, Math.floor(poolSize * share));
   const slots = createKeyedSemaphore({
     total,

@@ -156,7 +156,7 @@ describe('the storage quota of a dealer', () => {
 
   it('decides for each operation alike, whatever its handler does', async () => {
     const changing = (Object.entries(DASHBOARD_OPERATIONS) as [string, DashboardOperation][]).filter(
-      ([id, { method, who }]) => method !== 'GET' && who !== 'public' && id !== 'signOut',
+      ([id, { method, access }]) => method !== 'GET' && access !== 'public' && id !== 'signOut',
     );
     const refusedOf = async () => {
       const refused: string[] = [];
