@@ -11,7 +11,8 @@ export type Spending = {
 
 /**
  * Counts what integrations spend in a rolling window of 60 seconds: in no such span is more than the cap admitted, and
- * a refusal spends nothing. The cap comes with each call, so a changed override holds from the next request.
+ * a refusal spends nothing. The cap comes with each call, so a changed override holds from the next request. The counting
+ * is in `memory-store.ts`, and for several nodes in the SQL function `spend_tokens`, which `postgres-store.ts` calls.
  */
 export type RateLimitStore = {
   spend(integrationId: string, cap: number, cost: number): Promise<Spending>;
