@@ -20,10 +20,9 @@ export type BodyLimitOptions = {
 };
 
 /**
- * Bounds the bytes of bodies in memory, for each key and for all; how large one body may be is `bodyLimitBytes` of its
- * operation: sixty bulks of 10 MB at a time, which the rate limit
+ * Bounds the bytes of bodies in memory, for each key and for all: sixty bulks of 10 MB at a time, which the rate limit
  * allows one integration, would be 600 MB. A body is not read before it has its units; it keeps them until it is answered. One
- * that waits too long is refused.
+ * that waits too long is refused. How large one body may be is `bodyLimitBytes` of its operation.
  */
 export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, refusal }: BodyLimitOptions): void {
   const bytesHeld = createKeyedSemaphore({
