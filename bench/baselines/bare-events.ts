@@ -31,7 +31,8 @@ await listener.query(`listen ${CHANNEL}`);
 const count = perSecond * seconds;
 const beganMs = performance.now();
 const sent = Array.from({ length: count }, async (_, index): Promise<Paced> => {
-  await new Promise((resolve) => setTimeout(resolve, beganMs + (index * 1000) / perSecond - performance.now()));
+  const dueMs = beganMs + (index * 1000) / perSecond;
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
   const startedMs = performance.timeOrigin + performance.now();
   const id = `evt_bare_${index}`;
   await pool.query({

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
-import { unnestRows } from '../../src/db/unnest-rows.ts';
+import { unnestRows } from '../../src/db/values/unnest-rows.ts';
 import type { AttemptOutcome } from '../../src/webhooks/delivery-queue/outcomes/attempt-outcome.ts';
 import { waitMsAfter } from '../../src/webhooks/delivery-queue/retries/retry-schedule.ts';
 

@@ -24,7 +24,7 @@ async function runPaced({ port, apiKeys, perSecond, seconds }: PacedJob): Promis
   const beganMs = performance.now();
   const sent = Array.from({ length: count }, async (_, index) => {
     const dueMs = beganMs + (index * 1000) / perSecond;
-    await new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
     return await ping(agent, port, apiKeys[index % apiKeys.length] ?? '');
   });
   const all = await Promise.all(sent);

@@ -1,6 +1,6 @@
 import type { Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import type { ActivityKind } from './activity-counts.ts';
 
 /** How far somebody has been notified of what was counted: of all before an hour, and so many of that hour. */

@@ -3,7 +3,7 @@ import type { AuditAction, AuditObjectKind } from '../contract/audit-actions.ts'
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import type { Actor } from './actor.ts';
 

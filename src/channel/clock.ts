@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 
 /**
  * Locks the clocks of several integrations, in the order of their ids as every transaction does, and returns their

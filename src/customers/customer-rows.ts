@@ -1,7 +1,7 @@
 import type { Address } from '../contract/resources/common.ts';
 import type { Transaction } from '../db/database.ts';
 import { plannedAnew, type Sql, sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { addressOf, type CustomerDraft, emailKey } from './customer-draft.ts';
 
 /** Whose customers: the organization's, as one integration knows them, in one mode. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { TYPE_PARSERS } from './type-parsers.ts';
+import { TYPE_PARSERS } from './values/type-parsers.ts';
 
 /** Where the server is: a URL, or a folder with a unix socket. */
 export type DatabaseAddress = { url: string } | { socketDir: string; user: string; database: string };

@@ -4,7 +4,7 @@ import { cloneDatabase, type TestDatabase } from '../../test/harness/database/da
 import { countedDatabase, storedBytes } from './counted-database.ts';
 import type { Database } from './database.ts';
 import { sql } from './sql.ts';
-import { unnestRows } from './unnest-rows.ts';
+import { unnestRows } from './values/unnest-rows.ts';
 
 const TEXT = 'é'.repeat(500);
 

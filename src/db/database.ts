@@ -4,7 +4,7 @@ import { CLIENT_GRACE_MS, clientConfig, type DatabaseAddress } from './connectio
 import { openPipeline, type Send, type Waiting } from './pipeline/pipeline.ts';
 import { StatementBatch, type StatementResult, sendBatch } from './pipeline/statement-batch.ts';
 import { Sql } from './sql.ts';
-import { TYPE_PARSERS } from './type-parsers.ts';
+import { TYPE_PARSERS } from './values/type-parsers.ts';
 
 /** Anything that can run a statement: the database itself, or a transaction on it. */
 export type Queryable = {

@@ -3,7 +3,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { projectItems } from '../channel/projection/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { rawSql, sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { summarizeItems } from '../inventory/lists/stock-summary.ts';
 import { DEMO_WATCHES } from './catalogue/watches.ts';

@@ -1,7 +1,7 @@
 import { addActivity } from '../activity/activity-counts.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { ATTEMPT_WAITS_MS } from '../webhooks/delivery-queue/retries/retry-schedule.ts';
 
 /**

@@ -3,7 +3,7 @@ import { channelPrice } from '../channel/projection/pricing.ts';
 import { readRate } from '../channel/projection/sources.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { changePresentation, findPresentation } from '../dealers/integrations/integration-settings.ts';
 import { changeOrganization } from '../dealers/organization-settings.ts';
 import { setRate } from '../dealers/rates/exchange-rates.ts';

@@ -5,7 +5,7 @@ import { MAIL_KIND_NAMES, type MailKind } from '../contract/dashboard/mail-kinds
 import type { Database, Queryable } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { queueConfirmation } from './mail-confirmation.ts';
 
 type Person = { organizationId: string; userId: string };

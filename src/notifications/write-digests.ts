@@ -4,7 +4,7 @@ import type { MailKind } from '../contract/dashboard/mail-kinds.ts';
 import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { countBadges } from './count-attention.ts';
 

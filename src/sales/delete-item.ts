@@ -6,7 +6,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import { integrationsOf } from '../channel/projection/project-items.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { lockItems, missingItems } from '../inventory/change-items.ts';
 import { removeItem } from '../inventory/items/item-operations.ts';
 import { integrationsReserving, nextStamps, releaseWithItems } from '../inventory/units/item-reservations.ts';

@@ -5,7 +5,7 @@ import { isId } from '../contract/ids.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { endReservations, overdueReservations, unitsFreed } from '../inventory/units/item-reservations.ts';
 import type { OrderScope } from './orders/order-draft.ts';
 import { type NamedReservations, readNamedReservations } from './reservations/named-reservations.ts';

@@ -2,7 +2,7 @@ import type { UnsentReason } from '../contract/dashboard/integrations/delivery-l
 import { type EventType, isSubscribed } from '../contract/event-types.ts';
 import type { Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import {
   type ClaimedRow,

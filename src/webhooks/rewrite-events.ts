@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { documentsWithin, WHOLE_PAGE_BYTES } from '../db/large-pages.ts';
 import { sql } from '../db/sql.ts';
-import { unnestRows } from '../db/unnest-rows.ts';
+import { unnestRows } from '../db/values/unnest-rows.ts';
 
 const EVENTS_LIMIT = 100;
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/sql.ts';
-import { unnestRows } from '../../src/db/unnest-rows.ts';
+import { unnestRows } from '../../src/db/values/unnest-rows.ts';
 import { newId } from '../../src/ids/new-id.ts';
 import { mergeCustomers } from '../../src/sales/customers/merge-customers.ts';
 import { eraseCustomer } from '../../src/sales/erasure/erase-customer.ts';

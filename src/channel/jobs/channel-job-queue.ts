@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/database.ts';
 import { pruneFinishedJobs } from '../../db/jobs/job-lease.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { ChannelContext } from '../context.ts';
 import { rendererKey } from '../projection/project-items.ts';

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { bodyOf, type Rendering } from './documents.ts';
 import type { Projected } from './transitions.ts';
 

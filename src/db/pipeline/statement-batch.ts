@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { parameterOf } from '../parameters.ts';
 import type { Sql } from '../sql.ts';
+import { parameterOf } from '../values/parameters.ts';
 
 /**
  * Several statements in one round trip: their messages are written together, behind them one Sync. The server runs them in

@@ -4,7 +4,7 @@ import { REQUEST_LOG_DAYS } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { pruneByAge } from '../../db/prune-by-age.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 
 /** The stored log of API requests. */
 export type ApiRequestRow = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import { type CsvRow, storableText } from '../csv/csv-file.ts';
 import { readCsvInThread } from '../csv/read-in-thread.ts';

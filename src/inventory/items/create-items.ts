@@ -2,7 +2,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { NewItem } from './item-input.ts';
 

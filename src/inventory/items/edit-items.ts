@@ -7,7 +7,7 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { listChannels } from '../../dealers/integrations/integrations.ts';
 import { endOverdueReservations, lockItems } from '../change-items.ts';
 import { summarizeItems } from '../lists/stock-summary.ts';

@@ -5,7 +5,7 @@ import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { quotaMessage, readStorageUse, storageCounter } from '../../quota/storage-usage.ts';
 import { countedFiles } from '../photos/storage/counted-files.ts';
 import type {

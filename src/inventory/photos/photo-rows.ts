@@ -4,7 +4,7 @@ import { PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { lockItems } from '../change-items.ts';
 import { summarizeItems } from '../lists/stock-summary.ts';
 import type { PhotoFormat } from './photo-variants.ts';

@@ -4,7 +4,7 @@ import { integrationsOf } from '../../channel/projection/project-items.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 
 /**
  * What stock knows of the clients' reservations: they hold units, and whoever locks an item first ends those whose time is

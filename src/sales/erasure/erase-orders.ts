@@ -7,7 +7,7 @@ import type { Queryable, Transaction } from '../../db/database.ts';
 import { documentsWithin, WHOLE_PAGE_BYTES } from '../../db/large-pages.ts';
 import { searchQueryOf } from '../../db/search-words.ts';
 import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { type LockedOrder, rewriteOrders } from '../orders/rewrite-orders.ts';
 import type { ErasedPerson } from './erase-customer.ts';
 import { orderWithoutPerson } from './without-person.ts';

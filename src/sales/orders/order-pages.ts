@@ -1,7 +1,7 @@
 import type { Order } from '../../contract/resources/order.ts';
 import type { Transaction } from '../../db/database.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import type { LockedOrder } from './rewrite-orders.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Order } from '../../contract/resources/order.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import type { LockedItem } from '../../inventory/change-items.ts';
 
 /** What a change of orders reads and writes: orders, their lines, the stock they hold, and sales. */

@@ -7,7 +7,7 @@ import type { Order } from '../../contract/resources/order.ts';
 import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import { lockSellableStock, type SellableStock, writeHeldUnits } from '../sellable-stock.ts';
 import type { OrderDraft, OrderLineDraft, OrderScope } from './order-draft.ts';

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/database.ts';
 import { documentsWithin, PIECE_BYTES, pageDocuments } from '../../db/large-pages.ts';
 import { type Sql, sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 
 /** Whose orders a client reads: those of its integration, as long as they are of the dealer whose it is. */
 export type OrderReader = { integrationId: string; organizationId: string };

@@ -3,7 +3,7 @@ import { withStamp } from '../../channel/projection/documents.ts';
 import type { Order } from '../../contract/resources/order.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 
 /** An order whose row is locked. */
 export type LockedOrder = { integrationId: string; order: Order };

@@ -6,7 +6,7 @@ import { reservationStep } from '../../contract/states/reservation-states.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { type LockedItem, lockItems } from '../../inventory/change-items.ts';
 import { endReservations, overdueReservations, unitsFreed } from '../../inventory/units/item-reservations.ts';
 import { RESERVATION_COLUMNS, type ReservationRow } from './reservation-rows.ts';

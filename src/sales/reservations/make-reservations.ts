@@ -5,7 +5,7 @@ import { ACTIVE_RESERVATIONS_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { OrderScope } from '../orders/order-draft.ts';
 import { lockSellableStock, type SellableStock, writeHeldUnits } from '../sellable-stock.ts';

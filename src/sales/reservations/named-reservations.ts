@@ -3,7 +3,7 @@ import { type ReservationStatus, reservationStep } from '../../contract/states/r
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import type { OrderScope } from '../orders/order-draft.ts';
 
 /** The reservations that the lines of orders name, and what becomes of them. */

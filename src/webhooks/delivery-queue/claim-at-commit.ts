@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import type { Claimed } from './claim.ts';
 import { isDue, isUnleased } from './due.ts';
 

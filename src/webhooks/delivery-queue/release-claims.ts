@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { byIndex } from './by-index.ts';
 import type { Claimed } from './claim.ts';
 

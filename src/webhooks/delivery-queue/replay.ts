@@ -5,7 +5,7 @@ import { firstIdAt } from '../../contract/ids.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { newId } from '../../ids/new-id.ts';
 import { byIndex } from './by-index.ts';
 import { isDue } from './due.ts';

@@ -4,7 +4,7 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { GONE_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { unnestRows } from '../../db/unnest-rows.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import type { AttemptOutcome } from '../delivery-queue/outcomes/attempt-outcome.ts';
 
 const DELIVERY_WORKER: Actor = { kind: 'job', name: 'deliveries' };

@@ -6,7 +6,7 @@ import { addShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
-import { unnestRows } from '../../../db/unnest-rows.ts';
+import { unnestRows } from '../../../db/values/unnest-rows.ts';
 import { newId } from '../../../ids/new-id.ts';
 import { readCsv } from '../../../inventory/csv/csv-file.ts';
 

@@ -6,7 +6,7 @@ import { idempotencyLock } from '../../../db/advisory-locks.ts';
 import type { Queryable, Transaction } from '../../../db/database.ts';
 import { sql } from '../../../db/sql.ts';
 import { transactionTime, utcDay } from '../../../db/sql-time.ts';
-import { unnestRows } from '../../../db/unnest-rows.ts';
+import { unnestRows } from '../../../db/values/unnest-rows.ts';
 import { erasedKey } from '../../../sales/erasure/erased-key.ts';
 import { countedBytes, raiseCount } from './storage-quota.ts';
 import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';

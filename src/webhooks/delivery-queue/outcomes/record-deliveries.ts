@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
-import { unnestRows } from '../../../db/unnest-rows.ts';
+import { unnestRows } from '../../../db/values/unnest-rows.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 import { deliveryAfterAttempt } from './delivery-after-attempt.ts';
 

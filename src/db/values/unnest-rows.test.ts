@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cloneDatabase, type TestDatabase } from '../../test/harness/database/database.ts';
-import { sql } from './sql.ts';
+import { cloneDatabase, type TestDatabase } from '../../../test/harness/database/database.ts';
+import { sql } from '../sql.ts';
 import { unnestRows } from './unnest-rows.ts';
 
 const ROWS = [

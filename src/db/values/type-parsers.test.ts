@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { cloneDatabase, type TestDatabase } from '../../test/harness/database/database.ts';
-import { rawSql, sql } from './sql.ts';
+import { cloneDatabase, type TestDatabase } from '../../../test/harness/database/database.ts';
+import { rawSql, sql } from '../sql.ts';
 
 const FIRST_MS = Date.UTC(-1_000, 0, 1);
 const LAST_MS = Date.UTC(11_000, 0, 1);

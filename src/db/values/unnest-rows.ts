@@ -1,4 +1,4 @@
-import { Sql } from './sql.ts';
+import { Sql } from '../sql.ts';
 
 export type ColumnType =
   | 'text'
