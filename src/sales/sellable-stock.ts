@@ -187,14 +187,14 @@ function isItemId(id: string): boolean {
 
 /**
  * What is done in test mode holds nothing, but an order's lines refer to the rows, which locks them weakly: that too has
- * to come before the clocks.
+ * to come before the clocks. The dealer is compared as an expression, so that every plan takes the primary key.
  */
 async function lockStock(tx: Transaction, scope: OrderScope, ids: string[]): Promise<StockRow[]> {
   if (ids.length === 0) return [];
   const lock: Sql = scope.isTest ? sql`for key share` : sql`for update`;
   return await tx.query<StockRow>(sql`
     select id, kind, units, reserved_units as "reservedUnits", is_hidden as "isHidden" from items
-    where id = any(${ids}::text[]) and organization_id = ${scope.organizationId} order by id ${lock}`);
+    where id = any(${ids}::text[]) and (organization_id || '') = ${scope.organizationId} order by id ${lock}`);
 }
 
 /** Also whether a reservation is over, so that there is a statement for those only if there are any. */

@@ -141,6 +141,7 @@ async function expireLive(
 
 async function lockSome(tx: Transaction, organizationId: string, itemIds: string[], lock: Sql): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(sql`
-    select id from items where id = any(${itemIds}::text[]) and organization_id = ${organizationId} order by id ${lock}`);
+    select id from items
+    where id = any(${itemIds}::text[]) and (organization_id || '') = ${organizationId} order by id ${lock}`);
   return rows.map((row) => row.id);
 }
