@@ -101,17 +101,26 @@ export async function copyOf(dataDir: string): Promise<string> {
   return copy;
 }
 
-/** Ports below the range from which the system hands out its own, so that no other test gets one by chance. */
+/**
+ * Ports below the range from which the system hands out its own, so that no other test gets one by chance. Each is taken once in
+ * a run, by a folder of its name: between the probe and the start of a service another test could find the same port free.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const isFree = await new Promise<boolean>((resolve) => {
-      const probe = createServer();
-      probe.once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-    });
-    if (isFree) return port;
+    const mark = join(tmpdir(), `crownwheel-port-${port}`);
+    if (!(await mkdir(mark).then(() => true, isExisting))) continue;
+    folders.add(mark);
+    if (await isFree(port)) return port;
   }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return await new Promise<boolean>((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
 }
 
 export async function startService(options: SpawnOptions): Promise<Service> {
