@@ -1,5 +1,6 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import type { AuditAction } from '../contract/audit-actions.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
@@ -62,21 +63,8 @@ export async function setPlan(
   organizationId: string,
   hasPlan: boolean,
 ): Promise<boolean> {
-  return await inTransaction(db, async (tx) => {
-    const [old] = await tx.query<{ hasPlan: boolean }>(sql`
-      select has_integration_plan as "hasPlan" from organizations
-      where id = ${organizationId} and deleted_at is null for no key update`);
-    if (old === undefined) return false;
-    await tx.query(sql`update organizations set has_integration_plan = ${hasPlan} where id = ${organizationId}`);
-    await recordAudit(tx, actor, {
-      organizationId,
-      action: 'organization.plan_changed',
-      object: { kind: 'organization', id: organizationId },
-      old,
-      new: { hasPlan },
-    });
-    return true;
-  });
+  const column = sql`has_integration_plan`;
+  return await changeColumn(db, actor, organizationId, column, 'organization.plan_changed', { hasPlan });
 }
 
 /** False if there is no such organization. Its integrations answer integration_not_provisioned while it is off. */
@@ -86,21 +74,8 @@ export async function setProvisioned(
   organizationId: string,
   isProvisioned: boolean,
 ): Promise<boolean> {
-  return await inTransaction(db, async (tx) => {
-    const [old] = await tx.query<{ isProvisioned: boolean }>(sql`
-      select is_provisioned as "isProvisioned" from organizations
-      where id = ${organizationId} and deleted_at is null for no key update`);
-    if (old === undefined) return false;
-    await tx.query(sql`update organizations set is_provisioned = ${isProvisioned} where id = ${organizationId}`);
-    await recordAudit(tx, actor, {
-      organizationId,
-      action: 'organization.provisioning_changed',
-      object: { kind: 'organization', id: organizationId },
-      old,
-      new: { isProvisioned },
-    });
-    return true;
-  });
+  const column = sql`is_provisioned`;
+  return await changeColumn(db, actor, organizationId, column, 'organization.provisioning_changed', { isProvisioned });
 }
 
 /** Null removes the override. False if there is no such organization. Takes effect with the next request. */
@@ -111,18 +86,33 @@ export async function setOrganizationStorageQuota(
   quotaMb: number | null,
 ): Promise<boolean> {
   if (quotaMb !== null) checkedStorageQuota(quotaMb);
+  const change = { storageQuotaMb: quotaMb };
+  const column = sql`storage_quota_mb`;
+  return await changeColumn(db, actor, organizationId, column, 'organization.storage_quota_changed', change);
+}
+
+/** Changes one column and records it in the audit log, by the only name in `change`. */
+async function changeColumn(
+  db: Database | Transaction,
+  actor: Actor,
+  organizationId: string,
+  column: Sql,
+  action: AuditAction,
+  change: Record<string, boolean | number | null>,
+): Promise<boolean> {
+  const [[name, value] = ['', null]] = Object.entries(change);
   return await inTransaction(db, async (tx) => {
-    const [old] = await tx.query<{ storageQuotaMb: number | null }>(sql`
-      select storage_quota_mb as "storageQuotaMb" from organizations
+    const [old] = await tx.query<{ value: boolean | number | null }>(sql`
+      select ${column} as value from organizations
       where id = ${organizationId} and deleted_at is null for no key update`);
     if (old === undefined) return false;
-    await tx.query(sql`update organizations set storage_quota_mb = ${quotaMb} where id = ${organizationId}`);
+    await tx.query(sql`update organizations set ${column} = ${value} where id = ${organizationId}`);
     await recordAudit(tx, actor, {
       organizationId,
-      action: 'organization.storage_quota_changed',
+      action,
       object: { kind: 'organization', id: organizationId },
-      old,
-      new: { storageQuotaMb: quotaMb },
+      old: { [name]: old.value },
+      new: change,
     });
     return true;
   });
