@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { ChannelContext } from '../channel/context.ts';
+import type { ByteRateOptions } from '../concurrency/limits/byte-rate.ts';
 import type { Database } from '../db/database.ts';
 import type { PhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { DiscardLimits } from './connection/body-discard.ts';
@@ -45,6 +46,8 @@ export type AppOptions = {
   readLimits?: Partial<ReadLimitOptions>;
   /** How fast the unread bodies of refused requests are discarded; tests slow it down. */
   discardLimits?: Partial<DiscardLimits>;
+  /** How fast large bodies are read; tests slow it down. */
+  bodyRate?: Partial<ByteRateOptions>;
   /** How many requests a person may send to the dashboard; tests lower it. */
   dashboardRate?: RequestRateLimits;
   /** How many lines about refused requests the log gets; tests lower it. */

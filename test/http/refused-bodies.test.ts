@@ -10,6 +10,26 @@ const LARGE = Buffer.alloc(20 * MIB, 'a');
 /** Of others, while the refused clients go on sending: Node alone would have read all of LARGE meanwhile. */
 const REQUESTS_MEANWHILE = 50;
 
+/** Sends the head and twenty megabytes after it; answers how many the server has read when others were served. */
+async function bytesRead(world: HostileWorld, head: string, status: number): Promise<number> {
+  const accepted = once(world.app.server, 'connection') as Promise<[Socket]>;
+  const client = world.open();
+  const [served] = await accepted;
+  assert.equal(served.remotePort, client.socket.localPort);
+  // In one write, so that the first packet has the beginning of the body, too.
+  client.write(Buffer.concat([Buffer.from(head), LARGE]));
+  try {
+    assert.equal((await client.next()).status, status);
+    for (let count = 0; count < REQUESTS_MEANWHILE; count++) await world.assertServes();
+    return served.bytesRead;
+  } finally {
+    client.close();
+  }
+}
+
+const json = 'Content-Type: application/json\r\n';
+const sized = `Content-Length: ${LARGE.length}\r\n`;
+
 describe('the rest of a refused body', () => {
   describe('while hardly anything may be discarded', () => {
     let world: HostileWorld;
@@ -19,25 +39,6 @@ describe('the rest of a refused body', () => {
     after(() => world.stop());
     afterEach(() => world.assertServes());
 
-    /** Sends the head and twenty megabytes after it; answers how many the server has read when others were served. */
-    async function bytesRead(head: string, status: number): Promise<number> {
-      const accepted = once(world.app.server, 'connection') as Promise<[Socket]>;
-      const client = world.open();
-      const [served] = await accepted;
-      assert.equal(served.remotePort, client.socket.localPort);
-      client.write(head);
-      client.write(LARGE);
-      try {
-        assert.equal((await client.next()).status, status);
-        for (let count = 0; count < REQUESTS_MEANWHILE; count++) await world.assertServes();
-        return served.bytesRead;
-      } finally {
-        client.close();
-      }
-    }
-
-    const json = 'Content-Type: application/json\r\n';
-    const sized = `Content-Length: ${LARGE.length}\r\n`;
     const chunk = `Transfer-Encoding: chunked\r\n\r\n${LARGE.length.toString(16)}\r\n`;
     const heads: Record<string, [string, number]> = {
       'without a key': [`POST /api/v1/customers/bulk HTTP/1.1\r\nHost: x\r\n${json}${sized}\r\n`, 401],
@@ -57,7 +58,11 @@ describe('the rest of a refused body', () => {
     };
     for (const [name, [head, status]] of Object.entries(heads)) {
       it(`is left in the network: ${name}`, async () => {
-        const bytes = await bytesRead(head.replaceAll('https://crownwheel.test', world.channel.publicUrl), status);
+        const bytes = await bytesRead(
+          world,
+          head.replaceAll('https://crownwheel.test', world.channel.publicUrl),
+          status,
+        );
         assert.ok(bytes < MIB, `${bytes} bytes were read`);
       });
     }
@@ -65,9 +70,9 @@ describe('the rest of a refused body', () => {
     it('is left in the network: of a body that is too large', async () => {
       const idempotency = 'Idempotency-Key: refused-1\r\n';
       const announced = world.keyed('POST /api/v1/orders HTTP/1.1', `${idempotency}${json}${sized}`);
-      assert.ok((await bytesRead(announced, 413)) < MIB);
+      assert.ok((await bytesRead(world, announced, 413)) < MIB);
       const head = world.keyed('POST /api/v1/orders HTTP/1.1', `${idempotency}${json}`).slice(0, -2);
-      assert.ok((await bytesRead(head + chunk, 413)) < 3 * MIB);
+      assert.ok((await bytesRead(world, head + chunk, 413)) < 3 * MIB);
     });
 
     it('is left in the network: of a file that is too large', async () => {
@@ -79,7 +84,7 @@ describe('the rest of a refused body', () => {
         `Cookie: ${owner.cookie()}`,
         'Content-Length: 100000000',
       ].join('\r\n');
-      assert.ok((await bytesRead(`${head}\r\n\r\n`, 413)) < MIB);
+      assert.ok((await bytesRead(world, `${head}\r\n\r\n`, 413)) < MIB);
     });
   });
 
@@ -146,6 +151,14 @@ describe('the rest of a refused body', () => {
       assert.deepEqual([answer.status, answer.body.error.code], [413, 'request_too_large']);
       await client.closed;
     });
+  });
+
+  it('is never left to Node, however much of it had arrived before the answer', async (t) => {
+    const world = await startHostileWorld({ discardLimits: { bytesPerSecond: 1, burstBytes: MIB } });
+    t.after(() => world.stop());
+    const head = world.keyed('POST /api/v1/orders HTTP/1.1', `Idempotency-Key: refused-2\r\n${json}${sized}`);
+    const bytes = await bytesRead(world, head, 413);
+    assert.ok(bytes < 3 * MIB, `${bytes} bytes were read`);
   });
 
   it('is bounded for each connection: one that sends more is cut', async (t) => {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AcquireOptions, createKeyedSemaphore } from './keyed-semaphore.ts';
+import { type AcquireOptions, createKeyedSemaphore, SemaphoreError } from './keyed-semaphore.ts';
 
 /**
  * A limit on bytes a second, for all keys together. Keys are served round-robin, so one integration that moves many bytes
  * leaves the others their share.
  */
 export type ByteRate = {
-  /** Waits until these bytes may pass. Throws if the signal is aborted; the bytes of one whose turn had come still count. */
+  /** Waits until these bytes may pass. Throws a SemaphoreError if the signal is aborted; the bytes of one whose turn had come still count. */
   pass(key: string, bytes: number, options?: Pick<AcquireOptions, 'signal'>): Promise<void>;
 };
 
@@ -30,7 +30,7 @@ export function createByteRate({
   const turns = createKeyedSemaphore({ total: 1, perKey: 1, waitingTotal: WAITING_LIMIT });
   const msPerByte = 1_000 / bytesPerSecond;
   /** The moment at which all that has passed would have passed at an even pace. */
-  let passedAtMs = 0;
+  let passedAtMs = Number.NEGATIVE_INFINITY;
 
   return {
     async pass(key, bytes, options = {}) {
@@ -39,6 +39,8 @@ export function createByteRate({
         const nowMs = now();
         passedAtMs = Math.max(passedAtMs, nowMs - burstBytes * msPerByte) + bytes * msPerByte;
         if (passedAtMs > nowMs) await wait(passedAtMs - nowMs, options.signal);
+      } catch (cause) {
+        throw new SemaphoreError('aborted', { cause });
       } finally {
         release();
       }

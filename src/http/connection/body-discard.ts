@@ -75,19 +75,21 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
     source.on('readable', () => {
       if (queue.has(entry) && budgetBytes > 0) take(entry);
     });
-    // The bytes that have already arrived are read in any case, because Node dumps a body that nobody reads.
+    // The bytes that have already arrived are read in any case.
     take(entry);
     if (timer !== null) return;
     refill();
     timer = setInterval(readAll, EVERY_MS).unref();
   }
 
+  /** Reads all that has arrived: Node dumps a body of which nobody has asked for more, and drops the rest at full speed. */
   function take(entry: Discarded): void {
-    const chunk = entry.source.read() as Buffer | null;
-    if (chunk === null) return;
+    let taken = 0;
+    for (let chunk = entry.source.read(); chunk !== null; chunk = entry.source.read()) taken += chunk.length;
+    if (taken === 0) return;
     // Never so far below zero that nothing could be read for long.
-    budgetBytes = Math.max(-limits.burstBytes, budgetBytes - chunk.length);
-    entry.bytes += chunk.length;
+    budgetBytes = Math.max(-limits.burstBytes, budgetBytes - taken);
+    entry.bytes += taken;
     if (entry.bytes > limits.bytesPerConnection) entry.socket.destroy();
     // It goes to the end of the queue, so the others are read first.
     if (queue.delete(entry)) queue.add(entry);

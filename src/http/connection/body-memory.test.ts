@@ -4,6 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 
+const MIB = 1_048_576;
+/** Of another client, while a large body waits: without a limit it would have been read meanwhile. */
+const REQUESTS_MEANWHILE = 50;
+
 describe('large bodies', () => {
   let world: World;
   let attacker: Dealer;
@@ -20,14 +24,11 @@ describe('large bodies', () => {
   });
 
   /** Announces a bulk of 10 MB and sends only its beginning. */
-  async function announceBulk({ apiKey }: Dealer): Promise<Socket> {
+  async function announceBulk(dealer: Dealer): Promise<Socket> {
     const socket = connect(world.port, '127.0.0.1');
     sockets.push(socket);
     await once(socket, 'connect');
-    socket.write(
-      `POST /api/v1/customers/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nIdempotency-Key: ${sockets.length}\r\n` +
-        'Content-Type: application/json\r\nContent-Length: 10000000\r\n\r\n{"customers":[',
-    );
+    socket.write(`${bulkHead(dealer, String(sockets.length), 10_000_000)}{"customers":[`);
     return socket;
   }
 
@@ -48,3 +49,41 @@ describe('large bodies', () => {
     assert.equal(answer.status, 200);
   });
 });
+
+describe('the bytes of large bodies', () => {
+  it('pass at a limited rate, and small bodies beside them', async (t) => {
+    const world = await startWorld({ bodyRate: { bytesPerSecond: 1, burstBytes: 4 * MIB } });
+    t.after(() => world.stop());
+    const sender = await world.dealer();
+    const neighbour = await world.dealer();
+    await assertPasses(sender, 'within what may pass at once', 2 * MIB);
+
+    const accepted = once(world.app.server, 'connection') as Promise<[Socket]>;
+    const waiting = connect(world.port, '127.0.0.1');
+    t.after(() => waiting.destroy());
+    const [served] = await accepted;
+    waiting.write(bulkHead(sender, 'waits', 3 * MIB));
+    waiting.write(Buffer.alloc(3 * MIB, ' '));
+    for (let count = 0; count < REQUESTS_MEANWHILE; count++) await assertPasses(neighbour, `small ${count}`, 100);
+    assert.ok(served.bytesRead < MIB, `${served.bytesRead} bytes were read`);
+    waiting.destroy();
+    await assertPasses(neighbour, 'after it has gone', 100);
+  });
+});
+
+function bulkHead({ apiKey }: Dealer, idempotencyKey: string, bytes: number): string {
+  return (
+    `POST /api/v1/customers/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n` +
+    `Idempotency-Key: ${idempotencyKey}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
+  );
+}
+
+async function assertPasses(dealer: Dealer, idempotencyKey: string, bytes: number): Promise<void> {
+  const answer = await dealer.api.post('/v1/customers/bulk', bulkOf(bytes), { 'Idempotency-Key': idempotencyKey });
+  assert.equal(answer.status, 200);
+}
+
+/** A bulk of one customer, and bytes that nobody reads. */
+function bulkOf(bytes: number) {
+  return { customers: [{ external_id: 'c' }], unread: 'x'.repeat(bytes) };
+}

@@ -1,20 +1,29 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ByteRateOptions, createByteRate } from '../../concurrency/limits/byte-rate.ts';
 import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
-import { READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
+import { LARGE_BODY_BYTES_PER_SECOND, READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
 import { onceClosed } from './once-closed.ts';
-import { waitForSlot } from './wait-for-slot.ts';
+import { untilGone, waitForSlot } from './wait-for-slot.ts';
 
 const BYTES_LIMIT = 256 * 1_048_576;
 /** The limit of one integration or, in the dashboard, of one dealer. */
 const BYTES_LIMIT_PER_KEY = 32 * 1_048_576;
 const WAITING_LIMIT = 2_000;
 const WAITING_LIMIT_PER_KEY = 100;
+/**
+ * What all counted bodies may bring in a second. If they come faster, V8 collects all its memory again and again: bodies of
+ * 250 MB a second cost seven collections of 30 ms in each second.
+ */
+const RATE = { bytesPerSecond: LARGE_BODY_BYTES_PER_SECOND, burstBytes: 8 * 1_048_576 };
+/** A body passes in parts, so that one key's large body does not hold up the other keys'. */
+const PART_BYTES = 1_048_576;
 
 export type BodyLimitOptions = {
   /** Whose share of the memory a body takes; null for one that is not counted. */
   keyOf(request: FastifyRequest): string | null;
   /** Smaller bodies are not counted. */
   countedFromBytes: number;
+  rate?: Partial<ByteRateOptions> | undefined;
   /** The error that is answered if the bytes don't become free in time. */
   refusal(error: SemaphoreError): Error;
 };
@@ -22,25 +31,39 @@ export type BodyLimitOptions = {
 /**
  * Bounds the bytes of bodies in memory, for each key and for all: sixty bulks of 10 MB at a time, which the rate limit
  * allows one integration, would be 600 MB. A body is not read before it has its units; it keeps them until it is answered. One
- * that waits too long is refused. How large one body may be is `bodyLimitBytes` of its operation.
+ * that waits too long is refused. Also bounds how many bytes come in a second. How large one body may be is
+ * `bodyLimitBytes` of its operation.
  */
-export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, refusal }: BodyLimitOptions): void {
+export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, rate, refusal }: BodyLimitOptions): void {
   const bytesHeld = createKeyedSemaphore({
     total: BYTES_LIMIT,
     perKey: BYTES_LIMIT_PER_KEY,
     waitingTotal: WAITING_LIMIT,
     waitingPerKey: WAITING_LIMIT_PER_KEY,
   });
+  const bytesRead = createByteRate({ ...RATE, ...rate });
+
+  async function pass(key: string, weight: number, signal: AbortSignal): Promise<void> {
+    for (let rest = weight; rest > 0; rest -= PART_BYTES) {
+      await bytesRead.pass(key, Math.min(rest, PART_BYTES), { signal });
+    }
+  }
+
+  async function admitBody(key: string, weight: number, reply: FastifyReply): Promise<void> {
+    const deadlineMs = performance.now() + READ_WAIT_LIMIT_MS;
+    const release = await waitForSlot(bytesHeld, key, reply, { weight, deadlineMs });
+    onceClosed(reply.raw, release);
+    await untilGone(reply, (signal) => pass(key, weight, signal));
+  }
+
   app.addHook('preParsing', async (request: FastifyRequest, reply: FastifyReply, payload) => {
     const weight = expectedBytes(request);
     if (weight <= countedFromBytes) return payload;
     const key = keyOf(request);
     if (key === null) return payload;
-    const deadlineMs = performance.now() + READ_WAIT_LIMIT_MS;
-    const release = await waitForSlot(bytesHeld, key, reply, { weight, deadlineMs }).catch((error: unknown) => {
+    await admitBody(key, weight, reply).catch((error: unknown) => {
       throw error instanceof SemaphoreError ? refusal(error) : error;
     });
-    onceClosed(reply.raw, release);
     return payload;
   });
 }

@@ -110,6 +110,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   limitBodies(app, {
     keyOf: (request) => request.integrationId,
     countedFromBytes: COUNTED_BODY_BYTES,
+    rate: options.bodyRate,
     refusal: overloaded,
   });
 
