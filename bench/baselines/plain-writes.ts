@@ -41,6 +41,7 @@ const TABLES = [
 export async function preparePlainTables({ db }: ChannelContext, shops: Shop[]): Promise<void> {
   await db.query(rawSql('create schema plain'));
   for (const table of TABLES) await db.query(rawSql(`create table plain.${table} (like ${table} including all)`));
+  await copyStorageSettings(db);
   const ids = shops.map((shop) => `'${shop.integrationId}'`).join(', ');
   const organizations = `select organization_id from integrations where id in (${ids})`;
   await copyRows(db, 'items', `organization_id in (${organizations})`);
@@ -67,6 +68,14 @@ async function copyRows(db: Database, table: string, condition: string): Promise
   await db.query(
     rawSql(`insert into plain.${table} (${names}) select ${names} from public.${table} where ${condition}`),
   );
+}
+
+/** How full its pages are made, and what is compressed; `like` leaves it out. */
+async function copyStorageSettings(db: Database): Promise<void> {
+  const tables = await db.query<{ name: string; settings: string }>(sql`
+    select relname as name, array_to_string(reloptions, ', ') as settings from pg_class
+    where oid = any(${TABLES.map((table) => `public.${table}`)}::regclass[]) and reloptions is not null`);
+  for (const { name, settings } of tables) await db.query(rawSql(`alter table plain.${name} set (${settings})`));
 }
 
 /** `like` leaves them out. Where the other table has a plain twin, that is meant. */
