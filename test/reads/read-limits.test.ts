@@ -85,7 +85,7 @@ describe('reads of one integration', () => {
       query(`select count(*)::integer as waiting from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`),
     );
-    assert.deepEqual(rows, [{ waiting: 2 }]);
+    assert.deepEqual(rows, [{ waiting: 1 }]);
   });
 });
 

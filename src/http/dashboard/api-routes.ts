@@ -107,13 +107,15 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
 
 /** Sending a file takes long, so files have slots of their own. Live streams and uploads count theirs themselves. */
 function limitsByOperation(poolSize: number): (operation: DashboardOperation) => OperationLimits {
-  const runLimited = createOperationLimits(poolSize, 'signed in');
+  const runRead = createOperationLimits(poolSize, 'read');
+  const runWrite = createOperationLimits(poolSize, 'write');
   const runPublic = createOperationLimits(poolSize, 'public');
-  const sendLimited = createFileLimits();
-  return ({ isUpload, response, access }) => {
+  const sendFile = createFileLimits();
+  return ({ isUpload, response, access, method }) => {
     if (isUpload || response === LIVE_STREAM_TYPE) return (_key, _reply, task) => task();
     if (access === 'public') return runPublic;
-    return typeof response === 'string' ? sendLimited : runLimited;
+    if (typeof response === 'string') return sendFile;
+    return method === 'GET' ? runRead : runWrite;
   };
 }
 

@@ -41,6 +41,20 @@ describe('operations of the dashboard', () => {
     );
   });
 
+  it('that change something and wait for a lock leave the same dealer what it reads', async () => {
+    const owner = await signedIn(world);
+    const lock = await holdLock(world.db, 'lock table business_units in access exclusive mode', []);
+    const hanging = Array.from({ length: 20 }, (_, index) =>
+      owner.call('POST', '/business-units', { name: `B${index}` }),
+    );
+    try {
+      for (let round = 0; round < 5; round++) assert.equal((await owner.call('GET', '/team')).status, 200);
+    } finally {
+      await lock.release();
+    }
+    assert.deepEqual([...new Set((await Promise.all(hanging)).map(({ status }) => status))], [200]);
+  });
+
   it('of one dealer send so many bytes at once; one more waits, is refused, and others are not concerned', async (t) => {
     const attacker = await signedIn(world);
     const neighbour = await signedIn(world);
