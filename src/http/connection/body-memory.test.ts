@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { sendRaw } from '../../../test/harness/http/raw-socket.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 
 const MIB = 1_048_576;
@@ -69,13 +70,37 @@ describe('the bytes of large bodies', () => {
     waiting.destroy();
     await assertPasses(neighbour, 'after it has gone', 100);
   });
+
+  it('count as they come where the size was not announced', async (t) => {
+    const world = await startWorld({ bodyRate: { bytesPerSecond: 1, burstBytes: 4 * MIB } });
+    t.after(() => world.stop());
+    const sender = await world.dealer();
+    // Their limit is 10 MB each, which would never pass.
+    for (let count = 0; count < 5; count++) await assertChunkedPasses(sender, world, `small ${count}`, 100);
+    await assertChunkedPasses(sender, world, 'large', 5 * MIB);
+
+    const next = connect(world.port, '127.0.0.1');
+    t.after(() => next.destroy());
+    const answer = once(next, 'data');
+    next.write(`${bulkHead(sender, 'next', 200_000)}{"customers":[]${' '.repeat(200_000 - 15)}}`);
+    const neighbour = await world.dealer();
+    for (let count = 0; count < REQUESTS_MEANWHILE; count++) await assertPasses(neighbour, `small ${count}`, 100);
+    assert.equal(await Promise.race([answer, 'waits']), 'waits');
+  });
 });
 
-function bulkHead({ apiKey }: Dealer, idempotencyKey: string, bytes: number): string {
+function bulkHead({ apiKey }: Pick<Dealer, 'apiKey'>, idempotencyKey: string, bytes: number): string {
   return (
     `POST /api/v1/customers/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n` +
     `Idempotency-Key: ${idempotencyKey}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
   );
+}
+
+async function assertChunkedPasses({ apiKey }: Dealer, world: World, key: string, bytes: number): Promise<void> {
+  const body = JSON.stringify(bulkOf(bytes));
+  const head = bulkHead({ apiKey }, key, 0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
+  const { status } = await sendRaw(world.port, `${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+  assert.equal(status, 200);
 }
 
 async function assertPasses(dealer: Dealer, idempotencyKey: string, bytes: number): Promise<void> {

@@ -43,17 +43,28 @@ export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, rat
   });
   const bytesRead = createByteRate({ ...RATE, ...rate });
 
-  async function pass(key: string, weight: number, signal: AbortSignal): Promise<void> {
-    for (let rest = weight; rest > 0; rest -= PART_BYTES) {
+  async function passParts(key: string, bytes: number, signal: AbortSignal): Promise<void> {
+    for (let rest = bytes; rest > 0; rest -= PART_BYTES) {
       await bytesRead.pass(key, Math.min(rest, PART_BYTES), { signal });
     }
+  }
+
+  /** A body of unknown size counts when it has been read: the limit may be a thousand times its size. */
+  async function passUnannounced(key: string, { raw }: FastifyReply, signal: AbortSignal): Promise<void> {
+    await bytesRead.pass(key, 0, { signal });
+    const { socket } = raw.req;
+    const bytesBefore = socket.bytesRead;
+    onceClosed(raw, () => bytesRead.charge(socket.bytesRead - bytesBefore));
   }
 
   async function admitBody(key: string, weight: number, reply: FastifyReply): Promise<void> {
     const deadlineMs = performance.now() + READ_WAIT_LIMIT_MS;
     const release = await waitForSlot(bytesHeld, key, reply, { weight, deadlineMs });
     onceClosed(reply.raw, release);
-    await untilGone(reply, (signal) => pass(key, weight, signal));
+    const isAnnounced = reply.request.headers['content-length'] !== undefined;
+    await untilGone(reply, (signal) =>
+      isAnnounced ? passParts(key, weight, signal) : passUnannounced(key, reply, signal),
+    );
   }
 
   app.addHook('preParsing', async (request: FastifyRequest, reply: FastifyReply, payload) => {
