@@ -143,8 +143,6 @@ function createServer(timeouts: Timeouts, { fastPath, discard, framework }: List
     maxHeaderSize: HEADERS_LIMIT_BYTES,
     // Node would answer without the envelope; the first hook does it with one.
     requireHostHeader: false,
-    // A GET has no body, so nothing has to say where it ends.
-    optimizeEmptyRequests: true,
   };
   return fastPath
     .createServer(settings, framework)

@@ -8,8 +8,6 @@ import { type AcquireOptions, createKeyedSemaphore, SemaphoreError } from './key
 export type ByteRate = {
   /** Waits until these bytes may pass. Throws a SemaphoreError if the signal is aborted; the bytes of one whose turn had come still count. */
   pass(key: string, bytes: number, options?: Pick<AcquireOptions, 'signal'>): Promise<void>;
-  /** Counts bytes that have passed already. Whoever comes next waits for them. */
-  charge(bytes: number): void;
 };
 
 export type ByteRateOptions = {
@@ -34,17 +32,12 @@ export function createByteRate({
   /** The moment at which all that has passed would have passed at an even pace. */
   let passedAtMs = Number.NEGATIVE_INFINITY;
 
-  function charge(bytes: number, nowMs = now()): void {
-    passedAtMs = Math.max(passedAtMs, nowMs - burstBytes * msPerByte) + bytes * msPerByte;
-  }
-
   return {
-    charge: (bytes) => charge(bytes),
     async pass(key, bytes, options = {}) {
       const release = await turns.acquire(key, options);
       try {
         const nowMs = now();
-        charge(bytes, nowMs);
+        passedAtMs = Math.max(passedAtMs, nowMs - burstBytes * msPerByte) + bytes * msPerByte;
         if (passedAtMs > nowMs) await wait(passedAtMs - nowMs, options.signal);
       } catch (cause) {
         throw new SemaphoreError('aborted', { cause });

@@ -77,12 +77,12 @@ describe('the bytes of large bodies', () => {
     const sender = await world.dealer();
     // Their limit is 10 MB each, which would never pass.
     for (let count = 0; count < 5; count++) await assertChunkedPasses(sender, world, `small ${count}`, 100);
-    await assertChunkedPasses(sender, world, 'large', 5 * MIB);
+    await assertChunkedPasses(sender, world, 'large', 3 * MIB);
 
     const next = connect(world.port, '127.0.0.1');
     t.after(() => next.destroy());
     const answer = once(next, 'data');
-    next.write(`${bulkHead(sender, 'next', 200_000)}{"customers":[]${' '.repeat(200_000 - 15)}}`);
+    next.write(`${bulkHead(sender, 'next', 2 * MIB)}{"customers":[]${' '.repeat(2 * MIB - 16)}}`);
     const neighbour = await world.dealer();
     for (let count = 0; count < REQUESTS_MEANWHILE; count++) await assertPasses(neighbour, `small ${count}`, 100);
     assert.equal(await Promise.race([answer, 'waits']), 'waits');
@@ -95,6 +95,19 @@ function bulkHead({ apiKey }: Pick<Dealer, 'apiKey'>, idempotencyKey: string, by
     `Idempotency-Key: ${idempotencyKey}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
   );
 }
+
+describe('a write without any body', () => {
+  it('is answered like one with an empty body', async (t) => {
+    const world = await startWorld();
+    t.after(() => world.stop());
+    const dealer = await world.dealer();
+    const empty = bulkHead(dealer, 'empty', 0);
+    for (const head of [empty, empty.replace('Content-Length: 0\r\n', '')]) {
+      const answer = await sendRaw(world.port, head);
+      assert.deepEqual([answer.status, answer.body.error.param], [400, 'customers']);
+    }
+  });
+});
 
 async function assertChunkedPasses({ apiKey }: Dealer, world: World, key: string, bytes: number): Promise<void> {
   const body = JSON.stringify(bulkOf(bytes));

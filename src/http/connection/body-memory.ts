@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteRateOptions, createByteRate } from '../../concurrency/limits/byte-rate.ts';
 import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { LARGE_BODY_BYTES_PER_SECOND, READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
+import { clientSignal } from './client-signal.ts';
 import { onceClosed } from './once-closed.ts';
 import { untilGone, waitForSlot } from './wait-for-slot.ts';
 
@@ -28,13 +29,24 @@ export type BodyLimitOptions = {
   refusal(error: SemaphoreError): Error;
 };
 
+export type BodyLimits = {
+  /**
+   * Lets a body pass whose size was not announced, once it has been read: before, only its limit is known, which may be a
+   * thousand times its size.
+   */
+  passRead(request: FastifyRequest, bytes: number): Promise<void>;
+};
+
 /**
  * Bounds the bytes of bodies in memory, for each key and for all: sixty bulks of 10 MB at a time, which the rate limit
  * allows one integration, would be 600 MB. A body is not read before it has its units; it keeps them until it is answered. One
  * that waits too long is refused. Also bounds how many bytes come in a second. How large one body may be is
  * `bodyLimitBytes` of its operation.
  */
-export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, rate, refusal }: BodyLimitOptions): void {
+export function limitBodies(
+  app: FastifyInstance,
+  { keyOf, countedFromBytes, rate, refusal }: BodyLimitOptions,
+): BodyLimits {
   const bytesHeld = createKeyedSemaphore({
     total: BYTES_LIMIT,
     perKey: BYTES_LIMIT_PER_KEY,
@@ -49,34 +61,36 @@ export function limitBodies(app: FastifyInstance, { keyOf, countedFromBytes, rat
     }
   }
 
-  /** A body of unknown size counts when it has been read: the limit may be a thousand times its size. */
-  async function passUnannounced(key: string, { raw }: FastifyReply, signal: AbortSignal): Promise<void> {
-    await bytesRead.pass(key, 0, { signal });
-    const { socket } = raw.req;
-    const bytesBefore = socket.bytesRead;
-    onceClosed(raw, () => bytesRead.charge(socket.bytesRead - bytesBefore));
-  }
-
   async function admitBody(key: string, weight: number, reply: FastifyReply): Promise<void> {
     const deadlineMs = performance.now() + READ_WAIT_LIMIT_MS;
     const release = await waitForSlot(bytesHeld, key, reply, { weight, deadlineMs });
     onceClosed(reply.raw, release);
-    const isAnnounced = reply.request.headers['content-length'] !== undefined;
-    await untilGone(reply, (signal) =>
-      isAnnounced ? passParts(key, weight, signal) : passUnannounced(key, reply, signal),
-    );
+    if (isAnnounced(reply.request)) await untilGone(reply, (signal) => passParts(key, weight, signal));
   }
+
+  const refused = (error: unknown) => {
+    throw error instanceof SemaphoreError ? refusal(error) : error;
+  };
 
   app.addHook('preParsing', async (request: FastifyRequest, reply: FastifyReply, payload) => {
     const weight = expectedBytes(request);
     if (weight <= countedFromBytes) return payload;
     const key = keyOf(request);
     if (key === null) return payload;
-    await admitBody(key, weight, reply).catch((error: unknown) => {
-      throw error instanceof SemaphoreError ? refusal(error) : error;
-    });
+    await admitBody(key, weight, reply).catch(refused);
     return payload;
   });
+
+  return {
+    async passRead(request, bytes) {
+      const key = isAnnounced(request) || bytes <= countedFromBytes ? null : keyOf(request);
+      if (key !== null) await passParts(key, bytes, clientSignal(request)).catch(refused);
+    },
+  };
+}
+
+function isAnnounced({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] === undefined;
 }
 
 /** What the client announces, or as much as it may send. A body that is too long is refused before it is read. */

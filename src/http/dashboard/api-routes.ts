@@ -39,7 +39,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   /** The person who asks; known before the body is read. */
   const callers = new WeakMap<FastifyRequest, Caller>();
   // A person may send many requests, so small bodies count, too. Uploads count their bytes themselves.
-  limitBodies(app, {
+  const bodies = limitBodies(app, {
     keyOf(request) {
       const caller = callers.get(request);
       return caller === undefined || request.routeOptions.config.isUpload === true ? null : dealerKey(caller);
@@ -48,6 +48,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
     refusal: () => overloaded('Too much is being sent by your team at once. Try again in a moment.'),
   });
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    await bodies.passRead(request, body.length);
     const shape = (request.routeOptions.schema?.body ?? {}) as Shape;
     const caller = callers.get(request);
     const key = caller === undefined ? request.ip : dealerKey(caller);

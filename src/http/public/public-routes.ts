@@ -107,7 +107,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   options.fastPath.open(createCachedReads({ admit, readCache: context.readCache, pieceLimitMs, ...options }));
   app.decorateRequest('integration', null);
   const operations: Operation[] = Object.values(OPERATIONS);
-  limitBodies(app, {
+  const bodies = limitBodies(app, {
     keyOf: (request) => request.integrationId,
     countedFromBytes: COUNTED_BODY_BYTES,
     rate: options.bodyRate,
@@ -115,6 +115,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   });
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    await bodies.passRead(request, body.length);
     context.rawBodies.set(request, body);
     const shape = (request.routeOptions.config.operation?.body ?? {}) as Shape;
     const key = request.integrationId ?? '';
