@@ -6,7 +6,10 @@ import { type AcquireOptions, createKeyedSemaphore, SemaphoreError } from './key
  * leaves the others their share.
  */
 export type ByteRate = {
-  /** Waits until these bytes may pass. Throws a SemaphoreError if the signal is aborted; the bytes of one whose turn had come still count. */
+  /**
+   * Waits until these bytes may pass. Throws a SemaphoreError if the signal is aborted; the bytes of one whose turn had
+   * come still count.
+   */
   pass(key: string, bytes: number, options?: Pick<AcquireOptions, 'signal'>): Promise<void>;
 };
 

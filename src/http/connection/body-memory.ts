@@ -68,9 +68,9 @@ export function limitBodies(
     if (isAnnounced(reply.request)) await untilGone(reply, (signal) => passParts(key, weight, signal));
   }
 
-  const refused = (error: unknown) => {
+  function refused(error: unknown): never {
     throw error instanceof SemaphoreError ? refusal(error) : error;
-  };
+  }
 
   app.addHook('preParsing', async (request: FastifyRequest, reply: FastifyReply, payload) => {
     const weight = expectedBytes(request);

@@ -37,8 +37,8 @@ export type ReadWait = {
 /** Of the connections that are not admission's or the worker's, so many are for reads; the rest is left to writes. */
 const READ_SHARE = 1 / 2;
 /**
- * So much of the reads' share one integration may use. With half of it, three reads of 250 events at a time took two cores: the p99
- * of a neighbour went from 15 to 80 ms, now to 24, and the reads themselves lost a quarter of their speed.
+ * So much of the reads' share one integration may use. With half of it, three reads of 250 events at a time took two
+ * cores, and the p99 of a neighbour went from 15 to 80 ms. Now it goes to 24, and those reads are a quarter slower.
  */
 const INTEGRATION_SHARE = 1 / 4;
 const WAITING_LIMIT = 2_000;
