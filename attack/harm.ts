@@ -9,6 +9,7 @@ const P99_FINE_MS = 25;
 /** README names this figure for sizing: a node needs it beside what it takes in peace. */
 export const GROWTH_LIMIT_BYTES = 640 * 1024 * 1024;
 
+export const SLOW = 'p99';
 export const BY_LOAD = 'p99 by load';
 
 /** Whether a neighbour is slower than it may be beside another measurement of the same neighbour. */
@@ -23,7 +24,7 @@ export function isSlow(attacked: Served, other: Served): boolean {
 export function harmOf({ quiet, attacked, bare, pauseMs, grownBytes }: AttackResult): string[] {
   const harm: string[] = [];
   if (attacked.failures > 0) harm.push('failures');
-  if (isSlow(attacked, quiet)) harm.push(bare !== null && !isSlow(attacked, bare) ? BY_LOAD : 'p99');
+  if (isSlow(attacked, quiet)) harm.push(bare !== null && !isSlow(attacked, bare) ? BY_LOAD : SLOW);
   if (pauseMs !== null && pauseMs > PAUSE_LIMIT_MS) harm.push('pause');
   if (grownBytes !== null && grownBytes > GROWTH_LIMIT_BYTES) harm.push('memory');
   return harm;

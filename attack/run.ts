@@ -3,7 +3,8 @@ import { type Attacker, type AttackOutcome, startAttacker } from './attacker.ts'
 import type { Attack } from './attacks/attack.ts';
 import { type BareServer, startBareServer } from './bare.ts';
 import type { MeanAnswer } from './client.ts';
-import { isSlow } from './harm.ts';
+import { harmOf, isSlow, SLOW } from './harm.ts';
+import { middleOf } from './middle.ts';
 import { type Neighbour, type Samples, type Served, servedIn, startNeighbour } from './neighbour.ts';
 import { type AttackerAccount, openParticipants, type Participants } from './participants.ts';
 import { type AttackedService, startAttackedService } from './service.ts';
@@ -77,13 +78,9 @@ export async function attackAll(
   const results: AttackResult[] = [];
   try {
     for (const attack of options.attacks) {
-      const result = await attackOnce(options, attack, {
-        origin,
-        ...(await participants.attacker(attack.needs)),
-        neighbour,
-        attacker,
-        service,
-        bareServer,
+      const result = await measureUntilSure(options, async () => {
+        const account = await participants.attacker(attack.needs);
+        return await attackOnce(options, attack, { origin, ...account, neighbour, attacker, service, bareServer });
       });
       results.push(result);
       options.onResult(result);
@@ -103,6 +100,20 @@ type Stage = AttackerAccount & {
   service: AttackedService | null;
   bareServer: BareServer | null;
 };
+
+/**
+ * A p99 consists of five requests, and one bad moment of the machine is enough for them. So an attack under which it is
+ * too high is measured three times, each time with a new account, and the p99 in the middle counts.
+ */
+async function measureUntilSure(
+  { hasComparison }: AttackOptions,
+  measure: () => Promise<AttackResult>,
+): Promise<AttackResult> {
+  const first = await measure();
+  if (!hasComparison || !harmOf(first).includes(SLOW)) return first;
+  const second = await measure();
+  return middleOf([first, second, await measure()]);
+}
 
 async function attackOnce(options: AttackOptions, attack: Attack, stage: Stage): Promise<AttackResult> {
   const { service } = stage;

@@ -80,6 +80,6 @@ export const OVERLOADED_RETRY_SECONDS = 1;
 /** Of all pages of more than 2 MiB that one process sends at the same time. Integrations have equal shares. */
 export const LARGE_PAGE_BYTES_PER_SECOND = 16 * BYTES_PER_MB;
 /** Of all bodies of more than 128 KiB that one process reads at the same time. Integrations have equal shares. */
-export const LARGE_BODY_BYTES_PER_SECOND = 32 * BYTES_PER_MB;
+export const LARGE_BODY_BYTES_PER_SECOND = 16 * BYTES_PER_MB;
 /** How long a client may take for an answer of up to 2 MiB, or for each 256 KiB of a larger one. One that reads slower is cut. */
 export const ANSWER_PIECE_LIMIT_MS = 30_000;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { signedIn } from '../harness/http/dashboard-client.ts';
 import { assertEnvelope, type HostileWorld, startHostileWorld } from './hostile-world.ts';
 
@@ -179,6 +180,25 @@ describe('the rest of a refused body', () => {
     client.write('POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nbeginning');
     assertEnvelope(await client.next(), 404, 'route_not_found');
     await client.closed;
+  });
+
+  it('holds up a server that closes only for a moment, also if it is refused while the server closes', async () => {
+    const world = await startHostileWorld({ discardLimits: { timeMs: 600_000 } });
+    const accepted = once(world.app.server, 'connection') as Promise<[Socket]>;
+    // It goes on after the server has closed its side.
+    const client = connect({ port: world.port, host: '127.0.0.1', allowHalfOpen: true });
+    client.on('error', () => {});
+    client.write('POST /nothing HTTP/1.1\r\nHost: x\r\n');
+    const [served] = await accepted;
+    // A connection with the beginning of a request is not idle, so the server waits for it.
+    while (served.bytesRead === 0) await setImmediate();
+    const stopped = world.stop();
+    while (world.app.server.listening) await setImmediate();
+    client.write('Content-Length: 1000\r\n\r\nbeginning');
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 404 /);
+    await stopped;
+    client.destroy();
   });
 
   it('is discarded for so many connections at once: the oldest of more is cut', async (t) => {

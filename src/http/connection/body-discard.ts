@@ -16,7 +16,7 @@ export type BodyDiscard = {
   follow(request: IncomingMessage, response: ServerResponse): void;
   /** Reads what still comes on a connection that has no request, until it is destroyed. */
   drop(socket: Socket): void;
-  /** Closes the remaining connections after a short wait, because the server is closing. */
+  /** Closes each connection after a short wait from now on, because the server is closing. */
   stop(): void;
 };
 
@@ -52,6 +52,8 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
   let timer: NodeJS.Timeout | null = null;
   let budgetBytes = limits.burstBytes;
   let refilledAtMs = performance.now();
+  /** How long a connection may take from now on. */
+  let { timeMs } = limits;
 
   function refill(): void {
     const nowMs = performance.now();
@@ -63,7 +65,7 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
   function add(source: Readable, socket: Socket): void {
     const [oldest] = queue;
     if (queue.size >= limits.connections) oldest?.socket.destroy();
-    const entry = { source, socket, bytes: 0, deadlineMs: performance.now() + limits.timeMs };
+    const entry = { source, socket, bytes: 0, deadlineMs: performance.now() + timeMs };
     queue.add(entry);
     const leave = () => {
       queue.delete(entry);
@@ -124,7 +126,8 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
       add(socket, socket);
     },
     stop() {
-      const deadlineMs = performance.now() + LINGER_MS;
+      timeMs = Math.min(timeMs, LINGER_MS);
+      const deadlineMs = performance.now() + timeMs;
       for (const entry of queue) entry.deadlineMs = Math.min(entry.deadlineMs, deadlineMs);
     },
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { sendRaw } from '../../../test/harness/http/raw-socket.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 
@@ -53,8 +53,7 @@ describe('large bodies', () => {
 
 describe('the bytes of large bodies', () => {
   it('pass at a limited rate, and small bodies beside them', async (t) => {
-    const world = await startWorld({ bodyRate: { bytesPerSecond: 1, burstBytes: 4 * MIB } });
-    t.after(() => world.stop());
+    const world = await startSlowWorld(t);
     const sender = await world.dealer();
     const neighbour = await world.dealer();
     await assertPasses(sender, 'within what may pass at once', 2 * MIB);
@@ -72,8 +71,7 @@ describe('the bytes of large bodies', () => {
   });
 
   it('count as they come where the size was not announced', async (t) => {
-    const world = await startWorld({ bodyRate: { bytesPerSecond: 1, burstBytes: 4 * MIB } });
-    t.after(() => world.stop());
+    const world = await startSlowWorld(t);
     const sender = await world.dealer();
     // Their limit is 10 MB each, which would never pass.
     for (let count = 0; count < 5; count++) await assertChunkedPasses(sender, world, `small ${count}`, 100);
@@ -88,6 +86,17 @@ describe('the bytes of large bodies', () => {
     assert.equal(await Promise.race([answer, 'waits']), 'waits');
   });
 });
+
+/** Lets 4 MiB pass at once, and then nothing for as long as the test runs. */
+async function startSlowWorld(t: TestContext): Promise<World> {
+  const world = await startWorld({ bodyRate: { bytesPerSecond: 1, burstBytes: 4 * MIB } });
+  t.after(() => {
+    // A body that waits is not read, so nobody sees that its client has gone.
+    world.app.server.closeAllConnections();
+    return world.stop();
+  });
+  return world;
+}
 
 function bulkHead({ apiKey }: Pick<Dealer, 'apiKey'>, idempotencyKey: string, bytes: number): string {
   return (
