@@ -286,7 +286,7 @@ const entries = {
     type: 'rate_limit_error',
     message: 'The integration has stored as much as it may in one day. Retry after the time given in Retry-After.',
     cause:
-      'The bodies and answers of the integration’s writes since midnight UTC have used up its storage quota. Replays do not count.',
+      'What the integration’s writes have stored since midnight UTC has used up its storage quota. Replays do not count.',
     recovery:
       'Wait `Retry-After` seconds, until the next UTC day begins, and retry with the same Idempotency-Key. If you need more, ask the operator for a larger quota.',
   },

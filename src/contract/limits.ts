@@ -15,7 +15,7 @@ export const STORAGE_QUOTA_DEFAULT_MB_PER_DAY = 10_240;
 export const STORAGE_QUOTA_MAX_MB_PER_DAY = 100_000_000;
 /** Bytes that one dealer may store in a UTC day by the dashboard; the operator can set another quota. */
 export const DASHBOARD_STORAGE_QUOTA_DEFAULT_MB_PER_DAY = 102_400;
-/** What a write counts besides its body and its answer: rows, indexes and events. */
+/** What a write counts at least, besides its body and its answer: rows and indexes. */
 export const COUNTED_BYTES_PER_WRITE = 1_024;
 
 export const IDEMPOTENCY_KEY_LENGTH_LIMIT = 255;

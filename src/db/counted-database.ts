@@ -24,11 +24,33 @@ export function countedDatabase(db: Database, raise: (bytes: number) => Sql): Da
     },
     transaction: (work, options) =>
       db.transaction(async (tx) => {
-        const counted = countedTransaction(tx, raise);
-        const result = await work(counted.tx);
-        counted.end();
+        let isRaised = false;
+        const end = (bytes: number) => {
+          if (bytes > 0 && !isRaised) tx.defer(raise(bytes + COUNTED_BYTES_PER_TRANSACTION));
+          isRaised = true;
+        };
+        const tally = talliedTransaction(tx, end);
+        const result = await work(tally.tx);
+        end(tally.storedBytes());
         return result;
       }, options),
+  };
+}
+
+/** A database that says what the statements of its last transaction have stored so far; who uses it counts that himself. */
+export function talliedDatabase(db: Database): { db: Database; storedBytes(): number } {
+  let storedBytes = () => 0;
+  return {
+    db: {
+      ...db,
+      transaction: (work, options) =>
+        db.transaction((tx) => {
+          const tally = talliedTransaction(tx);
+          storedBytes = tally.storedBytes;
+          return work(tally.tx);
+        }, options),
+    },
+    storedBytes: () => storedBytes(),
   };
 }
 
@@ -37,14 +59,13 @@ const COUNTED_BYTES_PER_TRANSACTION = 1_024;
 /** Of each value: its share of the row's header and of the indexes. */
 const COUNTED_BYTES_PER_VALUE = 32;
 
-function countedTransaction(tx: Transaction, raise: (bytes: number) => Sql): { tx: Transaction; end(): void } {
+function talliedTransaction(
+  tx: Transaction,
+  beforeLast: (bytes: number) => void = () => {},
+): { tx: Transaction; storedBytes(): number } {
   let bytes = 0;
-  function end(): void {
-    if (bytes > 0) tx.defer(raise(bytes + COUNTED_BYTES_PER_TRANSACTION));
-    bytes = 0;
-  }
   return {
-    end,
+    storedBytes: () => bytes,
     tx: {
       isTransaction: true,
       async query<Row extends object>(statement: Sql, limits?: QueryLimits): Promise<Row[]> {
@@ -57,7 +78,7 @@ function countedTransaction(tx: Transaction, raise: (bytes: number) => Sql): { t
       },
       async queryLast<Row extends object>(statement: Sql): Promise<Row[]> {
         bytes += storedBytes(statement);
-        end();
+        beforeLast(bytes);
         return await tx.queryLast<Row>(statement);
       },
     },

@@ -47,6 +47,15 @@ describe('the cache of answers', () => {
     assert.equal(cache.findByUrl(admitted(2, { integrationId: 'int_2' }), URL), null);
   });
 
+  it('finds it at once where the URL is itself the question', () => {
+    const cache = open();
+    const plain = '/api/v1/listings/lst_1';
+    const answer = cache.keep(admitted(1), plain, made('one'));
+    assert.equal(cache.findByUrl(admitted(1), plain), answer);
+    assert.equal(cache.findByUrl(admitted(2), plain), null);
+    assert.equal(cache.findByUrl(admitted(1, { integrationId: 'int_2' }), plain), null);
+  });
+
   it('keeps what was compressed when a later answer has the same bytes, and drops it when it has others', async () => {
     const cache = open();
     const first = cache.keep(admitted(1), QUESTION, made('one'));

@@ -31,7 +31,7 @@ export type MadeAnswer = Pick<Answer, 'version' | 'validUntilMs'> & { body: Buff
 export type AnswerCache = {
   /** Null if there is none, or if it has to be made anew. */
   find(integration: AdmittedIntegration, question: string): Answer | null;
-  /** The same by a URL that was understood before, so that it need not be parsed again. */
+  /** The same by a URL that is itself the question, or was understood before, so that it need not be parsed again. */
   findByUrl(integration: AdmittedIntegration, url: string): Answer | null;
   rememberUrl(integration: AdmittedIntegration, url: string, question: string): void;
   keep(integration: AdmittedIntegration, question: string, made: MadeAnswer): Answer;
@@ -59,11 +59,14 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     find: (integration, question) => findByKey(integration, keyOf(integration, question)),
     findByUrl(integration, url) {
       if (url.length > KNOWN_URL_LIMIT) return null;
-      const known = urls.get(keyOf(integration, url));
+      const key = keyOf(integration, url);
+      const answer = findByKey(integration, key);
+      if (answer !== null) return answer;
+      const known = urls.get(key);
       return known === undefined ? null : findByKey(integration, known.key);
     },
     rememberUrl(integration, url, question) {
-      if (url.length > KNOWN_URL_LIMIT) return;
+      if (url.length > KNOWN_URL_LIMIT || url === question) return;
       const key = keyOf(integration, question);
       urls.set(keyOf(integration, url), { key, size: key.length });
     },

@@ -38,8 +38,8 @@ const trigger: WriteKind<TestEventRequest, PreparedTestEvents> = {
     const [{ integration }] = items;
     if (!integration.isTestMode) return { results: items.map(() => onlyInTestMode()), touched: [] };
     const { integrationId, organizationId } = integration;
-    const described: (TestEvent | null)[] = [];
     const describe = async (endpoint: Endpoint, createdAt: Date) => {
+      const described: (TestEvent | null)[] = [];
       const testContext = { context: channel, endpoint, organizationId, createdAt };
       for (const { input } of items) described.push(await describeTestEvent(tx, testContext, input));
       return described;
@@ -47,8 +47,7 @@ const trigger: WriteKind<TestEventRequest, PreparedTestEvents> = {
     const events = await recordTestEvents(tx, channel, integrationId, describe, prepared);
     const results = items.map(({ input }, index) => {
       const event = events[index] ?? null;
-      if (event === null) return unknownObject(input);
-      return { ...answerOf(integration, event), storedBytes: bytesOf(described[index]) };
+      return event === null ? unknownObject(input) : answerOf(integration, event);
     });
     return { results, touched: [integrationId] };
   },
@@ -67,11 +66,6 @@ export const pingWebhook: Handler<typeof OPERATIONS.pingWebhook> = async (call) 
 function answerOf(integration: AdmittedIntegration, { id, deliveryId }: RecordedEvent): WriteSuccess {
   const body = { object: 'webhook_ping', delivery_id: deliveryId, event_id: id, enqueued: deliveryId !== null };
   return { status: 200, body: JSON.stringify(body), isTest: integration.isTestMode };
-}
-
-/** An order may have a megabyte, which the request and its answer do not show. */
-function bytesOf(event: TestEvent | null | undefined): number {
-  return event != null && 'json' in event.object ? Buffer.byteLength(String(event.object.json)) : 0;
 }
 
 function isEventType(type: string): type is EventType {

@@ -8,7 +8,7 @@ import { sql } from '../../../db/sql.ts';
 import { transactionTime, utcDay } from '../../../db/sql-time.ts';
 import { unnestRows } from '../../../db/values/unnest-rows.ts';
 import { erasedKey } from '../../../sales/erasure/erased-key.ts';
-import { countedBytes, raiseCount } from './storage-quota.ts';
+import { leastBytes, raiseCount } from './storage-quota.ts';
 import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';
 
 /**
@@ -26,7 +26,7 @@ export type WriteRequest = {
 };
 
 /** An answer to be recorded; what is about test data is deleted with it. */
-export type NewRecord = { request: WriteRequest; answer: WriteAnswer; isTest: boolean; storedBytes: number };
+export type NewRecord = { request: WriteRequest; answer: WriteAnswer; isTest: boolean };
 
 /** About 0.2 ms. */
 const FINGERPRINT_STEP_BYTES = 131_072;
@@ -105,16 +105,22 @@ const RECORD_COLUMNS = {
 } as const;
 
 /**
- * Records answers of one integration with the write itself, and counts what they store. An expired record under the key
- * gives way.
+ * Records answers of one integration with the writes themselves, and counts them and what the work has stored. An expired
+ * record under the key gives way.
  */
-export function recordAnswers(tx: Transaction, records: NewRecord[], now: Date | null): void {
+export function recordAnswers(
+  tx: Transaction,
+  records: NewRecord[],
+  { storedBytes, now }: { storedBytes: number; now: Date | null },
+): void {
   if (records.length === 0) return;
   const integrationId = records[0]?.request.integrationId ?? '';
-  const bytes = records.reduce(
-    (sum, { request, answer, storedBytes }) => sum + countedBytes(request.bodyBytes, answer.body) + storedBytes,
-    0,
+  const answerBytes = records.reduce((sum, { answer }) => sum + Buffer.byteLength(answer.body), 0);
+  const workBytes = Math.max(
+    storedBytes,
+    records.reduce((sum, { request }) => sum + leastBytes(request), 0),
   );
+  const bytes = answerBytes + workBytes;
   const rows = records.map(({ request: { key, fingerprint }, answer: { status, body, requestId }, isTest }) => ({
     key,
     fingerprint,

@@ -7,8 +7,9 @@ import { transactionTime, utcDay } from '../../../db/sql-time.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 
 /**
- * How much an integration may store in a UTC day. A write counts the bytes of its body and of its answer and a fixed
- * part for rows, indexes and events. The count is read by the statement that looks for recorded answers and raised by the
+ * How much an integration may store in a UTC day. A write counts the bytes of its answer, which is recorded, and what its
+ * statements store, also on the other channels of an item that it sells. It counts at least its body and a fixed
+ * part for rows and indexes. The count is read by the statement that looks for recorded answers and raised by the
  * one that records them, in the write's own transaction, so it costs no round trip and all nodes count together.
  *
  * The write that crosses the quota is still stored. Writes in flight on other nodes, or under another lock, don't see
@@ -20,9 +21,9 @@ export function quotaBytesOf(integration: AdmittedIntegration, defaultMbPerDay: 
   return (integration.storageQuotaMb ?? defaultMbPerDay) * BYTES_PER_MB;
 }
 
-/** What a write counts; before it has an answer, at least this much. */
-export function countedBytes(bodyBytes: number, answer = ''): number {
-  return bodyBytes + Buffer.byteLength(answer) + COUNTED_BYTES_PER_WRITE;
+/** What the work of a write counts at least. */
+export function leastBytes({ bodyBytes }: { bodyBytes: number }): number {
+  return bodyBytes + COUNTED_BYTES_PER_WRITE;
 }
 
 /** A request that waits this long by the database's clock finds a new day. */

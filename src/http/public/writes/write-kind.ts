@@ -50,8 +50,6 @@ export type WriteSuccess = {
   status: number;
   body: string;
   isTest: boolean;
-  /** What it stored besides what every write does, for the storage quota. */
-  storedBytes?: number;
 };
 /** Why a write can't be done, in the words of the domain or of the API. */
 export type Refusal = DomainError | ApiError;

@@ -1,5 +1,6 @@
 import { commitAndWake } from '../../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../../channel/context.ts';
+import { talliedDatabase } from '../../../db/counted-database.ts';
 import { LOCK_NOT_AVAILABLE, sqlState, type Transaction } from '../../../db/database.ts';
 import {
   findRecords,
@@ -9,7 +10,7 @@ import {
   tryLockKeys,
   type WriteRequest,
 } from './idempotency-records.ts';
-import { countedBytes, quotaBytesOf, quotaExceeded } from './storage-quota.ts';
+import { leastBytes, quotaBytesOf, quotaExceeded } from './storage-quota.ts';
 import { isRefusal, type WorkDone, type WriteItem, type WriteKind } from './write-kind.ts';
 import { BUSY, type TransactionFault, type WriteOutcome } from './write-outcome.ts';
 
@@ -24,7 +25,7 @@ export type PendingWrite = {
 export type TransactionContext = { channel: ChannelContext; quotaMbPerDay: number };
 
 /** How far a transaction has come: what fails before the work has nothing to do with it. */
-type Progress = { isWorking: boolean };
+type Progress = { isWorking: boolean; storedBytes(): number };
 
 /**
  * Runs writes in one transaction: try the locks of their keys, look for recorded answers, check the storage quota, do the
@@ -36,10 +37,11 @@ export async function runInTransaction(
   writes: PendingWrite[],
 ): Promise<WriteOutcome[] | TransactionFault> {
   const [{ kind }] = writes as [PendingWrite];
-  const progress: Progress = { isWorking: false };
+  const tally = talliedDatabase(context.channel.db);
+  const progress: Progress = { isWorking: false, storedBytes: tally.storedBytes };
   try {
     const run = (tx: Transaction) => runSteps(tx, context, writes, progress);
-    const { outcomes } = await commitAndWake(context.channel, run, kind.transaction);
+    const { outcomes } = await commitAndWake({ ...context.channel, db: tally.db }, run, kind.transaction);
     return outcomes;
   } catch (error) {
     if (isRefusal(error)) return { kind: 'refused', refusal: error };
@@ -75,10 +77,10 @@ async function runSteps(
     }
     const { request } = write;
     const answer = { status: result.status, body: result.body, requestId: request.requestId };
-    records.push({ request, answer, isTest: result.isTest, storedBytes: result.storedBytes ?? 0 });
+    records.push({ request, answer, isTest: result.isTest });
     outcomes.set(write, { kind: 'answered', answer, isReplay: false });
   }
-  recordAnswers(tx, records, now);
+  recordAnswers(tx, records, { storedBytes: progress.storedBytes(), now });
   return { outcomes: writes.map((write) => outcomes.get(write) ?? BUSY), touched };
 }
 
@@ -106,7 +108,7 @@ async function admit(
     else if (bytes >= quotaBytesOf(item.integration, quotaMbPerDay)) {
       sorted.outcomes.set(write, { kind: 'refused', refusal: quotaExceeded(now) });
     } else {
-      bytes += countedBytes(request.bodyBytes);
+      bytes += leastBytes(request);
       sorted.open.push(write);
     }
   }

@@ -76,10 +76,12 @@ async function readMany(kind: Kind, call: Call<typeof OPERATIONS.listListings>):
 }
 
 export function getItem(kind: Kind): Handler<typeof OPERATIONS.getListing> {
-  const { notFound } = KINDS[kind];
+  const { list, notFound } = KINDS[kind];
   return async ({ context, integration, params, request, reply }) => {
     if (!isId(kind, params.id)) throw new ApiError(notFound);
-    return await context.readCache.serve({ request, reply, integration, key: params.id }, async () => {
+    // The plain URL itself, so that it is found at once. No other question begins with a slash.
+    const key = `/api/v1/${list}/${params.id}`;
+    return await context.readCache.serve({ request, reply, integration, key }, async () => {
       const found = await reading(() => readOne(context, integration, kind, params.id));
       if (found === null) throw new ApiError(notFound);
       const { document, version, validUntilMs, isCurrent } = found;
