@@ -38,6 +38,8 @@ export type DashboardOperation = {
   bodyLimitBytes: number;
   /** The body is a file, of any media type, which the handler reads from the request as it comes. */
   isUpload: boolean;
+  /** It waits for something else than the database: an endpoint's answer, or the hash of a password. */
+  waitsElsewhere: boolean;
   overQuota: OverQuota;
 };
 
@@ -65,6 +67,7 @@ type Definition<
   response: Response;
   bodyLimitBytes?: number;
   isUpload?: boolean;
+  waitsElsewhere?: boolean;
   /** By default, reads and deletions are served, and everything else is refused. */
   overQuota?: OverQuota;
 };
@@ -86,6 +89,7 @@ export function operation<
     body: (definition.body ?? null) as Body,
     bodyLimitBytes: definition.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     isUpload: definition.isUpload ?? false,
+    waitsElsewhere: definition.waitsElsewhere ?? false,
     overQuota: definition.overQuota ?? (SERVED_METHODS.includes(definition.method) ? 'served' : 'refused'),
   } satisfies DashboardOperation;
 }

@@ -64,7 +64,11 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
 
   function add(source: Readable, socket: Socket): void {
     const [oldest] = queue;
-    if (queue.size >= limits.connections) oldest?.socket.destroy();
+    if (oldest !== undefined && queue.size >= limits.connections) {
+      oldest.socket.destroy();
+      // At once, or those that come before the socket has closed would all destroy the same one.
+      queue.delete(oldest);
+    }
     const entry = { source, socket, bytes: 0, deadlineMs: performance.now() + timeMs };
     queue.add(entry);
     const leave = () => {

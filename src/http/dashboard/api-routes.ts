@@ -11,7 +11,12 @@ import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError, overloaded } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
-import { createFileLimits, createOperationLimits, type OperationLimits } from './limits/operation-limits.ts';
+import {
+  createFileLimits,
+  createOperationLimits,
+  createWaitingLimits,
+  type OperationLimits,
+} from './limits/operation-limits.ts';
 import { createRequestRate } from './limits/request-rate.ts';
 import { assertStorableTexts } from './limits/storable-texts.ts';
 import { assertStorageQuota, countedCall, uncountedCall } from './limits/storage-quota.ts';
@@ -82,9 +87,11 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
       onRequest: async (request, reply) => {
         const address = clientAddress(request, dashboard.trustedProxies);
         rate.countSession(sessions.cookieOf(request));
+        const known = operation.access === 'public' ? null : sessions.lastUserOf(request);
+        if (known !== null) rate.countPerson(known.userId);
         const user = operation.access === 'public' ? null : await sessions.find(request, reply, address);
         if (user === null) rate.countAddress(address);
-        else rate.countPerson(user.userId);
+        else if (known === null) rate.countPerson(user.userId);
         if (operation.access !== 'public') assertMayCall(operation, user);
         if (user !== null) assertStorageQuota(operation, user.storage);
         callers.set(request, { user, address });
@@ -106,14 +113,19 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   }
 }
 
-/** Sending a file takes long, so files have slots of their own. Live streams and uploads count theirs themselves. */
+/**
+ * Sending a file takes long, and so does waiting for an endpoint, so these have slots of their own: the others stand for
+ * connections to the database. Live streams and uploads count theirs themselves.
+ */
 function limitsByOperation(poolSize: number): (operation: DashboardOperation) => OperationLimits {
   const runRead = createOperationLimits(poolSize, 'read');
   const runWrite = createOperationLimits(poolSize, 'write');
   const runPublic = createOperationLimits(poolSize, 'public');
+  const runElsewhere = createWaitingLimits();
   const sendFile = createFileLimits();
-  return ({ isUpload, response, access, method }) => {
+  return ({ isUpload, waitsElsewhere, response, access, method }) => {
     if (isUpload || response === LIVE_STREAM_TYPE) return (_key, _reply, task) => task();
+    if (waitsElsewhere) return runElsewhere;
     if (access === 'public') return runPublic;
     if (typeof response === 'string') return sendFile;
     return method === 'GET' ? runRead : runWrite;

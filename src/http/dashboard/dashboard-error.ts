@@ -45,7 +45,10 @@ type Refusal = {
 export function handleDashboardError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, code, message, field, headers = {} } = refusalOf(thrown);
   stopReading(request.raw);
-  if (status >= 500) request.fault = new ApiError('internal_error', { cause: thrown });
+  // That somebody asks more than is served at once is no fault of ours, and no error in the log.
+  if (status >= 500) {
+    request.fault = new ApiError(code === 'unavailable' ? 'overloaded' : 'internal_error', { cause: thrown });
+  }
   const envelope: DashboardErrorEnvelope = {
     error: { code, message, ...(field === undefined ? {} : { field }), request_id: request.id },
   };

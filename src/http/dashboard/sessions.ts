@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -24,6 +25,11 @@ import type { FindLiveSessions } from './open-streams.ts';
 export type Sessions = {
   /** The session cookie of a request, whether its session exists or not; null if there is none. */
   cookieOf(request: FastifyRequest): string | null;
+  /**
+   * Who last used the session cookie of a request, as this process remembers it: to know whose share a lookup takes before
+   * it is made. Whether the session still exists is not known. Null for a cookie that is new to this process.
+   */
+  lastUserOf(request: FastifyRequest): KnownUser | null;
   /** Null without a cookie, or with one whose session has ended. Prolongs a session that is used. */
   find(request: FastifyRequest, reply: FastifyReply, address: string): Promise<SignedIn | null>;
   /** The sessions that have not ended, with the current role of each person. */
@@ -37,6 +43,7 @@ export type Sessions = {
   signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 };
 
+type KnownUser = Pick<SignedIn, 'userId' | 'organizationId'>;
 type Attempt = { email: string; password: string; address: string };
 
 type SessionOptions = {
@@ -52,9 +59,15 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
   const auth = lazy(() => createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl }));
   const cookieName = sessionCookieName(publicUrl);
   const lookups = createSessionLookups(db.pool.options.max);
+  const lastUsers = new LRUCache<string, KnownUser>({ max: KNOWN_COOKIES });
 
   return {
     cookieOf: (request) => sessionCookieOf(request, cookieName),
+
+    lastUserOf(request) {
+      const cookie = sessionCookieOf(request, cookieName);
+      return cookie === null ? null : (lastUsers.get(cookie) ?? null);
+    },
 
     async find(request, reply, address) {
       const cookie = sessionCookieOf(request, cookieName);
@@ -62,11 +75,15 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       const headers = headersOf(request, address);
       // Only this cookie is used, so that a client can't write the same session in a hundred ways.
       headers.set('cookie', cookie);
-      return await lookups(cookie, async () => {
+      // One person may have fifty sessions, and anybody can make cookies up: neither has a share of its own.
+      const user = await lookups(lastUsers.get(cookie)?.organizationId ?? address, async () => {
         const { response, headers: answered } = await (await auth()).api.getSession({ headers, returnHeaders: true });
         passCookies(answered, reply);
         return response === null ? null : await signedIn(db, response.session.token, options);
       });
+      if (user === null) lastUsers.delete(cookie);
+      else lastUsers.set(cookie, { userId: user.userId, organizationId: user.organizationId });
+      return user;
     },
 
     findLive: async (sessionIds) =>
@@ -126,12 +143,15 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
 const LOOKUPS_SHARE_OF_POOL = 1 / 5;
 const LOOKUPS_SHARE_OF_ONE = 1 / 2;
 const WAITING_LIMIT = 2_000;
-const WAITING_LIMIT_PER_SESSION = 200;
+const WAITING_LIMIT_PER_KEY = 200;
 const WAIT_LIMIT_MS = 10_000;
+
+/** More than are in use at a time; of one that is forgotten, the next lookup counts by address. */
+const KNOWN_COOKIES = 50_000;
 
 /**
  * Runs the lookup of a session. It comes before all limits of a dealer, so it has its own; without it, a thousand
- * requests of one session would hold every connection. Throws a SemaphoreError if too many wait.
+ * requests of one dealer would hold every connection. Throws a SemaphoreError if too many wait.
  */
 function createSessionLookups(poolSize: number) {
   const total = Math.max(2, Math.floor(poolSize * LOOKUPS_SHARE_OF_POOL));
@@ -139,10 +159,10 @@ function createSessionLookups(poolSize: number) {
     total,
     perKey: Math.ceil(total * LOOKUPS_SHARE_OF_ONE),
     waitingTotal: WAITING_LIMIT,
-    waitingPerKey: WAITING_LIMIT_PER_SESSION,
+    waitingPerKey: WAITING_LIMIT_PER_KEY,
   });
-  return <Result>(cookie: string, lookUp: () => Promise<Result>): Promise<Result> =>
-    slots.run(cookie, lookUp, { deadlineMs: performance.now() + WAIT_LIMIT_MS });
+  return <Result>(key: string, lookUp: () => Promise<Result>): Promise<Result> =>
+    slots.run(key, lookUp, { deadlineMs: performance.now() + WAIT_LIMIT_MS });
 }
 
 /** The first cookie with the name of the session's, as "name=value". */

@@ -224,6 +224,7 @@ export const integrationOperations = {
     method: 'POST',
     path: '/integrations/{integration_id}/webhook/check',
     access: 'staff',
+    waitsElsewhere: true,
     overQuota: 'served',
     description: 'Posts a signed test request to the webhook URL at once, and says how it was answered.',
     params: integrationParameter,

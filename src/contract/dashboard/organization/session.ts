@@ -159,6 +159,7 @@ export const sessionOperations = {
   changePassword: operation({
     method: 'POST',
     path: '/account/password',
+    waitsElsewhere: true,
     access: 'staff',
     overQuota: 'reserve',
     description: 'Changes the password. All other sessions of the person end.',

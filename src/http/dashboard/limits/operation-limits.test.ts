@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
-import { holdLock } from '../../../../test/harness/database/locks.ts';
-import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
+import { holdLock, untilBlocked } from '../../../../test/harness/database/locks.ts';
+import { type DashboardClient, dashboardClient, signedIn } from '../../../../test/harness/http/dashboard-client.ts';
+import { startReceiver } from '../../../../test/harness/servers/receiver.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 
 const FLOOD = 400;
@@ -73,6 +75,8 @@ describe('operations of the dashboard', () => {
     assert.match(answer, /^HTTP\/1\.1 503 /);
     assert.match(answer, /"code":"unavailable"/);
     assert.match(answer, /retry-after: 1/i);
+    const errors = world.logLines.filter((line) => line.includes('"level":"error"'));
+    assert.deepEqual(errors, [], 'a refusal is no error');
     const large = { list: 'jobs', name: 'x', query: '', is_shared: false, padding: 'x'.repeat(900_000) };
     assert.equal((await neighbour.call('POST', '/views', large)).status, 200);
   });
@@ -98,5 +102,49 @@ describe('operations of the dashboard', () => {
       [...found].join(),
     );
     assert.equal((await neighbour.call('GET', '/session')).status, 200);
+  });
+
+  it('look the many sessions of one person up as one: others have their turn before the second of them', async () => {
+    const attacker = await signedIn(world);
+    const sessions = [attacker, dashboardClient(world), dashboardClient(world), dashboardClient(world)];
+    for (const session of sessions.slice(1)) assert.equal((await session.signIn(attacker.email)).status, 200);
+    const neighbour = await signedIn(world);
+    // From here on it is known whose they are.
+    for (const session of [...sessions, neighbour]) await session.call('GET', '/session');
+    const lock = await holdLock(world.db, 'lock table sessions in access exclusive mode', []);
+    const order: string[] = [];
+    const ask = async (client: DashboardClient, name: string) => {
+      await client.call('GET', '/session');
+      order.push(name);
+    };
+    const asked = [...sessions, ...sessions].map((session) => ask(session, 'attacker'));
+    await untilBlocked(world.db);
+    asked.push(ask(neighbour, 'neighbour'));
+    await untilBlocked(world.db, 2);
+    await lock.release();
+    await Promise.all(asked);
+    assert.ok(order.indexOf('neighbour') < 3, order.join());
+  });
+
+  it('that wait for an endpoint leave the writes of others, and of the same dealer, alone', async (t) => {
+    const receiver = await startReceiver();
+    t.after(() => receiver.stop());
+    const held: ServerResponse[] = [];
+    receiver.answer = (response) => held.push(response);
+    const people = [await signedIn(world), await signedIn(world), await signedIn(world), await signedIn(world)];
+    const checks = [];
+    for (const person of people) {
+      const { body } = await person.call('GET', '/integrations');
+      const path = `/integrations/${body.data[0].id}/webhook`;
+      assert.equal((await person.call('PUT', `${path}/url`, { url: receiver.url })).status, 200);
+      for (let count = 0; count < 5; count++) checks.push(person.call('POST', `${path}/check`, {}));
+    }
+    await receiver.until(people.length);
+    for (const person of [...people, await signedIn(world)]) {
+      assert.equal((await person.call('POST', '/business-units', { name: 'Beside a check' })).status, 200);
+    }
+    receiver.answerWith(200);
+    for (const response of held) response.end();
+    for (const check of checks) assert.equal((await check).status, 200);
   });
 });

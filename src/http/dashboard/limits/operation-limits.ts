@@ -28,7 +28,9 @@ export type OperationLimits = <Result>(
 export type OperationKind = 'read' | 'write' | 'public';
 
 /** Taken from the connections that the reads and writes of clients use, too. */
-const SHARES_OF_POOL: Record<OperationKind, number> = { read: 1 / 6, write: 1 / 6, public: 1 / 5 };
+const SHARES_OF_POOL: Record<OperationKind, number> = { read: 1 / 4, write: 1 / 4, public: 1 / 5 };
+/** With two, two dealers whose operations wait for a lock would stop those of all others. */
+const LEAST_AT_ONCE = 3;
 /** With half of them, two searches of one dealer at once kept two cores busy: the p99 of a neighbour went from 19 to 65 ms. */
 const SHARE_OF_ONE = 1 / 4;
 const WAITING_LIMIT = 1_000;
@@ -43,12 +45,24 @@ const FILES_AT_ONCE_PER_KEY = 3;
 /** Many more than one dealer may have, because a client that reads slowly keeps its slot for long. */
 const FILES_AT_ONCE = 60;
 
+/** Hardly a connection is held meanwhile. */
+const WAITING_ELSEWHERE_PER_KEY = 2;
+const WAITING_ELSEWHERE = 40;
+
 export function createOperationLimits(poolSize: number, kind: OperationKind): OperationLimits {
   const waitLimitMs = kind === 'public' ? PUBLIC_WAIT_LIMIT_MS : WAIT_LIMIT_MS;
-  const total = Math.max(2, Math.floor(poolSize * SHARES_OF_POOL[kind]));
+  const total = Math.max(LEAST_AT_ONCE, Math.floor(poolSize * SHARES_OF_POOL[kind]));
+  return runWithin({ total, perKey: Math.ceil(total * SHARE_OF_ONE) }, waitLimitMs);
+}
+
+/** The same for operations that wait for something else than the database. */
+export function createWaitingLimits(): OperationLimits {
+  return runWithin({ total: WAITING_ELSEWHERE, perKey: WAITING_ELSEWHERE_PER_KEY }, WAIT_LIMIT_MS);
+}
+
+function runWithin(limits: { total: number; perKey: number }, waitLimitMs: number): OperationLimits {
   const slots = createKeyedSemaphore({
-    total,
-    perKey: Math.ceil(total * SHARE_OF_ONE),
+    ...limits,
     waitingTotal: WAITING_LIMIT,
     waitingPerKey: WAITING_LIMIT_PER_KEY,
   });

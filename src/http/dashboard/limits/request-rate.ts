@@ -9,7 +9,7 @@ import { DashboardError } from '../dashboard-error.ts';
 export type RequestRate = {
   /** Checked before the session is looked up, since the lookup costs more than most operations. */
   countSession(cookie: string | null): void;
-  /** Counts the sessions of one person together. */
+  /** Counts the sessions of one person together; before the lookup, too, where this process knows whose the cookie is. */
   countPerson(userId: string): void;
   /** Counts requests without a valid session by address. */
   countAddress(address: string): void;
