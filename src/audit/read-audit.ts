@@ -94,6 +94,33 @@ export async function countAudit(db: Queryable, filter: AuditFilter): Promise<Ca
   return cappedCount(count, COUNT_LIMIT);
 }
 
+/** The last change of an object by an action. */
+export type LastChange = Pick<AuditRow, 'at' | 'actorKind' | 'actorId' | 'newValues'> & { objectId: string };
+
+/**
+ * For each object, the last change by its action, in one statement; none for an object that the log has forgotten. Changes of
+ * many at once are not looked at.
+ */
+export async function lastChangesOf(
+  db: Queryable,
+  organizationId: string,
+  objectKind: AuditObjectKind,
+  wanted: readonly { objectId: string; action: AuditAction }[],
+): Promise<LastChange[]> {
+  return await db.query<LastChange>(
+    plannedAnew(sql`
+      select wanted.object_id as "objectId", last.at, last.actor_kind as "actorKind", last.actor_id as "actorId",
+        last.new_values as "newValues"
+      from unnest(${wanted.map(({ objectId }) => objectId)}::text[], ${wanted.map(({ action }) => action)}::text[])
+        as wanted (object_id, action)
+      cross join lateral (
+        select a.at, a.actor_kind, a.actor_id, a.new_values from audit_log a
+        where a.organization_id = ${organizationId} and a.object_kind = ${objectKind}
+          and a.object_id = wanted.object_id and a.action = wanted.action
+        order by a.at desc, a.id desc limit 1) last`),
+  );
+}
+
 /** What an undo must know of the change. */
 export type UndoableRow = Pick<
   AuditRow,

@@ -104,6 +104,23 @@ export async function countDealerDeliveries(
   return cappedCount(count, limit);
 }
 
+/** How many deliveries of each integration have a status that is not a success, in one statement. */
+export async function countDeliveriesByIntegration(
+  db: Database,
+  integrationIds: readonly string[],
+  status: (typeof UNDELIVERED)[number],
+): Promise<(integrationId: string) => CappedCount> {
+  const limit = LONG_LIST_COUNT_LIMIT;
+  const filter = { ...EVERY_DELIVERY, integrationIds, statuses: [status] };
+  const found = undeliveredRows(filter, [status], { from: null, limit: limit + 1 }, rawSql('desc'));
+  const rows = await byIndex<{ integrationId: string; count: number }>(
+    db,
+    sql`select integration_id as "integrationId", count(*) as count from (${found}) found group by integration_id`,
+  );
+  const counts = new Map(rows.map(({ integrationId, count }) => [integrationId, count]));
+  return (integrationId) => cappedCount(counts.get(integrationId) ?? 0, limit);
+}
+
 function isTypesAlone({ types, statuses, objectIds, eventIds, deliveryIds, response }: DeliveryFilter): boolean {
   return types !== null && [statuses, objectIds, eventIds, deliveryIds, response].every((value) => value === null);
 }
@@ -132,7 +149,7 @@ async function foundRows(db: Database, given: DeliveryFilter, page: IdPage): Pro
 }
 
 async function walk(db: Database, filter: DeliveryFilter, page: IdPage, direction: Sql): Promise<Sql> {
-  const own = sql`unnest(${[...filter.integrationIds]}::text[]) as own (integration_id)`;
+  const own = ownIntegrations(filter);
   const conditions = sql`${conditionsOf(filter)} ${behind(page)}`;
   const where = sql`d.integration_id = own.integration_id ${conditions}`;
   const { statuses, types, objectIds, eventIds, deliveryIds } = filter;
@@ -150,15 +167,7 @@ async function walk(db: Database, filter: DeliveryFilter, page: IdPage, directio
         select d.integration_id, d.id from deliveries d where ${where} and d.event_id = e.id ${ofEvent(filter)} limit 1) d`;
   }
   if (statuses?.every((status) => UNDELIVERED.some((one) => one === status)) === true) {
-    return sql`
-      select d.integration_id, d.id from ${own} cross join unnest(${[...statuses]}::text[]) as wanted (status)
-      cross join unnest(${answerClasses(filter)}::text[]) as answered (class)
-      cross join lateral (
-        select d.integration_id, d.id from deliveries d
-        where (d.integration_id || ' ' || d.status || ' ' || coalesce(d.last_response_code / 100, 0)::text) collate "C"
-            = own.integration_id || ' ' || wanted.status || ' ' || answered.class
-          and d.status in ('failed', 'dead_letter', 'held') ${conditions} ${ofEvent(filter)}
-        order by d.id ${direction} limit ${page.limit}) d`;
+    return undeliveredRows(filter, statuses, page, direction);
   }
   if (types !== null) return sql`${deliveriesOfTypes(own, where, types, filter, page, direction)}`;
   const isFewPending = statuses?.length === 1 && statuses[0] === 'pending' && (await hasFewPending(db, filter));
@@ -171,6 +180,29 @@ async function walk(db: Database, filter: DeliveryFilter, page: IdPage, directio
   return sql`
     select d.integration_id, d.id from ${own} cross join lateral (
       select d.integration_id, d.id from deliveries d where ${where} order by d.id ${direction} limit ${page.limit}) d`;
+}
+
+/** Up to the page's limit of each integration, status and class of answers. */
+function undeliveredRows(
+  filter: DeliveryFilter,
+  statuses: readonly DeliveryStatus[],
+  page: IdPage,
+  direction: Sql,
+): Sql {
+  return sql`
+    select d.integration_id, d.id from ${ownIntegrations(filter)}
+    cross join unnest(${[...statuses]}::text[]) as wanted (status)
+    cross join unnest(${answerClasses(filter)}::text[]) as answered (class)
+    cross join lateral (
+      select d.integration_id, d.id from deliveries d
+      where (d.integration_id || ' ' || d.status || ' ' || coalesce(d.last_response_code / 100, 0)::text) collate "C"
+          = own.integration_id || ' ' || wanted.status || ' ' || answered.class
+        and d.status in ('failed', 'dead_letter', 'held') ${conditionsOf(filter)} ${behind(page)} ${ofEvent(filter)}
+      order by d.id ${direction} limit ${page.limit}) d`;
+}
+
+function ownIntegrations({ integrationIds }: Pick<DeliveryFilter, 'integrationIds'>): Sql {
+  return sql`unnest(${[...integrationIds]}::text[]) as own (integration_id)`;
 }
 
 /** A delivery whose last answer was no success is failed, given up or held: it is found among those. */

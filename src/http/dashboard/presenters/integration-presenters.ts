@@ -15,7 +15,7 @@ import type { DealerIntegration } from '../../../dealers/integrations/integratio
 import type { DeletedTestData } from '../../../sales/test-mode/test-data.ts';
 import type { DeliveryDetail } from '../../../webhooks/delivery-queue/delivery-log.ts';
 import type { EndpointStatus, SecretState } from '../../../webhooks/endpoints/endpoint-status.ts';
-import type { presentStop } from './endpoint-stop.ts';
+import type { EndpointStop } from './endpoint-stop.ts';
 import { photoUrl } from './photo-urls.ts';
 
 type Operations = typeof integrationOperations;
@@ -23,7 +23,7 @@ type Operations = typeof integrationOperations;
 export function presentSummary(
   integration: DealerIntegration,
   endpoint: EndpointStatus | undefined,
-  stop: Awaited<ReturnType<typeof presentStop>>,
+  stop: EndpointStop,
 ) {
   return {
     id: integration.id,
@@ -55,7 +55,7 @@ export function presentDeletion({ id, name, done, total, error, createdAt }: Del
 type Detail = {
   integration: DealerIntegration;
   endpoint: EndpointStatus | undefined;
-  stop: Awaited<ReturnType<typeof presentStop>>;
+  stop: EndpointStop;
   secrets: SecretState[];
   rate: { limit: number; used: number };
   testData: DeletedTestData;

@@ -13,6 +13,7 @@ import { type ChannelName, listChannels } from '../../../../dealers/integrations
 import { type DeliveryPage, readDealerDelivery } from '../../../../webhooks/dealer/delivery-details.ts';
 import {
   countDealerDeliveries,
+  countDeliveriesByIntegration,
   type DeliveryFilter,
   EVERY_DELIVERY,
   type ListedDelivery,
@@ -35,7 +36,7 @@ import { deliveryFilterOf, idPageOf, idsFrom } from '../../lists/delivery-filter
 import { pageRequestOf, presentCount, readPage } from '../../lists/list-page.ts';
 import { presentDeliveryPage } from '../../presenters/delivery-page.ts';
 import { DELIVERY_HEADER, deliveryCells, presentDelivery } from '../../presenters/delivery-presenters.ts';
-import { presentStop } from '../../presenters/endpoint-stop.ts';
+import { presentStops } from '../../presenters/endpoint-stop.ts';
 import { nameOf, objectsOf } from '../../presenters/event-objects.ts';
 
 /** Deliveries have one order. */
@@ -80,17 +81,19 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
     const statuses: [string, ReturnType<typeof presentCount>][] = [];
     for (const status of STATUSES) statuses.push([status, await countOf(context, { ...filter, statuses: [status] })]);
     const endpoints = await readEndpointStatuses(db, integrationIds);
-    const integrations = endpoints.map(async (endpoint) => ({
+    const stopOf = await presentStops(db, user.organizationId, endpoints);
+    const heldOf = await countDeliveriesByIntegration(db, integrationIds, 'held');
+    const integrations = endpoints.map((endpoint) => ({
       integration_id: endpoint.integrationId,
       name: nameOf(channels, endpoint.integrationId) ?? '',
       url: endpoint.url,
       is_enabled: endpoint.isEnabled,
-      ...(await presentStop(db, user.organizationId, endpoint)),
-      held: await countOf(context, { ...EVERY_DELIVERY, integrationIds: [endpoint.integrationId], statuses: ['held'] }),
+      ...stopOf(endpoint.integrationId),
+      held: presentCount(heldOf(endpoint.integrationId)),
     }));
     const replays = await listRunningReplays(db, integrationIds);
     return {
-      integrations: await Promise.all(integrations),
+      integrations,
       statuses: Object.fromEntries(statuses),
       unsent: await countUnsent(context, filter),
       replays: replays.map(({ id, integrationId, done, total }) => ({

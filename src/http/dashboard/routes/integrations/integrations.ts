@@ -25,7 +25,7 @@ import { readEndpointStatuses, readSecrets } from '../../../../webhooks/endpoint
 import { rotateSigningSecret } from '../../../../webhooks/endpoints/rotate-signing-secret.ts';
 import { checkEndpoint } from '../../../../webhooks/sending/check-endpoint.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
-import { presentStop } from '../../presenters/endpoint-stop.ts';
+import { presentStop, presentStops } from '../../presenters/endpoint-stop.ts';
 import {
   presentDeletion,
   presentDetail,
@@ -50,12 +50,9 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
       integrations.map(({ id }) => id),
     );
     const endpointOf = new Map(endpoints.map((endpoint) => [endpoint.integrationId, endpoint]));
-    const data = integrations.map(async (one) => {
-      const endpoint = endpointOf.get(one.id);
-      return presentSummary(one, endpoint, await presentStop(context.db, user.organizationId, endpoint));
-    });
+    const stopOf = await presentStops(context.db, user.organizationId, endpoints);
     return {
-      data: await Promise.all(data),
+      data: integrations.map((one) => presentSummary(one, endpointOf.get(one.id), stopOf(one.id))),
       currencies,
       deletions: deletions.filter(({ status }) => status !== 'done').map(presentDeletion),
     };
