@@ -11,6 +11,7 @@ import {
   readListed,
   readsDescending,
 } from './order-and-sale-lists.ts';
+import { reportedBuyer } from './orders/reported-buyer.ts';
 
 /** What a dealer sold, over the counter and by orders of all integrations. */
 
@@ -68,7 +69,7 @@ export async function listSales(db: Queryable, page: SalePage): Promise<ListedSa
       select s.id, s.item_id as "itemId", s.title, s.stock_number as "stockNumber", s.units, s.status,
         s.is_test as "isTest", s.amount, s.currency, s.channel, s.order_id as "orderId",
         o.channel_order_id as "channelOrderId", coalesce(o.customer_id, s.customer_id) as "customerId",
-        o.document::json -> 'customer' as "reportedBuyer", s.created_at as "createdAt", s.voided_at as "voidedAt",
+        ${reportedBuyer(sql`o.document`)} as "reportedBuyer", s.created_at as "createdAt", s.voided_at as "voidedAt",
         s.created_at::text as position
       from page p
       join sales s on s.id = p.id

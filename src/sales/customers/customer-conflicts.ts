@@ -1,19 +1,32 @@
 import type { Order } from '../../contract/resources/order.ts';
 import { type CustomerDraft, emailKey } from '../../customers/customer-draft.ts';
-import { readCustomers, type StoredCustomer } from '../../customers/customer-rows.ts';
+import { type FoundCustomers, readCustomers, type StoredCustomer } from '../../customers/customer-rows.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { draftBuyer } from '../orders/order-draft.ts';
+import { reportedBuyer } from '../orders/reported-buyer.ts';
+
+/** What is read of an order whose buyer is in conflict. Its document may have 0.8 MB, and there may be a thousand of them. */
+export type ConflictingOrder = {
+  id: string;
+  integrationId: string;
+  channelOrderId: string;
+  isTest: boolean;
+  createdAt: Date;
+  buyer: Order['customer'];
+};
 
 /** An order whose reported buyer is several of the dealer's customers, or somebody else's external id. */
 export type CustomerConflict = {
-  order: Order;
-  integrationId: string;
+  order: ConflictingOrder;
   /** Whom the buyer may be, by the external id, the email or the phone. */
   customers: StoredCustomer[];
   /** Merging all these customers decides it. */
   isDecidedByMerge: boolean;
 };
+
+/** So many are read and compared at a time. A buyer may have 15 KB of text, and be three customers with as much. */
+const PAGE_CONFLICTS_MAX = 100;
 
 /** The newest orders in conflict of these modes. */
 export async function listConflicts(
@@ -22,18 +35,58 @@ export async function listConflicts(
   isTest: readonly boolean[],
   limit: number,
 ): Promise<CustomerConflict[]> {
-  return await db.transaction(async (tx) => {
-    const rows = await tx.query<{ document: string; integrationId: string }>(sql`
-      select document, integration_id as "integrationId" from orders
-      where organization_id = ${organizationId} and has_customer_conflict and is_test = any(${[...isTest]}::boolean[])
-      order by id desc limit ${limit}`);
-    const orders = rows.map(({ document, integrationId }) => ({ order: JSON.parse(document) as Order, integrationId }));
-    const found = new Map<string, CustomerConflict>();
-    for (const group of Map.groupBy(orders, (one) => `${one.integrationId} ${one.order.is_test}`).values()) {
-      for (const conflict of await withCustomers(tx, organizationId, group)) found.set(conflict.order.id, conflict);
-    }
-    return orders.flatMap(({ order }) => found.get(order.id) ?? []);
+  const conflicts: CustomerConflict[] = [];
+  await forEachConflictPage(db, organizationId, isTest, limit, (page) => {
+    conflicts.push(...page);
   });
+  return conflicts;
+}
+
+/** The same in pages, so that a long list is never held as a whole. */
+export async function forEachConflictPage(
+  db: Database,
+  organizationId: string,
+  isTest: readonly boolean[],
+  limit: number,
+  look: (conflicts: CustomerConflict[]) => void,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    for await (const orders of conflictingOrders(tx, organizationId, isTest, limit)) {
+      const found = new Map<string, CustomerConflict>();
+      for (const group of Map.groupBy(orders, (order) => `${order.integrationId} ${order.isTest}`).values()) {
+        for (const conflict of await withCustomers(tx, organizationId, group)) found.set(conflict.order.id, conflict);
+      }
+      look(orders.flatMap(({ id }) => found.get(id) ?? []));
+    }
+  });
+}
+
+/** The newest orders in conflict, page by page. */
+export async function* conflictingOrders(
+  tx: Transaction,
+  organizationId: string,
+  isTest: readonly boolean[],
+  limit: number,
+): AsyncGenerator<ConflictingOrder[]> {
+  let left = limit;
+  let before: string | null = null;
+  while (left > 0) {
+    const size = Math.min(left, PAGE_CONFLICTS_MAX);
+    const older = before === null ? sql`` : sql`and id < ${before}`;
+    const page: ConflictingOrder[] = await tx.query<ConflictingOrder>(sql`
+      select id, integration_id as "integrationId", channel_order_id as "channelOrderId", is_test as "isTest",
+        created_at as "createdAt", ${reportedBuyer(sql`document`)} as buyer
+      from (
+        select id, integration_id, channel_order_id, is_test, created_at, document from orders
+        where organization_id = ${organizationId} and has_customer_conflict and is_test = any(${[...isTest]}::boolean[])
+          ${older}
+        order by id desc limit ${size}) page
+      order by id desc`);
+    if (page.length > 0) yield page;
+    if (page.length < size) return;
+    left -= size;
+    before = page.at(-1)?.id ?? null;
+  }
 }
 
 /** How many orders wait for a decision; counting stops at the limit. */
@@ -51,33 +104,39 @@ export async function countConflicts(
   return row?.count ?? 0;
 }
 
-type Reported = { order: Order; integrationId: string };
-
 /** Orders of one integration and one mode, with the customers that each may mean. */
-async function withCustomers(tx: Transaction, organizationId: string, orders: Reported[]): Promise<CustomerConflict[]> {
+async function withCustomers(
+  tx: Transaction,
+  organizationId: string,
+  orders: ConflictingOrder[],
+): Promise<CustomerConflict[]> {
   const [first] = orders;
   if (first === undefined) return [];
-  const scope = { organizationId, integrationId: first.integrationId, isTest: first.order.is_test };
+  const scope = { organizationId, integrationId: first.integrationId, isTest: first.isTest };
   // An order holds the phone with its country code.
-  const drafted = orders.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
+  const drafted = orders.map((order) => ({ order, draft: draftBuyer(order.buyer, null) }));
   const drafts = drafted.flatMap(({ draft }) => draft ?? []);
-  const { customers, links } = await readCustomers(tx, scope, drafts);
-  const linkedIds = new Set(links.values());
-  return drafted.map(({ order, integrationId, draft }) => {
-    const meant = draft === null ? [] : customers.filter((customer) => mayMean(draft, customer, links));
-    return {
-      order,
-      integrationId,
-      customers: meant,
-      isDecidedByMerge: isDecidedByMerge(draft, meant, links, linkedIds),
-    };
+  const found = await readCustomers(tx, scope, drafts);
+  const meantBy = customersByKey(found);
+  const linkedIds = new Set(found.links.values());
+  return drafted.map(({ order, draft }) => {
+    const customers = draft === null ? [] : meantBy(draft);
+    return { order, customers, isDecidedByMerge: isDecidedByMerge(draft, customers, found.links, linkedIds) };
   });
 }
 
-function mayMean(draft: CustomerDraft, { id, email, phone }: StoredCustomer, links: Map<string, string>): boolean {
-  if (draft.externalId != null && links.get(draft.externalId) === id) return true;
-  if (draft.email != null && email !== null && emailKey(draft.email) === emailKey(email)) return true;
-  return draft.phone != null && draft.phone === phone;
+/** Looks up whom a draft may mean. An external id, an email and a phone are one customer's each. */
+function customersByKey({ customers, links }: FoundCustomers): (draft: CustomerDraft) => StoredCustomer[] {
+  const byId = new Map(customers.map((customer) => [customer.id, customer]));
+  const byEmail = new Map(
+    customers.flatMap((one) => (one.email === null ? [] : [[emailKey(one.email), one] as const])),
+  );
+  const byPhone = new Map(customers.flatMap((one) => (one.phone === null ? [] : [[one.phone, one] as const])));
+  return ({ externalId, email, phone }) => {
+    const linked = externalId == null ? undefined : byId.get(links.get(externalId) ?? '');
+    const meant = [linked, email == null ? undefined : byEmail.get(emailKey(email)), byPhone.get(phone ?? '')];
+    return [...new Set(meant.filter((customer) => customer !== undefined))];
+  };
 }
 
 /** Not if the buyer's external id is new and the site calls one of them otherwise: then it says that they are others. */

@@ -3,14 +3,17 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { advanceClocks, lockClocks, nextStamp } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import type { CustomerDraft } from '../../customers/customer-draft.ts';
 import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
 import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
+import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { integrationsWith, lockOrdersWhere } from '../lock-in-order.ts';
 import { draftBuyer } from '../orders/order-draft.ts';
 import { forEachOrderPage } from '../orders/order-pages.ts';
 import { type LockedOrder, rewriteOrders } from '../orders/rewrite-orders.ts';
+import { type ConflictingOrder, conflictingOrders } from './customer-conflicts.ts';
 import { assertMergeable, CONFLICT_LIMIT } from './merge-preview.ts';
 
 /** The two customers to merge, of one dealer and one mode. */
@@ -41,9 +44,7 @@ export async function mergeCustomers(
     await forEachOrderPage(tx, orders.moved, kept.give);
     const moved = kept.count();
     await joinRows(tx, pair, now);
-    await forEachOrderPage(tx, orders.conflicting, async (page) => {
-      await kept.give(await resolvedBy(tx, pair, page, now));
-    });
+    await forEachOrderPage(tx, await resolvedOrders(tx, pair, now), kept.give);
     advanceClocks(tx, kept.stamps());
     await recordAudit(tx, actor, {
       organizationId,
@@ -99,17 +100,32 @@ async function joinRows(tx: Transaction, { keptId, mergedId }: Pair, now: Date):
     where c.id = ${keptId}`);
 }
 
-/** Those of the orders whose buyer is the kept customer and nobody else, now that there are no longer two. */
-async function resolvedBy(tx: Transaction, pair: Pair, orders: LockedOrder[], now: Date): Promise<LockedOrder[]> {
-  const resolved: LockedOrder[] = [];
-  const open = orders.filter(({ order }) => order.customer_id === null);
-  for (const [integrationId, conflicting] of Map.groupBy(open, (one) => one.integrationId)) {
+/** The orders in conflict whose buyer is the kept customer and nobody else, now that there are no longer two. */
+async function resolvedOrders(tx: Transaction, pair: Pair, now: Date): Promise<Sql> {
+  const resolved: ConflictingOrder[] = [];
+  for await (const page of conflictingOrders(tx, pair.organizationId, [pair.isTest], CONFLICT_LIMIT)) {
+    resolved.push(...(await resolvedBy(tx, pair, page, now)));
+  }
+  return sql`
+    customer_id is null and (integration_id, id) in (
+      select integration_id, id from ${unnestRows('resolved', resolved, { integrationId: 'text', id: 'text' })})`;
+}
+
+async function resolvedBy(
+  tx: Transaction,
+  pair: Pair,
+  orders: ConflictingOrder[],
+  now: Date,
+): Promise<ConflictingOrder[]> {
+  const resolved: ConflictingOrder[] = [];
+  for (const [integrationId, conflicting] of Map.groupBy(orders, (order) => order.integrationId)) {
     // The phone stands in the order with its country; no default is needed to read it.
-    const buyers = conflicting.map((one) => ({ ...one, draft: draftBuyer(one.order.customer, null) }));
+    const buyers = conflicting.map((order) => ({ order, draft: draftBuyer(order.buyer, null) }));
     const drafts = buyers.flatMap(({ draft }) => draft ?? []);
     // Only asked: what the customer's details are has been decided by the merge, not by an order from before.
     const upserts = await openCustomerUpserts(tx, { ...pair, integrationId }, drafts, now);
-    resolved.push(...buyers.filter(({ draft }) => draft !== null && upserts.identify(draft) === pair.keptId));
+    const isKept = (draft: CustomerDraft | null) => draft !== null && upserts.identify(draft) === pair.keptId;
+    resolved.push(...buyers.filter(({ draft }) => isKept(draft)).map(({ order }) => order));
   }
   return resolved;
 }

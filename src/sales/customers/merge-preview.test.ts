@@ -48,7 +48,7 @@ describe('the preview of a merge', () => {
     const conflicts = await listConflicts(world.db, organizationId, [false], 10);
     assert.deepEqual(
       conflicts.map(({ order, customers, isDecidedByMerge }) => [
-        order.channel_order_id,
+        order.channelOrderId,
         customers.length,
         isDecidedByMerge,
       ]),

@@ -7,7 +7,7 @@ import {
   readCustomer,
 } from '../../customers/read-customer.ts';
 import type { Database } from '../../db/database.ts';
-import { listConflicts } from './customer-conflicts.ts';
+import { forEachConflictPage } from './customer-conflicts.ts';
 import { type CustomerSpend, spendOfCustomers } from './customer-spend.ts';
 
 /** The newest conflicts that a merge looks at; the dealer can still decide on older ones one by one. */
@@ -34,15 +34,11 @@ export async function previewMerge(
   const kept = await readCustomer(db, organizationId, keptId);
   const merged = await readCustomer(db, organizationId, mergedId, 'mergedId');
   assertMergeable(kept, merged);
-  const [spend, movedLinks, conflicts] = await Promise.all([
+  const [spend, movedLinks, resolvedOrders] = await Promise.all([
     spendOfCustomers(db, [mergedId]),
     linksOfCustomers(db, [mergedId]),
-    listConflicts(db, organizationId, [kept.isTest], CONFLICT_LIMIT),
+    countResolved(db, organizationId, kept, merged),
   ]);
-  const pair = new Set([keptId, mergedId]);
-  const resolved = conflicts.filter(
-    ({ customers, isDecidedByMerge }) => isDecidedByMerge && customers.every(({ id }) => pair.has(id)),
-  );
   const none = { orderCount: 0, isCapped: false, lastOrderAt: null, spent: [] };
   return {
     kept,
@@ -50,8 +46,25 @@ export async function previewMerge(
     fields: mergedFields(kept, merged),
     moved: spend.get(mergedId) ?? none,
     movedLinks,
-    resolvedOrders: resolved.length,
+    resolvedOrders,
   };
+}
+
+/** The conflicts in which the buyer is these two and nobody else. */
+async function countResolved(
+  db: Database,
+  organizationId: string,
+  kept: CustomerDetails,
+  merged: CustomerDetails,
+): Promise<number> {
+  const pair = new Set([kept.id, merged.id]);
+  let count = 0;
+  await forEachConflictPage(db, organizationId, [kept.isTest], CONFLICT_LIMIT, (conflicts) => {
+    count += conflicts.filter(
+      ({ customers, isDecidedByMerge }) => isDecidedByMerge && customers.every(({ id }) => pair.has(id)),
+    ).length;
+  });
+  return count;
 }
 
 type Mergeable = { id: string; isTest: boolean };

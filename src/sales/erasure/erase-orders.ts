@@ -8,6 +8,7 @@ import { documentsWithin, WHOLE_PAGE_BYTES } from '../../db/large-pages.ts';
 import { searchQueryOf } from '../../db/search-words.ts';
 import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/values/unnest-rows.ts';
+import { reportedBuyer } from '../orders/reported-buyer.ts';
 import { type LockedOrder, rewriteOrders } from '../orders/rewrite-orders.ts';
 import type { ErasedPerson } from './erase-customer.ts';
 import { orderWithoutPerson } from './without-person.ts';
@@ -59,11 +60,14 @@ export async function eraseNamedOrders(
   if (query === null) return { lookedAt: 0, erased: 0, position: null };
   const found = await tx.query<OrderKey & { createdAt: Date; buyer: Order['customer'] }>(
     plannedAnew(sql`
-      select integration_id as "integrationId", id, created_at as "createdAt", document::json -> 'customer' as buyer
-      from orders
-      where search_words @@ ${query}::tsquery and organization_id = ${job.organizationId} and is_test = ${job.isTest}
-        and erasure_id is null and id > ${after}
-      order by id limit ${FOUND_ORDERS_LIMIT}`),
+      select integration_id as "integrationId", id, created_at as "createdAt", ${reportedBuyer(sql`document`)} as buyer
+      from (
+        -- The buyers of these alone: the server may otherwise read that of each match before it sorts them.
+        select integration_id, id, created_at, document from orders
+        where search_words @@ ${query}::tsquery and organization_id = ${job.organizationId} and is_test = ${job.isTest}
+          and erasure_id is null and id > ${after}
+        order by id limit ${FOUND_ORDERS_LIMIT}) page
+      order by id`),
   );
   const named = found.filter(({ buyer, ...key }) => isNamed(job.person, key, buyer)).slice(0, ORDERS_LIMIT);
   const which = sql`(integration_id, id) in (

@@ -82,15 +82,15 @@ export function presentCustomerPage(
 }
 
 export function presentConflict(conflict: CustomerConflict, channels: Channels): Static<typeof ConflictShape> {
-  const { order, integrationId, customers, isDecidedByMerge } = conflict;
-  const { customer: buyer } = order;
+  const { order, customers, isDecidedByMerge } = conflict;
+  const { buyer } = order;
   return {
     order: {
       id: order.id,
-      channel_order_id: order.channel_order_id,
-      channel_name: channels.get(integrationId) ?? null,
-      is_test: order.is_test,
-      created_at: order.created_at,
+      channel_order_id: order.channelOrderId,
+      channel_name: channels.get(order.integrationId) ?? null,
+      is_test: order.isTest,
+      created_at: order.createdAt.toISOString(),
     },
     buyer: {
       name: fullName(buyer?.first_name, buyer?.last_name),
@@ -98,7 +98,7 @@ export function presentConflict(conflict: CustomerConflict, channels: Channels):
       phone: buyer?.phone ?? null,
       external_id: buyer?.external_id ?? null,
     },
-    customers: customers.map((customer) => presentCustomer({ ...customer, isTest: order.is_test })),
+    customers: customers.map((customer) => presentCustomer({ ...customer, isTest: order.isTest })),
     is_decided_by_merge: isDecidedByMerge,
   };
 }
