@@ -55,7 +55,8 @@ async function run() {
   // What an attack needs has to be there already; photos are not, since their addresses are the dealer's, and nobody is
   // signed in to the dashboard. One round is what the key's rate limit lets through.
   const withKeys = { ...options, roundsLimit: 1, attacks: attacks.filter(({ needs }) => isByKey(needs)) };
-  const participants = { neighbourKey, attacker: async () => ({ key, photos: [], staff: null }) };
+  const neighbour = { key: neighbourKey, staff: null };
+  const participants = { neighbour, attacker: async () => ({ key, photos: [], staff: null }) };
   await assertKey(url, key, 1);
   await assertKey(url, neighbourKey, NEIGHBOUR_RATE_LIMIT);
   return await attackAll(withKeys, new URL(url), participants, null);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Staff } from './attacks/attack.ts';
 
 /** Another client of the service, who wants nothing but to be served. It runs in a thread of its own. */
 export type Neighbour = {
@@ -18,10 +19,14 @@ export type Served = { requests: number; failures: number; p50Ms: number; p99Ms:
 
 const ANSWER_LIMIT_MS = 120_000;
 
-export function startNeighbour(origin: URL, key: string): Neighbour {
+/** With what the neighbour is served: the key of a website, and if there is one, the session of somebody in the shop. */
+export type NeighbourAccount = { key: string; staff: DashboardAccount | null };
+export type DashboardAccount = Pick<Staff, 'cookie' | 'origin'>;
+
+export function startNeighbour(origin: URL, account: NeighbourAccount): Neighbour {
   const counter = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const worker = new Worker(new URL('./neighbour-thread.ts', import.meta.url), {
-    workerData: { origin: origin.href, key, counter },
+    workerData: { origin: origin.href, account, counter },
   });
   return {
     begin() {

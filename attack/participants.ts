@@ -17,13 +17,14 @@ import { fillEvents, fillOrders, fillRequests, fillStock } from '../test/harness
 import type { Attack, Staff } from './attacks/attack.ts';
 import { idempotent, madeOnce } from './attacks/attack.ts';
 import { largeOrder } from './attacks/writes.ts';
+import type { NeighbourAccount } from './neighbour.ts';
 import type { AttackOptions } from './run.ts';
 import type { AttackedService } from './service.ts';
 import { signInStaff } from './staff.ts';
 
 /** Whom the attacks meet: a neighbour with a stock, and for each attack an attacker with a key of its own. */
 export type Participants = {
-  neighbourKey: string;
+  neighbour: NeighbourAccount;
   /** A new attacker who has what the attack needs. */
   attacker(needs: Attack['needs']): Promise<AttackerAccount>;
   close(): Promise<void>;
@@ -41,6 +42,7 @@ const PHOTO_SIDE_PX = 3_500;
 const STOCK = 20_000;
 const ORDERS = 20_000;
 const LOGGED = 50_000;
+const SESSIONS = 40;
 
 export async function openParticipants(
   service: AttackedService,
@@ -110,20 +112,23 @@ export async function openParticipants(
     return shop;
   });
 
+  const neighbour = await makeShop(context, LISTINGS);
   return {
-    neighbourKey: (await makeShop(context, LISTINGS)).apiKey,
+    neighbour: { key: neighbour.apiKey, staff: await signInStaff(context.db, service.port, neighbour) },
     async attacker(needs) {
       const shop = await (needs === 'large stock' ? largeDealer() : makeShop(context, times(LISTINGS)));
       const { apiKey, integrationId, organizationId, listingIds } = shop;
       if (needs === 'events') await addEvents(integrationId);
       if (needs === 'large orders') await addLargeOrders(apiKey);
-      if (needs === 'hanging receiver') await hang(integrationId);
+      if (needs === 'hanging receiver' || needs === 'staff with a hanging receiver') await hang(integrationId);
       const photos = needs === 'photos' ? await addPhotos(organizationId, listingIds[0] ?? '') : [];
       // A round stays within the limit of one key. The next round stands for the next client, with the same data.
       await setRateLimit(context.db, COMMAND_LINE, integrationId, RATE_LIMIT_DEFAULT * roundsLimit);
-      const isStaff = needs === 'staff' || needs === 'staff photos' || needs === 'large stock';
+      const isStaff = needs === 'large stock' || (needs?.startsWith('staff') ?? false);
       const photo = needs === 'staff photos' ? (await makePhoto()).toString('base64') : '';
-      return { key: apiKey, photos, staff: isStaff ? await signInStaff(context.db, service.port, shop, photo) : null };
+      const sessions = needs === 'staff with many sessions' ? times(SESSIONS) : 1;
+      const staff = isStaff ? await signInStaff(context.db, service.port, shop, { photo, sessions }) : null;
+      return { key: apiKey, photos, staff };
     },
     async close() {
       for (const receiver of receivers) receiver.close();

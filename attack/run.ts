@@ -69,11 +69,11 @@ export async function attackOwnService(options: AttackOptions): Promise<AttackRe
 export async function attackAll(
   options: AttackOptions,
   origin: URL,
-  participants: Pick<Participants, 'neighbourKey' | 'attacker'>,
+  participants: Pick<Participants, 'neighbour' | 'attacker'>,
   service: AttackedService | null,
 ): Promise<AttackResult[]> {
   const bareServer = options.hasComparison ? await startBareServer() : null;
-  const neighbour = startNeighbour(origin, participants.neighbourKey);
+  const neighbour = startNeighbour(origin, participants.neighbour);
   const attacker = startAttacker(options);
   const results: AttackResult[] = [];
   try {

@@ -10,12 +10,28 @@ const IMPORT_FILES = 6;
 const PASSWORD = 'the long password of an attacker';
 
 /** Makes somebody of a dealer's team, without the rights of an owner, and signs them in as a browser does. */
-export async function signInStaff(db: Database, port: number, shop: Shop, photo: string): Promise<Staff> {
-  const { organizationId, listingIds: itemIds } = shop;
+export async function signInStaff(
+  db: Database,
+  port: number,
+  shop: Shop,
+  { photo = '', sessions = 1 }: { photo?: string; sessions?: number } = {},
+): Promise<Staff> {
+  const { organizationId, integrationId, listingIds: itemIds } = shop;
   const email = `${randomBase62(10).toLowerCase()}@dealer.example`;
   const person = { organizationId, name: 'Attacker', email, password: PASSWORD, role: 'staff' as const };
   const { id: uploadedBy } = await createUser(db, COMMAND_LINE, person);
   const origin = `http://localhost:${port}`;
+  const cookies: string[] = [];
+  for (let index = 0; index < sessions; index++) cookies.push(await signIn(port, origin, email));
+  const fileIds: string[] = [];
+  for (let index = 0; index < IMPORT_FILES; index++) {
+    const file = { name: 'x.csv', kind: 'listing' as const, bytes: Buffer.from('stock_number\nW-1\n'), uploadedBy };
+    fileIds.push(await storeImportFile(db, organizationId, file));
+  }
+  return { cookie: cookies[0] ?? '', cookies, origin, integrationId, itemIds, fileIds, photo };
+}
+
+async function signIn(port: number, origin: string, email: string): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/dashboard/session`, {
     method: 'POST',
     headers: { origin, 'content-type': 'application/json' },
@@ -23,14 +39,8 @@ export async function signInStaff(db: Database, port: number, shop: Shop, photo:
   });
   await answer.arrayBuffer();
   if (!answer.ok) throw new Error(`the sign-in was answered ${answer.status}`);
-  const cookie = answer.headers
+  return answer.headers
     .getSetCookie()
     .map((line) => line.split(';')[0])
     .join('; ');
-  const fileIds: string[] = [];
-  for (let index = 0; index < IMPORT_FILES; index++) {
-    const file = { name: 'x.csv', kind: 'listing' as const, bytes: Buffer.from('stock_number\nW-1\n'), uploadedBy };
-    fileIds.push(await storeImportFile(db, organizationId, file));
-  }
-  return { cookie, origin, itemIds, fileIds, photo };
 }

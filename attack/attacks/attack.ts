@@ -5,7 +5,16 @@ import type { Random } from '../random.ts';
 export type Attack = {
   name: string;
   /** Data that the attacker has brought in before, in the usual ways. */
-  needs?: 'events' | 'large orders' | 'photos' | 'hanging receiver' | 'staff' | 'staff photos' | 'large stock';
+  needs?:
+    | 'events'
+    | 'large orders'
+    | 'photos'
+    | 'hanging receiver'
+    | 'staff'
+    | 'staff photos'
+    | 'staff with a hanging receiver'
+    | 'staff with many sessions'
+    | 'large stock';
   /** Makes what the rounds send, before anything is measured. */
   prepare?(): void;
   /** One round: what one client may do in a minute. It is repeated until the neighbour has been measured often enough. */
@@ -29,7 +38,10 @@ export type Scene = {
 /** Somebody of the attacker's team who is signed in to the dashboard, and what an attack may use there. */
 export type Staff = {
   cookie: string;
+  /** Of all their sessions. */
+  cookies: string[];
   origin: string;
+  integrationId: string;
   itemIds: string[];
   /** Uploaded files that wait for their zips. */
   fileIds: string[];

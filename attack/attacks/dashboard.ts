@@ -222,4 +222,22 @@ export const DASHBOARD_ATTACKS: Attack[] = [
             ),
       ),
   },
+  {
+    name: 'dashboard: many sessions of one person',
+    needs: 'staff with many sessions',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 2_000), atOnce: 90 }, (index) => {
+        const { cookies } = staffOf(scene);
+        const request = asked(scene, 'GET', '/session');
+        return { ...request, headers: { ...request.headers, cookie: cookies[index % cookies.length] ?? '' } };
+      }),
+  },
+  {
+    name: 'dashboard: checks of an endpoint that never answers',
+    needs: 'staff with a hanging receiver',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 40), atOnce: 20 }, () =>
+        asked(scene, 'POST', `/integrations/${staffOf(scene).integrationId}/webhook/check`, '{}'),
+      ),
+  },
 ];
