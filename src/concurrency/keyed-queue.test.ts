@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createKeyedQueue } from './keyed-queue.ts';
+import { createKeyedQueue, NEXT_BATCH } from './keyed-queue.ts';
 
 describe('a keyed queue', () => {
-  type Batch = { names: string[]; finish(results?: string[]): Promise<void>; fail(error: Error): Promise<void> };
+  type Results = (string | typeof NEXT_BATCH)[];
+  type Batch = { names: string[]; finish(results?: Results): Promise<void>; fail(error: Error): Promise<void> };
   const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
   /** Batches that end when the test says so; each entry's result is its own name unless the test gives another. */
@@ -12,7 +13,7 @@ describe('a keyed queue', () => {
     const queue = createKeyedQueue<string, string>({
       run: (names) =>
         new Promise((resolve, reject) => {
-          const finish = (results = names) => {
+          const finish = (results: Results = names) => {
             resolve(results);
             return tick();
           };
@@ -124,6 +125,43 @@ describe('a keyed queue', () => {
     const all = Promise.allSettled([queue.add('a', '1'), queue.add('a', '2')]);
     await tick();
     await batches[0]?.finish(['1']);
+    for (const one of await all) assert.equal(one.status, 'rejected');
+  });
+
+  it('runs entries again that a batch leaves for the next one, before those that wait and in their order', async () => {
+    const { queue, batches, names } = open(4);
+    const all = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].map((name) => queue.add('a', name));
+    await tick();
+    await batches[0]?.finish(['1', NEXT_BATCH, NEXT_BATCH, NEXT_BATCH]);
+    assert.equal(await all[0], '1');
+    // It takes at most twice as many as the batch before could do, until a batch leaves none.
+    assert.deepEqual(names(), ['1 2 3 4', '2 3']);
+    await batches[1]?.finish(['2', NEXT_BATCH]);
+    await batches[2]?.finish();
+    await batches[3]?.finish();
+    assert.deepEqual(names(), ['1 2 3 4', '2 3', '3 4', '5 6 7 8', '9']);
+    await batches[4]?.finish();
+    assert.deepEqual(await Promise.all(all), ['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    assert.equal(queue.size(), 0);
+  });
+
+  it('lets an entry that is left for the next batch leave at its deadline', async () => {
+    const { queue, batches, names } = open(2);
+    const first = queue.add('a', '1');
+    const late = queue.add('a', '2', { deadlineMs: performance.now() + 30 });
+    await tick();
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    await batches[0]?.finish(['1', NEXT_BATCH]);
+    assert.deepEqual([await first, await late], ['1', 'late']);
+    assert.deepEqual(names(), ['1 2']);
+    assert.equal(queue.size(), 0);
+  });
+
+  it('fails the entries of a batch that leaves all of them for the next one', async () => {
+    const { queue, batches } = open(2);
+    const all = Promise.allSettled([queue.add('a', '1'), queue.add('a', '2')]);
+    await tick();
+    await batches[0]?.finish([NEXT_BATCH, NEXT_BATCH]);
     for (const one of await all) assert.equal(one.status, 'rejected');
   });
 

@@ -7,6 +7,9 @@
  * has read all that arrived together, so requests that come in one packet share it; where every entry runs alone, the
  * first begins at once. An entry never joins a batch that has begun, so what it learns is never older than its arrival.
  *
+ * Often it shows only in a batch that it has too much to do. Then it leaves entries for the next batch, which takes at most
+ * twice as many as this one could do. They keep their places before all others.
+ *
  * An entry that is still waiting at its deadline leaves with the outcome 'late'.
  */
 export type KeyedQueue<Entry, Result> = {
@@ -15,9 +18,15 @@ export type KeyedQueue<Entry, Result> = {
   size(): number;
 };
 
+/** Instead of a result: the entry runs in the next batch. */
+export const NEXT_BATCH = Symbol('next batch');
+
 export type KeyedQueueOptions<Entry, Result> = {
-  /** Returns one result for each entry, in their order. If it throws, all entries of the batch fail. */
-  run: (entries: Entry[], key: string) => Promise<Result[]>;
+  /**
+   * Returns one result for each entry, in their order; it may leave entries for the next batch, but not all of them. If it
+   * throws, all entries of the batch fail.
+   */
+  run: (entries: Entry[], key: string) => Promise<(Result | typeof NEXT_BATCH)[]>;
   /** How many entries may run together; it may depend on the first of them. */
   batchLimit: number | ((first: Entry) => number);
   /** Whether an entry that waits may run with the first one of a batch; without it, every one may. */
@@ -41,20 +50,24 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
   const queues = new Map<string, Queue>();
 
   async function drain(key: string, queue: Queue): Promise<void> {
+    let limit = Number.POSITIVE_INFINITY;
     while (queue.size > 0) {
-      const batch = takeBatch(queue);
-      if (batch.length > 0) await settle(key, batch, queue);
+      const batch = takeBatch(queue, limit);
+      if (batch.length === 0) continue;
+      const left = await settle(key, batch, queue);
+      limit = 2 * (left.length === 0 ? limit : batch.length - left.length);
+      putBack(key, queue, left);
     }
     queues.delete(key);
   }
 
   /** Takes the next batch out of the queue. Entries past their deadline leave as 'late', even if no timer ran yet. */
-  function takeBatch(queue: Queue): Waiter<Entry, Result>[] {
+  function takeBatch(queue: Queue, limit: number): Waiter<Entry, Result>[] {
     const nowMs = performance.now();
     const batch: Waiter<Entry, Result>[] = [];
     for (const waiter of queue) {
       const first = batch[0]?.entry;
-      if (first !== undefined && batch.length >= limitOf(first)) break;
+      if (first !== undefined && batch.length >= Math.min(limit, limitOf(first))) break;
       if (waiter.deadlineMs <= nowMs) leave(queue, waiter, 'late');
       else if (first === undefined || canJoin(first, waiter.entry)) {
         leave(queue, waiter);
@@ -64,21 +77,35 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
     return batch;
   }
 
-  async function settle(key: string, batch: Waiter<Entry, Result>[], queue: Queue): Promise<void> {
+  /** Runs a batch; returns what it leaves for the next one. */
+  async function settle(key: string, batch: Waiter<Entry, Result>[], queue: Queue): Promise<Waiter<Entry, Result>[]> {
     try {
       const entries = batch.map((waiter) => waiter.entry);
       const results = await run(entries, key);
       if (results.length !== batch.length) {
         throw new Error(`a batch of ${batch.length} entries got ${results.length} results`);
       }
+      const left = batch.filter((_, index) => results[index] === NEXT_BATCH);
+      if (left.length === batch.length) throw new Error(`a batch of ${batch.length} entries did none of them`);
       for (const [index, waiter] of batch.entries()) {
-        const result = results[index] as Result;
+        const result = results[index] as Result | typeof NEXT_BATCH;
+        if (result === NEXT_BATCH) continue;
         waiter.resolve(result);
         settleWaiting(result, waiter.entry, queue);
       }
+      return left;
     } catch (error) {
       for (const waiter of batch) waiter.reject(error);
+      return [];
     }
+  }
+
+  function putBack(key: string, queue: Queue, left: Waiter<Entry, Result>[]): void {
+    if (left.length === 0) return;
+    const waiting = [...queue];
+    queue.clear();
+    for (const waiter of left) startTimer(key, waiter);
+    for (const waiter of [...left, ...waiting]) queue.add(waiter);
   }
 
   function settleWaiting(result: Result, entry: Entry, queue: Queue): void {
@@ -87,6 +114,15 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
       const settled = resultForWaiting(result, entry, waiter.entry);
       if (settled !== undefined) leave(queue, waiter, settled);
     }
+  }
+
+  function startTimer(key: string, waiter: Waiter<Entry, Result>): void {
+    if (waiter.deadlineMs === Number.POSITIVE_INFINITY) return;
+    const giveUp = () => {
+      queues.get(key)?.delete(waiter);
+      waiter.resolve('late');
+    };
+    waiter.timer = setTimeout(giveUp, Math.max(0, waiter.deadlineMs - performance.now()));
   }
 
   function enqueue(key: string, waiter: Waiter<Entry, Result>): void {
@@ -105,13 +141,7 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
     add: (key, entry, { deadlineMs = Number.POSITIVE_INFINITY } = {}) =>
       new Promise((resolve, reject) => {
         const waiter: Waiter<Entry, Result> = { entry, deadlineMs, timer: undefined, resolve, reject };
-        if (deadlineMs !== Number.POSITIVE_INFINITY) {
-          const giveUp = () => {
-            queues.get(key)?.delete(waiter);
-            resolve('late');
-          };
-          waiter.timer = setTimeout(giveUp, Math.max(0, deadlineMs - performance.now()));
-        }
+        startTimer(key, waiter);
         enqueue(key, waiter);
       }),
     size: () => queues.size,

@@ -14,6 +14,7 @@ import type { EventType } from '../../contract/event-types.ts';
 import type { Order } from '../../contract/resources/order.ts';
 import type { JsonObject } from '../../contract/versions.ts';
 import type { Transaction } from '../../db/database.ts';
+import { PIECE_BYTES } from '../../db/large-pages.ts';
 import { newId } from '../../ids/new-id.ts';
 import { type LockedItem, lockItems } from '../../inventory/change-items.ts';
 import {
@@ -25,6 +26,7 @@ import {
 import { readEndpoint } from '../../webhooks/endpoints/read-endpoint.ts';
 import { openOutbox } from '../../webhooks/outbox.ts';
 import {
+  type FoundOrderRow,
   lockOrderRows,
   type OrderOwner,
   type OrderRow,
@@ -65,9 +67,15 @@ export type OrderChangeOptions = {
 /** A change of one order. If it returns false, it has altered nothing. */
 export type AlterOrder = (open: OpenOrder) => boolean;
 
+/** An order after its change, and the text that is stored of it. */
+export type StoredOrder = { order: Order; document: string };
+
 export type ChangedOrders = {
-  /** The orders in the order of the changes; null if there is no such order. */
-  orders: (Order | null)[];
+  /**
+   * The orders in the order of the changes; null if there is no such order. If the documents are large, only the first
+   * changes are made, at least one, and only their orders are here.
+   */
+  orders: (StoredOrder | null)[];
   touched: string[];
 };
 
@@ -81,8 +89,8 @@ export async function changeOrder(
   options: OrderChangeOptions = {},
 ): Promise<{ order: Order; touched: string[] } | null> {
   const { orders, touched } = await changeOrders(tx, context, owner, [{ orderId, alter }], options);
-  const [order = null] = orders;
-  return order === null ? null : { order, touched };
+  const [changed = null] = orders;
+  return changed === null ? null : { order: changed.order, touched };
 }
 
 /**
@@ -98,22 +106,28 @@ export async function changeOrders(
   options: OrderChangeOptions = {},
 ): Promise<ChangedOrders> {
   const orderIds = [...new Set(changes.map((change) => change.orderId))];
-  const [rows, ownLines] = await Promise.all([
+  const [found, ownLines] = await Promise.all([
     lockOrderRows(tx, owner, orderIds),
     owner.integrationId === undefined ? null : readLines(tx, owner.integrationId, orderIds),
   ]);
-  const [first] = rows;
+  const [first] = found;
   if (first === undefined) return { orders: changes.map(() => null), touched: [] };
   const { integrationId } = first;
+  const { made, rows } = firstChanges(changes, found);
   const linesOf = ownLines ?? (await readLines(tx, integrationId, orderIds));
   const scene = await openOrders(tx, context, owner.organizationId, { rows, linesOf }, options);
   const altered = new Set<string>();
-  for (const { orderId, alter } of changes) {
+  for (const { orderId, alter } of made) {
     const work = scene.works.get(orderId);
     if (work !== undefined && alter(work.open)) altered.add(orderId);
   }
-  const orderOf = (orderId: string) => scene.works.get(orderId)?.open.order ?? null;
-  if (altered.size === 0) return { orders: changes.map(({ orderId }) => orderOf(orderId)), touched: [] };
+  const documents = new Map(rows.map(({ id, document }) => [id, document]));
+  const orderOf = ({ orderId }: { orderId: string }) => {
+    const order = scene.works.get(orderId)?.open.order;
+    const document = documents.get(orderId);
+    return order === undefined || document === undefined ? null : { order, document };
+  };
+  if (altered.size === 0) return { orders: made.map(orderOf), touched: [] };
 
   const { stamps, endpoints } = await writeStock(tx, context, scene, integrationId, options);
   const stamp = stampOf(stamps, integrationId);
@@ -125,11 +139,39 @@ export async function changeOrders(
   const changed = works.map(({ open, events }) => {
     const { updated_at: _, ...body } = open.order;
     open.order.updated_at = stamp.toISOString();
-    return { ...open, events, document: withStamp(JSON.stringify(body), stamp) };
+    const document = withStamp(JSON.stringify(body), stamp);
+    documents.set(body.id, document);
+    return { ...open, events, document };
   });
   writeOrders(tx, integrationId, changed, stamp);
   await recordEvents(tx, context, integrationId, changed, endpoints, stamp);
-  return { orders: changes.map(({ orderId }) => orderOf(orderId)), touched: [...stamps.keys()] };
+  return { orders: made.map(orderOf), touched: [...stamps.keys()] };
+}
+
+/**
+ * The changes that are made now: those up to the one with which the documents pass the bytes of a piece. All of it is done
+ * in one go, and 25 cancellations of orders of 0.7 MB kept the event loop from every other client for 140 ms.
+ */
+function firstChanges<Change extends { orderId: string }>(
+  changes: Change[],
+  found: FoundOrderRow[],
+): { made: Change[]; rows: OrderRow[] } {
+  const foundById = new Map(found.map((row) => [row.id, row]));
+  const made: Change[] = [];
+  const rows = new Map<string, OrderRow>();
+  let bytes = 0;
+  for (const change of changes) {
+    const row = foundById.get(change.orderId);
+    if (row !== undefined) {
+      const { document } = row;
+      if (document === null || bytes >= PIECE_BYTES) break;
+      // An order that is changed twice is also answered twice.
+      bytes += Buffer.byteLength(document);
+      rows.set(row.id, { ...row, document });
+    }
+    made.push(change);
+  }
+  return { made, rows: [...rows.values()] };
 }
 
 type OwnEvent = { type: EventType; previous: Record<string, unknown> };

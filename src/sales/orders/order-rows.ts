@@ -1,5 +1,6 @@
 import type { Order } from '../../contract/resources/order.ts';
 import type { Transaction } from '../../db/database.ts';
+import { documentsWithin, PIECE_BYTES } from '../../db/large-pages.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/values/unnest-rows.ts';
 import type { LockedItem } from '../../inventory/change-items.ts';
@@ -17,6 +18,9 @@ export type OrderRow = {
   hasCustomerConflict: boolean;
   now: Date;
 };
+
+/** If the documents are large together, only the first of them are read; the others are null. */
+export type FoundOrderRow = Omit<OrderRow, 'document'> & { document: string | null };
 
 export type StoredLine = {
   id: string;
@@ -40,13 +44,18 @@ export type Sale = {
 export type SaleSource = { organizationId: string; integrationId: string; order: Order };
 
 /** Locks those orders that there are, in the order of their ids as every transaction does. */
-export async function lockOrderRows(tx: Transaction, owner: OrderOwner, orderIds: string[]): Promise<OrderRow[]> {
+export async function lockOrderRows(tx: Transaction, owner: OrderOwner, orderIds: string[]): Promise<FoundOrderRow[]> {
   const reported = owner.integrationId === undefined ? sql`` : sql`and integration_id = ${owner.integrationId}`;
-  return await tx.query<OrderRow>(sql`
-    select id, integration_id as "integrationId", document, is_test as "isTest",
-      has_customer_conflict as "hasCustomerConflict", date_trunc('milliseconds', clock_timestamp()) as now
-    from orders where id = any(${orderIds}::text[]) and organization_id = ${owner.organizationId} ${reported}
-    order by id for update`);
+  const asked = sql`array_position(${orderIds}::text[], id)`;
+  return await tx.query<FoundOrderRow>(sql`
+    select id, integration_id as "integrationId", ${documentsWithin(PIECE_BYTES, sql`document`, asked)} as document,
+      is_test as "isTest", has_customer_conflict as "hasCustomerConflict", now
+    from (
+      select id, integration_id, document, is_test, has_customer_conflict,
+        date_trunc('milliseconds', clock_timestamp()) as now
+      from orders where id = any(${orderIds}::text[]) and organization_id = ${owner.organizationId} ${reported}
+      order by id for update
+    ) locked`);
 }
 
 /** The lines of some orders of one integration, by order. */

@@ -10,6 +10,7 @@ import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import { textOrNull } from '../../../contract/resources/customer.ts';
 import { shownText } from '../../../contract/shown-value.ts';
+import { PIECE_BYTES } from '../../../db/large-pages.ts';
 import { describeTestEvent, subjectOf, type TestEventRequest } from '../../../sales/test-mode/describe-test-event.ts';
 import type { Endpoint, RecordedEvent } from '../../../webhooks/outbox.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
@@ -30,7 +31,10 @@ const ping: WriteKind<null, PreparedTestEvents> = {
   },
 };
 
-/** An event of any type, as the real one would be. It may carry a whole order, so fewer of them go together. */
+/**
+ * An event of any type, as the real one would be. It may carry a whole order, so fewer of them go together, and those after
+ * a large one are left for the next transaction.
+ */
 const trigger: WriteKind<TestEventRequest, PreparedTestEvents> = {
   ...ping,
   batchLimit: 10,
@@ -41,11 +45,17 @@ const trigger: WriteKind<TestEventRequest, PreparedTestEvents> = {
     const describe = async (endpoint: Endpoint, createdAt: Date) => {
       const described: (TestEvent | null)[] = [];
       const testContext = { context: channel, endpoint, organizationId, createdAt };
-      for (const { input } of items) described.push(await describeTestEvent(tx, testContext, input));
+      let bytes = 0;
+      for (const { input } of items) {
+        if (bytes >= PIECE_BYTES) break;
+        const event = await describeTestEvent(tx, testContext, input);
+        if (typeof event?.object.json === 'string') bytes += Buffer.byteLength(event.object.json);
+        described.push(event);
+      }
       return described;
     };
     const events = await recordTestEvents(tx, channel, integrationId, describe, prepared);
-    const results = items.map(({ input }, index) => {
+    const results = items.slice(0, events.length).map(({ input }, index) => {
       const event = events[index] ?? null;
       return event === null ? unknownObject(input) : answerOf(integration, event);
     });

@@ -1,11 +1,16 @@
-import { createKeyedQueue } from '../../../concurrency/keyed-queue.ts';
+import { createKeyedQueue, NEXT_BATCH } from '../../../concurrency/keyed-queue.ts';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY } from '../../../contract/limits.ts';
 import type { AppOptions } from '../../app-options.ts';
 import type { WriteRequest } from './idempotency-records.ts';
 import { createKeysInFlight } from './keys-in-flight.ts';
 import type { WriteItem, WriteKind } from './write-kind.ts';
 import { LATE, type WriteOutcome } from './write-outcome.ts';
-import { type PendingWrite, runInTransaction, type TransactionContext } from './write-transaction.ts';
+import {
+  type PendingWrite,
+  runInTransaction,
+  type TransactionContext,
+  type TransactionOutcomes,
+} from './write-transaction.ts';
 
 /**
  * Runs every write of the API, once for its key. A write waits for its key (`keys-in-flight.ts`), then in the queue of
@@ -46,7 +51,8 @@ export function createWriteExecutor(options: ExecutorOptions): WriteExecutor {
 
 /**
  * A larger write runs alone. The work of a batch is done in one go: 25 orders of 0.8 MB kept the event loop from every
- * other client for 140 ms.
+ * other client for 140 ms. What a small write reads, such as the order that it cancels, may be as large; that shows in the
+ * transaction, and its work leaves the rest for the next one.
  */
 const SHARED_BODY_LIMIT_BYTES = 32 * 1024;
 
@@ -62,7 +68,7 @@ function canShareTransaction(one: PendingWrite, other: PendingWrite): boolean {
   );
 }
 
-async function runTogether(context: TransactionContext, writes: PendingWrite[]): Promise<WriteOutcome[]> {
+async function runTogether(context: TransactionContext, writes: PendingWrite[]): Promise<TransactionOutcomes> {
   const result = await runInTransaction(context, writes);
   if (Array.isArray(result)) return result;
   if (writes.length === 1 || result.kind === 'unavailable') return writes.map(() => result);
@@ -70,10 +76,10 @@ async function runTogether(context: TransactionContext, writes: PendingWrite[]):
 }
 
 /** Finds the write that the shared transaction failed for. If the database goes away or a lock stays taken, nobody else waits. */
-async function runOneByOne(context: TransactionContext, writes: PendingWrite[]): Promise<WriteOutcome[]> {
-  const outcomes: WriteOutcome[] = [];
+async function runOneByOne(context: TransactionContext, writes: PendingWrite[]): Promise<TransactionOutcomes> {
+  const outcomes: TransactionOutcomes = [];
   for (const write of writes) {
-    const unavailable = outcomes.find((outcome) => outcome.kind === 'unavailable');
+    const unavailable = outcomes.find((outcome) => outcome !== NEXT_BATCH && outcome.kind === 'unavailable');
     if (unavailable !== undefined) outcomes.push(unavailable);
     else if (performance.now() >= write.deadlineMs) outcomes.push(LATE);
     else outcomes.push(...(await runTogether(context, [write])));

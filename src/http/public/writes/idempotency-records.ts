@@ -4,6 +4,7 @@ import { ApiError } from '../../../contract/errors.ts';
 import { IDEMPOTENCY_RETENTION_HOURS } from '../../../contract/limits.ts';
 import { idempotencyLock } from '../../../db/advisory-locks.ts';
 import type { Queryable, Transaction } from '../../../db/database.ts';
+import { documentsWithin, PIECE_BYTES } from '../../../db/large-pages.ts';
 import { sql } from '../../../db/sql.ts';
 import { transactionTime, utcDay } from '../../../db/sql-time.ts';
 import { unnestRows } from '../../../db/values/unnest-rows.ts';
@@ -50,9 +51,17 @@ export async function tryLockKeys(tx: Transaction, requests: WriteRequest[]): Pr
 }
 
 type RecordRow = { key: string; fingerprint: Buffer; status: number; body: string; request_id: string };
+/** The key is null if there is no record, the body also if the answers before it are large. */
+type FoundRow = Omit<RecordRow, 'key' | 'body'> & {
+  key: string | null;
+  body: string | null;
+  now: Date;
+  stored_bytes: number;
+};
 
 export type FoundRecords = {
-  records: Map<string, RecordRow>;
+  /** By key. If the answers are large together, only the first of them are read. */
+  records: Map<string, RecordRow | 'not read'>;
   /** What the integration has stored today, and what time it is for the database. */
   storedBytes: number;
   now: Date;
@@ -70,15 +79,19 @@ export async function findRecords(
   const integrationId = requests[0]?.integrationId ?? '';
   // A key that named an erased person is stored as its digest.
   const keyOf = new Map(requests.flatMap(({ key }) => [[key, key] as const, [erasedKey(key), key] as const]));
-  const rows = await tx.query<(RecordRow | { key: null }) & { now: Date; stored_bytes: number }>(sql`
-    select clock.now, coalesce(u.bytes, 0) as stored_bytes, r.key, r.fingerprint, r.status, r.body, r.request_id
+  const keys = [...keyOf.keys()];
+  const body = documentsWithin(PIECE_BYTES, sql`r.body`, sql`array_position(${keys}::text[], r.key)`);
+  const rows = await tx.query<FoundRow>(sql`
+    select clock.now, coalesce(u.bytes, 0) as stored_bytes, r.key, r.fingerprint, r.status, ${body} as body, r.request_id
     from (select ${transactionTime(testTime)} as now) as clock
     left join storage_usage u on u.integration_id = ${integrationId} and u.day = ${utcDay(sql`clock.now`)}
     left join idempotency_records r on r.integration_id = ${integrationId}
-      and r.key = any(${[...keyOf.keys()]}::text[])
+      and r.key = any(${keys}::text[])
       and r.created_at > clock.now - make_interval(hours => ${IDEMPOTENCY_RETENTION_HOURS})`);
-  const records = new Map<string, RecordRow>();
-  for (const row of rows) if (row.key !== null) records.set(keyOf.get(row.key) ?? row.key, row);
+  const records: FoundRecords['records'] = new Map();
+  for (const { key, body, ...row } of rows) {
+    if (key !== null) records.set(keyOf.get(key) ?? key, body === null ? 'not read' : { ...row, key, body });
+  }
   const [first] = rows;
   if (first === undefined) throw new Error('the lookup of idempotency records answered no row');
   return { records, storedBytes: first.stored_bytes, now: first.now };

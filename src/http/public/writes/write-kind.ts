@@ -25,6 +25,9 @@ export type WriteKind<Input, Prepared = unknown> = {
    * Does the work of several writes in their order, in one transaction: a result for each. What concerns one of them
    * alone, as a conflict, is a refusal among the results and leaves nothing behind. What it throws fails for all, and the
    * executor then tries each alone.
+   *
+   * What is done in one go must be bounded by the bytes that are handled. If the documents are large, the work does the
+   * first writes and returns their results alone, at least one; the others run in the next transaction.
    */
   work(
     tx: Transaction,

@@ -1,5 +1,6 @@
 import { commitAndWake } from '../../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../../channel/context.ts';
+import { NEXT_BATCH } from '../../../concurrency/keyed-queue.ts';
 import { talliedDatabase } from '../../../db/counted-database.ts';
 import { LOCK_NOT_AVAILABLE, sqlState, type Transaction } from '../../../db/database.ts';
 import {
@@ -24,6 +25,9 @@ export type PendingWrite = {
 
 export type TransactionContext = { channel: ChannelContext; quotaMbPerDay: number };
 
+/** What becomes of each write of a transaction. Some are left for the next one if their documents are large. */
+export type TransactionOutcomes = (WriteOutcome | typeof NEXT_BATCH)[];
+
 /** How far a transaction has come: what fails before the work has nothing to do with it. */
 type Progress = { isWorking: boolean; storedBytes(): number };
 
@@ -35,7 +39,7 @@ type Progress = { isWorking: boolean; storedBytes(): number };
 export async function runInTransaction(
   context: TransactionContext,
   writes: PendingWrite[],
-): Promise<WriteOutcome[] | TransactionFault> {
+): Promise<TransactionOutcomes | TransactionFault> {
   const [{ kind }] = writes as [PendingWrite];
   const tally = talliedDatabase(context.channel.db);
   const progress: Progress = { isWorking: false, storedBytes: tally.storedBytes };
@@ -55,7 +59,7 @@ async function runSteps(
   context: TransactionContext,
   writes: PendingWrite[],
   progress: Progress,
-): Promise<{ outcomes: WriteOutcome[]; touched: string[] }> {
+): Promise<{ outcomes: TransactionOutcomes; touched: string[] }> {
   // After a deadlock the database starts a transaction over.
   progress.isWorking = false;
   const now = context.channel.now();
@@ -68,9 +72,9 @@ async function runSteps(
   progress.isWorking = true;
   const { results, touched } = await work(tx, context.channel, open, prepared);
   const records: NewRecord[] = [];
-  for (const [index, write] of open.entries()) {
-    const result = results[index];
-    if (result === undefined) throw new Error(`${open.length} writes got ${results.length} results`);
+  for (const [index, result] of results.entries()) {
+    const write = open[index];
+    if (write === undefined) throw new Error(`${open.length} writes got ${results.length} results`);
     if (isRefusal(result)) {
       outcomes.set(write, { kind: 'refused', refusal: result });
       continue;
@@ -81,12 +85,15 @@ async function runSteps(
     outcomes.set(write, { kind: 'answered', answer, isReplay: false });
   }
   recordAnswers(tx, records, { storedBytes: progress.storedBytes(), now });
-  return { outcomes: writes.map((write) => outcomes.get(write) ?? BUSY), touched };
+  return { outcomes: writes.map((write) => outcomes.get(write) ?? NEXT_BATCH), touched };
 }
 
 type Sorted = { outcomes: Map<PendingWrite, WriteOutcome>; open: PendingWrite[] };
 
-/** Sorts out what needs no work: replays, keys that are busy elsewhere, and what no longer fits into the quota. */
+/**
+ * Sorts out what needs no work: replays, keys that are busy elsewhere, and what no longer fits into the quota. A replay whose
+ * record was not read is left for the next transaction.
+ */
 async function admit(
   tx: Transaction,
   { quotaMbPerDay }: TransactionContext,
@@ -103,6 +110,7 @@ async function admit(
   for (const [index, write] of writes.entries()) {
     const { request, item } = write;
     const record = records.get(request.key);
+    if (record === 'not read') continue;
     if (record !== undefined) sorted.outcomes.set(write, replayOf(record, request));
     else if (!isLocked[index]) sorted.outcomes.set(write, BUSY);
     else if (bytes >= quotaBytesOf(item.integration, quotaMbPerDay)) {

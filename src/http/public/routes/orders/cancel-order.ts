@@ -28,11 +28,12 @@ const cancellation: WriteKind<Cancellation> = {
     // The client's own writes are not echoed to it.
     const isSuppressed = (id: string) => id === integrationId;
     const changed = await changeOrders(tx, channel, { organizationId, integrationId }, changes, { isSuppressed });
-    const results = items.map(({ integration }, index) => {
-      const order = changed.orders[index] ?? null;
-      if (order === null) return new ApiError('order_not_found');
+    // Fewer than the items if the orders are large.
+    const results = changed.orders.map((changedOrder, index) => {
+      if (changedOrder === null) return new ApiError('order_not_found');
       if (isMatched[index]) return new ApiError('order_matched');
-      const body = presentOrder(channel, integration.apiVersion, JSON.stringify(order));
+      const { order, document } = changedOrder;
+      const body = presentOrder(channel, items[index]?.integration.apiVersion ?? '', document);
       // An order that was made in test mode stays a test, also when the integration has gone live since.
       return { status: 200, body, isTest: order.is_test };
     });
