@@ -11,6 +11,7 @@ export type AttackOrder = {
   origin: string;
   key: string;
   photos: string[];
+  orderIds: string[];
   staff: Staff | null;
   seed: number;
   scale: number;

@@ -56,7 +56,7 @@ async function run() {
   // signed in to the dashboard. One round is what the key's rate limit lets through.
   const withKeys = { ...options, roundsLimit: 1, attacks: attacks.filter(({ needs }) => isByKey(needs)) };
   const neighbour = { key: neighbourKey, staff: null };
-  const participants = { neighbour, attacker: async () => ({ key, photos: [], staff: null }) };
+  const participants = { neighbour, attacker: async () => ({ key, photos: [], orderIds: [], staff: null }) };
   await assertKey(url, key, 1);
   await assertKey(url, neighbourKey, NEIGHBOUR_RATE_LIMIT);
   return await attackAll(withKeys, new URL(url), participants, null);

@@ -30,12 +30,14 @@ export type Participants = {
   close(): Promise<void>;
 };
 
-export type AttackerAccount = { key: string; photos: string[]; staff: Staff | null };
+export type AttackerAccount = { key: string; photos: string[]; orderIds: string[]; staff: Staff | null };
 
 const LISTINGS = 200;
 const EVENTS = 800_000;
 const EVENTS_BATCH = 20_000;
 const LARGE_ORDERS = 260;
+/** As many as are cancelled at once. */
+const CANCELLED_ORDERS = 50;
 const PHOTOS = 24;
 const PHOTO_SIDE_PX = 3_500;
 /** What the lists of the dashboard are searched over. */
@@ -66,16 +68,28 @@ export async function openParticipants(
     await context.db.query(sql`analyze events`);
   }
 
-  async function addLargeOrders(key: string): Promise<void> {
-    for (let index = 0; index < times(LARGE_ORDERS); index++) {
-      const response = await fetch(`http://127.0.0.1:${service.port}/api/v1/orders`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...idempotent() },
-        body: largeOrder(`large-${index}`),
-      });
-      if (response.status !== 201) throw new Error(`a large order was answered ${response.status}`);
-      await response.arrayBuffer();
+  async function write(key: string, path: string, body: string): Promise<{ id: string }> {
+    const response = await fetch(`http://127.0.0.1:${service.port}/api/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...idempotent() },
+      body,
+    });
+    if (!response.ok) throw new Error(`a write to ${path} was answered ${response.status}`);
+    return (await response.json()) as { id: string };
+  }
+
+  async function addLargeOrders(key: string, count: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let index = 0; index < count; index++) {
+      ids.push((await write(key, 'orders', largeOrder(`large-${index}`))).id);
     }
+    return ids;
+  }
+
+  async function addCancelledOrders(key: string): Promise<string[]> {
+    const ids = await addLargeOrders(key, times(CANCELLED_ORDERS));
+    for (const id of ids) await write(key, `orders/${id}/cancel`, '{}');
+    return ids;
   }
 
   async function makePhoto(): Promise<Buffer> {
@@ -119,7 +133,8 @@ export async function openParticipants(
       const shop = await (needs === 'large stock' ? largeDealer() : makeShop(context, times(LISTINGS)));
       const { apiKey, integrationId, organizationId, listingIds } = shop;
       if (needs === 'events') await addEvents(integrationId);
-      if (needs === 'large orders') await addLargeOrders(apiKey);
+      if (needs === 'large orders') await addLargeOrders(apiKey, times(LARGE_ORDERS));
+      const orderIds = needs === 'large cancelled orders' ? await addCancelledOrders(apiKey) : [];
       if (needs === 'hanging receiver' || needs === 'staff with a hanging receiver') await hang(integrationId);
       const photos = needs === 'photos' ? await addPhotos(organizationId, listingIds[0] ?? '') : [];
       // A round stays within the limit of one key. The next round stands for the next client, with the same data.
@@ -128,7 +143,7 @@ export async function openParticipants(
       const photo = needs === 'staff photos' ? (await makePhoto()).toString('base64') : '';
       const sessions = needs === 'staff with many sessions' ? times(SESSIONS) : 1;
       const staff = isStaff ? await signInStaff(context.db, service.port, shop, { photo, sessions }) : null;
-      return { key: apiKey, photos, staff };
+      return { key: apiKey, photos, orderIds, staff };
     },
     async close() {
       for (const receiver of receivers) receiver.close();

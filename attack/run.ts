@@ -152,10 +152,10 @@ async function measureQuiet({ samples, restMs }: AttackOptions, { neighbour }: S
 async function measureAttack(
   options: AttackOptions,
   { name }: Attack,
-  { origin, key, photos, staff, neighbour, attacker }: Stage,
+  { origin, key, photos, orderIds, staff, neighbour, attacker }: Stage,
 ): Promise<{ samples: Samples; outcome: AttackOutcome }> {
   const { seed, scale, roundsLimit, attackMs } = options;
-  const order = { name, origin: origin.href, key, photos, staff, seed, scale, roundsLimit, attackMs };
+  const order = { name, origin: origin.href, key, photos, orderIds, staff, seed, scale, roundsLimit, attackMs };
   neighbour.begin();
   const outcome = await attacker.run(order, () => neighbour.count() >= options.samples);
   return { samples: await neighbour.end(), outcome };

@@ -8,6 +8,7 @@ export type Attack = {
   needs?:
     | 'events'
     | 'large orders'
+    | 'large cancelled orders'
     | 'photos'
     | 'hanging receiver'
     | 'staff'
@@ -31,6 +32,8 @@ export type Scene = {
   scale: number;
   /** Names under /photos of photos with their original format. */
   photos: string[];
+  /** Ids of large orders that are cancelled. */
+  orderIds: string[];
   /** Null unless the attack needs somebody who is signed in. */
   staff: Staff | null;
 };

@@ -69,4 +69,15 @@ export const WRITE_ATTACKS: Attack[] = [
         body: largeOrder(`fill-${process.pid}-${scene.round}-${index}`),
       })),
   },
+  {
+    name: 'cancellations of large orders that are cancelled',
+    needs: 'large cancelled orders',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 290), atOnce: 50 }, (index) => ({
+        method: 'POST',
+        path: `/v1/orders/${scene.orderIds[index % scene.orderIds.length]}/cancel`,
+        headers: idempotent(),
+        body: '{}',
+      })),
+  },
 ];
