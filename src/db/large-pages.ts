@@ -59,3 +59,18 @@ export function assertPiece(documents: (Buffer | null)[]): Buffer[] {
   if (piece.length === 0) throw new Error('a document of the page changed or went while the page was sent');
   return piece;
 }
+
+/** Splits rows whose sizes are known into pages to read: as many as the bytes of a page allow, and at least one. */
+export function inPages<Sized extends { bytes: number }>(rows: readonly Sized[], bytesMax: number): Sized[][] {
+  const pages: Sized[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    if (bytes + row.bytes > bytesMax) {
+      pages.push([]);
+      bytes = 0;
+    }
+    pages.at(-1)?.push(row);
+    bytes += row.bytes;
+  }
+  return pages;
+}

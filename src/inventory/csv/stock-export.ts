@@ -1,12 +1,13 @@
 import type { Queryable } from '../../db/database.ts';
+import { inPages, PIECE_BYTES } from '../../db/large-pages.ts';
 import { currencyOf } from '../../dealers/organization-settings.ts';
-import { readStockValues, type StockValues } from '../items/stock-values.ts';
+import { readStockValues, type StockValues, stockSizes } from '../items/stock-values.ts';
 import { listStock, type StockFilter, type StockPosition } from '../lists/stock-list.ts';
 import { listLocations } from '../locations.ts';
 import { CSV_START, writeCsv } from './csv-file.ts';
 import { type StockColumn, stockColumns } from './stock-columns.ts';
 
-/** Few, so that the event loop never does nothing else for long. */
+/** Few, so that the event loop never does nothing else for long. If their texts are long, a piece has fewer. */
 const BATCH_ITEMS = 100;
 
 export type ExportOptions = {
@@ -39,18 +40,24 @@ export async function* exportStock(
     const rows = await listStock(db, { ...filter, sort: 'stock_number', from, limit: BATCH_ITEMS }, now);
     const last = rows.at(-1);
     if (last === undefined) return;
-    const items = await readStockValues(
-      db,
-      organizationId,
-      rows.map((row) => row.id),
-    );
-    const byId = new Map(items.map((item) => [item.id, item]));
-    // An item that was deleted meanwhile is left out.
-    const shown = rows.flatMap((row) => byId.get(row.id) ?? []);
+    const ids = rows.map((row) => row.id);
+    const sizes = await stockSizes(db, organizationId, ids);
+    const sized = ids.map((id) => ({ id, bytes: sizes.get(id) ?? 0 }));
     const context = { locationOf: (id: string) => names.get(id) ?? '', publicUrl };
-    yield writeCsv(shown.map((item) => columns.map((column) => cellOf(column, item, context))));
+    for (const page of inPages(sized, PIECE_BYTES)) {
+      const items = await inOrder(db, organizationId, page);
+      yield writeCsv(items.map((item) => columns.map((column) => cellOf(column, item, context))));
+    }
     position = { value: last.sortValue, id: last.id };
   }
+}
+
+/** An item that was deleted meanwhile is left out. */
+async function inOrder(db: Queryable, organizationId: string, page: { id: string }[]): Promise<StockValues[]> {
+  const ids = page.map(({ id }) => id);
+  const items = await readStockValues(db, organizationId, ids);
+  const byId = new Map(items.map((item) => [item.id, item]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 type CellContext = { locationOf: (id: string) => string; publicUrl: string };

@@ -46,3 +46,15 @@ export async function readStockValues(
     from items i
     where i.organization_id = ${organizationId} and i.id = any(${itemIds}::text[]) order by i.id`);
 }
+
+/** How many bytes the long texts of these items have. Each text may have 20,000 characters. */
+export async function stockSizes(
+  db: Queryable,
+  organizationId: string,
+  itemIds: string[],
+): Promise<Map<string, number>> {
+  const rows = await db.query<{ id: string; bytes: number }>(sql`
+    select id, octet_length(description) + coalesce(octet_length(private_notes), 0) + octet_length(attributes::text) as bytes
+    from items where organization_id = ${organizationId} and id = any(${itemIds}::text[])`);
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+}

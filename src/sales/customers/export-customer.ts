@@ -1,8 +1,8 @@
 import { linksOfCustomers, readCustomer } from '../../customers/read-customer.ts';
 import type { Queryable } from '../../db/database.ts';
-import { PIECE_BYTES } from '../../db/large-pages.ts';
+import { inPages, PIECE_BYTES } from '../../db/large-pages.ts';
 import { sql } from '../../db/sql.ts';
-import { inPages, type OrderKey, readOrderDocuments } from '../orders/order-pages.ts';
+import { type OrderKey, readOrderDocuments } from '../orders/order-pages.ts';
 
 /** Each statement looks at all orders of the customer, so it finds the keys of many pieces. */
 const KEYS_LIMIT = 1_000;

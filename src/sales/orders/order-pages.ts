@@ -1,5 +1,6 @@
 import type { Order } from '../../contract/resources/order.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
+import { inPages } from '../../db/large-pages.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/values/unnest-rows.ts';
 import type { LockedOrder } from './rewrite-orders.ts';
@@ -36,21 +37,6 @@ export async function forEachOrderPage(
     for (const page of inPages(keys, PAGE_BYTES_MAX)) await change(await readOrders(tx, page));
   }
   await tx.query(rawSql('close order_pages'));
-}
-
-/** Splits keys into pages: as many as the bytes of a page allow, and at least one. */
-export function inPages(keys: OrderKey[], bytesMax: number): OrderKey[][] {
-  const pages: OrderKey[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const key of keys) {
-    if (bytes + key.bytes > bytesMax) {
-      pages.push([]);
-      bytes = 0;
-    }
-    pages.at(-1)?.push(key);
-    bytes += key.bytes;
-  }
-  return pages;
 }
 
 async function readOrders(tx: Transaction, keys: OrderKey[]): Promise<LockedOrder[]> {
