@@ -11,6 +11,7 @@ import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError, overloaded } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
+import { withConnectionLimit } from './limits/call-connections.ts';
 import {
   createFileLimits,
   createOperationLimits,
@@ -101,7 +102,8 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const { user = null, address = '' } = callers.get(request) ?? {};
         const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
         const isStoring = user !== null && operation.method !== 'GET';
-        const counted = isStoring ? countedCall(user.organizationId, context) : uncountedCall(context);
+        const own = withConnectionLimit(context);
+        const counted = isStoring ? countedCall(user.organizationId, own) : uncountedCall(own);
         const call = { ...counted, user, actor, address, params, query, body, request, reply } as unknown as Call;
         const limited = limitsOf(operation);
         const answer = await limited(dealerKey({ user, address }), reply, () => handle(call));

@@ -27,7 +27,10 @@ export type OperationLimits = <Result>(
  */
 export type OperationKind = 'read' | 'write' | 'public';
 
-/** Taken from the connections that the reads and writes of clients use, too. */
+/**
+ * Taken from the connections that the reads and writes of clients use, too. An operation mostly takes one at a time; how many
+ * it may is in call-connections.ts.
+ */
 const SHARES_OF_POOL: Record<OperationKind, number> = { read: 1 / 4, write: 1 / 4, public: 1 / 5 };
 /** With two, two dealers whose operations wait for a lock would stop those of all others. */
 const LEAST_AT_ONCE = 3;
@@ -40,7 +43,7 @@ const WAIT_LIMIT_MS = 10_000;
 const PUBLIC_WAIT_LIMIT_MS = 20_000;
 const OVERLOADED_BY_TEAM = 'Too much is going on for your team at once. Try again in a moment.';
 
-/** Each reads one batch after the other, so it takes at most one connection. */
+/** Each reads one batch after the other, so it mostly takes one connection, and never more than a call may. */
 const FILES_AT_ONCE_PER_KEY = 3;
 /** Many more than one dealer may have, because a client that reads slowly keeps its slot for long. */
 const FILES_AT_ONCE = 60;

@@ -61,11 +61,12 @@ const KEPT_MS = 60_000;
 const KEPT_ORGANIZATIONS = 1_000;
 /** Fewer items than these are summed up each time, so that a new dealer sees the first ones at once. */
 const KEPT_FROM_ITEMS = 5_000;
-const kept = new WeakMap<Database, LRUCache<string, StockOfAge[]>>();
+/** By pool, because each call has a database of its own. */
+const kept = new WeakMap<Database['pool'], LRUCache<string, StockOfAge[]>>();
 
 async function keptStockValue({ db, channel }: DashboardContext, organizationId: string): Promise<StockOfAge[]> {
-  const cache = kept.get(db) ?? new LRUCache<string, StockOfAge[]>({ max: KEPT_ORGANIZATIONS, ttl: KEPT_MS });
-  kept.set(db, cache);
+  const cache = kept.get(db.pool) ?? new LRUCache<string, StockOfAge[]>({ max: KEPT_ORGANIZATIONS, ttl: KEPT_MS });
+  kept.set(db.pool, cache);
   const known = cache.get(organizationId);
   if (known !== undefined) return known;
   const value = await readStockValue(db, organizationId, STOCK_AGE_DAYS, channel.now());
