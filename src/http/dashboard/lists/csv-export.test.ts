@@ -9,6 +9,35 @@ import { sql } from '../../../db/sql.ts';
 import { unnestRows } from '../../../db/values/unnest-rows.ts';
 import { newId } from '../../../ids/new-id.ts';
 import { readCsv } from '../../../inventory/csv/csv-file.ts';
+import { csvPieces } from './csv-export.ts';
+
+it('an export as CSV reads fewer rows at a time if they are large, and each row once', async () => {
+  const CELL_BYTES = 100_000;
+  const isLarge = (index: number) => index < 60 || index >= 500;
+  const rows = Array.from({ length: 560 }, (_, index) => ({ id: String(index).padStart(3, '0') }));
+  const asked: number[] = [];
+  const pieces: string[] = [];
+  const list = {
+    header: ['id', 'text'],
+    async read(start: { position: { id: string } } | null, limit: number) {
+      asked.push(limit);
+      return rows.filter(({ id }) => start === null || id > start.position.id).slice(0, limit);
+    },
+    cellsOf: async (read: { id: string }[]) =>
+      read.map(({ id }) => [id, 'x'.repeat(isLarge(Number(id)) ? CELL_BYTES : 10)]),
+  };
+  for await (const piece of csvPieces(list)) pieces.push(piece);
+  const written = readCsv(Buffer.from(pieces.join('')), ([id]) => id);
+  assert.deepEqual(
+    written.rows.map(({ cells }) => cells),
+    rows.map(({ id }) => id),
+  );
+  // The first large rows; further on there are small ones, which are read by the hundred.
+  const large = pieces.slice(1, 20).map((piece) => piece.length);
+  assert.ok(Math.max(...large) < 11 * CELL_BYTES, `a piece has ${Math.max(...large)} bytes`);
+  assert.ok(large.filter((bytes) => bytes > 3 * CELL_BYTES).length < 2, `pieces of ${large.join(', ')} bytes`);
+  assert.equal(Math.max(...asked), 100);
+});
 
 describe('the export of lists as CSV', () => {
   let world: World;
