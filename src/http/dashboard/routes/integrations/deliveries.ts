@@ -146,12 +146,14 @@ export const deliveryHandlers: Handlers<typeof deliveryOperations> = {
 
   async cancelReplay({ context, user, actor, params }) {
     const channels = await listChannels(context.db, user.organizationId);
-    for (const { id } of channels) {
-      if (!(await cancelReplay(context.db, actor, id, params.replay_id))) continue;
-      context.dashboard.feed.notify(user.organizationId, 'delivery', null);
-      return null;
+    const integrationIds = channels.map(({ id }) => id);
+    const replays = await listRunningReplays(context.db, integrationIds);
+    const replay = replays.find(({ id }) => id === params.replay_id);
+    if (replay === undefined || !(await cancelReplay(context.db, actor, replay.integrationId, replay.id))) {
+      throw new DomainError('not_found', 'There is no such replay, or it is done.');
     }
-    throw new DomainError('not_found', 'There is no such replay, or it is done.');
+    context.dashboard.feed.notify(user.organizationId, 'delivery', null);
+    return null;
   },
 };
 
