@@ -371,6 +371,28 @@ describe('writes that handle large documents', () => {
     );
   });
 
+  it('are split: orders of many lines are reported and cancelled apart, though their bodies are small', async () => {
+    const shop = await openShop(world);
+    const first = { path: '/v1/orders', body: { channel_order_id: 'first' }, cost: 2 };
+    const many = Array.from({ length: 200 }, () => ({}));
+    const reports = NAMES.map((name) => ({ ...first, body: { channel_order_id: name, lines: many } }));
+    const reported = await sendTogether(shop, first, reports);
+    // A transaction takes a thousand lines.
+    assert.equal(new Set(reported.transactions).size, 2);
+    assert.deepEqual(
+      reported.answers.map(({ body }) => [body.channel_order_id, body.lines.length]),
+      NAMES.map((name) => [name, 200]),
+    );
+    const [ofFirst] = (await shop.api.get('/v1/orders?channel_order_id=first')).body.data;
+    const cancellations = reported.answers.map(({ body }) => cancel(body.id, body.channel_order_id));
+    const cancelled = await sendTogether(shop, cancel(ofFirst.id, 'first'), cancellations);
+    assert.equal(new Set(cancelled.transactions).size, 2);
+    assert.deepEqual(
+      cancelled.answers.map(({ body }) => body.cancellation.reason),
+      NAMES,
+    );
+  });
+
   it('are split also if they are about the same order, and if others are about none', async () => {
     const shop = await openShop(world);
     const ids = await report(shop, ['first', 'large']);
