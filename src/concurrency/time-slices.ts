@@ -2,7 +2,8 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { createKeyedSemaphore } from './limits/keyed-semaphore.ts';
 
 /**
- * Runs long computations in short slices. After each slice, of whichever computation, the event loop serves what has arrived. Keys are served round-robin, so one integration does not hold up the others'.
+ * Runs long computations in short slices. After each slice, of whichever computation, the event loop serves
+ * what has arrived. Keys are served round-robin, so one integration does not hold up the others'.
  *
  * A computation is a generator that yields wherever it can be interrupted, at least every millisecond.
  */
