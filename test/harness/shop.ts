@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from '../../src/db/sql.ts';
 import { createIntegration, setRateLimit } from '../../src/dealers/integrations/integrations.ts';
@@ -58,6 +59,13 @@ export async function addShop(
     api,
     post: (path, body) => api.post(path, body, freshKey()),
   };
+}
+
+/** A new customer of the dealer, as the website reports it; returns its id. */
+export async function addCustomer(shop: Pick<Shop, 'post'>, fields: object): Promise<string> {
+  const { status, body } = await shop.post('/v1/customers', fields);
+  assert.equal(status, 201);
+  return body.id;
 }
 
 export function freshKey(): { 'idempotency-key': string } {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { observe } from '../../../test/harness/observe.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
-import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { addCustomer, addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
@@ -17,8 +17,6 @@ before(async () => {
 });
 after(() => world.stop());
 
-const customer = async (shop: Shop, fields: object): Promise<string> =>
-  (await shop.post('/v1/customers', fields)).body.id;
 const read = async (shop: Shop, id: string) => (await shop.api.get(`/v1/orders/${id}`)).body;
 
 async function hasConflict(orderId: string): Promise<boolean | undefined> {
@@ -31,8 +29,8 @@ async function hasConflict(orderId: string): Promise<boolean | undefined> {
 async function conflicting(
   shop: Shop,
 ): Promise<{ order: { id: string; updated_at: string }; ana: string; ben: string }> {
-  const ana = await customer(shop, { email: 'ana@example.ch' });
-  const ben = await customer(shop, { phone: '+41227300000' });
+  const ana = await addCustomer(shop, { email: 'ana@example.ch' });
+  const ben = await addCustomer(shop, { phone: '+41227300000' });
   const buyer = { email: 'ana@example.ch', phone: '+41227300000' };
   const { body } = await shop.post('/v1/orders', { channel_order_id: 'SO-1', customer: buyer });
   assert.equal(body.customer_id, null);
@@ -77,7 +75,7 @@ describe('assigning a customer to an order', () => {
   it('is not undone by a later merge of others', async () => {
     const shop = await openShop(world);
     const { order, ana, ben } = await conflicting(shop);
-    const third = await customer(shop, { email: 'third@example.ch' });
+    const third = await addCustomer(shop, { email: 'third@example.ch' });
     await assignCustomer(world.channel, TESTER, shop.organizationId, order.id, third);
     await mergeCustomers(world.channel, TESTER, shop.organizationId, ana, ben);
     assert.equal((await read(shop, order.id)).customer_id, third);
@@ -88,8 +86,8 @@ describe('assigning a customer to an order', () => {
     const test = await addShop(world, shop, { isTestMode: true });
     const stranger = await openShop(world);
     const { order, ana } = await conflicting(shop);
-    const foreign = await customer(stranger, { email: 'x@example.ch' });
-    const ofTest = await customer(test, { email: 'x@example.ch' });
+    const foreign = await addCustomer(stranger, { email: 'x@example.ch' });
+    const ofTest = await addCustomer(test, { email: 'x@example.ch' });
     const assign = (orderId: string, customerId: string, organizationId = shop.organizationId) =>
       assignCustomer(world.channel, TESTER, organizationId, orderId, customerId);
     await assertRefused(assign(newId('order'), ana), 'not_found');

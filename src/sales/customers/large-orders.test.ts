@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { explainRead } from '../../../test/harness/database/explain.ts';
 import { measureResults } from '../../../test/harness/database/result-sizes.ts';
-import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { addCustomer, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { PIECE_BYTES } from '../../db/large-pages.ts';
 import { sql } from '../../db/sql.ts';
@@ -24,12 +24,6 @@ before(async () => {
   world = await startWorld();
 });
 after(() => world.stop());
-
-async function customer(shop: Shop, fields: object): Promise<string> {
-  const { status, body } = await shop.post('/v1/customers', fields);
-  assert.equal(status, 201);
-  return body.id;
-}
 
 async function report(shop: Shop, prefix: string, buyer: object): Promise<string[]> {
   const ids: string[] = [];
@@ -53,10 +47,10 @@ async function enlarge(shop: Shop): Promise<void> {
 /** Two customers who are the buyer of some orders, and two others who are that of as many. */
 async function withConflicts() {
   const shop = await openShop(world);
-  const kept = await customer(shop, { email: 'kept@a.ch' });
-  const merged = await customer(shop, { phone: '+41227300001' });
-  await customer(shop, { email: 'other@a.ch' });
-  await customer(shop, { phone: '+41227300002' });
+  const kept = await addCustomer(shop, { email: 'kept@a.ch' });
+  const merged = await addCustomer(shop, { phone: '+41227300001' });
+  await addCustomer(shop, { email: 'other@a.ch' });
+  await addCustomer(shop, { phone: '+41227300002' });
   const ofBoth = await report(shop, 'both', { email: 'kept@a.ch', phone: '+41227300001' });
   const ofOthers = await report(shop, 'others', { email: 'other@a.ch', phone: '+41227300002' });
   await enlarge(shop);
@@ -104,7 +98,7 @@ describe('large orders whose buyer is in conflict', () => {
 describe('the export of a customer', () => {
   it('has pieces of a limited size, however large the orders and however many the sales', async () => {
     const shop = await openShop(world);
-    const buyer = await customer(shop, { email: 'buyer@a.ch' });
+    const buyer = await addCustomer(shop, { email: 'buyer@a.ch' });
     const ids = await report(shop, 'large', { email: 'buyer@a.ch' });
     await enlarge(shop);
     ids.push(...(await report(shop, 'small', { email: 'buyer@a.ch' })));

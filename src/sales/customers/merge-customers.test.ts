@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
-import { addShop, faultOf, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { addCustomer, addShop, faultOf, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
@@ -14,12 +14,6 @@ before(async () => {
 });
 after(() => world.stop());
 
-async function customer(shop: Shop, fields: object): Promise<string> {
-  const { status, body } = await shop.post('/v1/customers', fields);
-  assert.equal(status, 201);
-  return body.id;
-}
-
 /** The orders whose buyer the dealer has to decide on. */
 async function conflicts(shop: Shop): Promise<string[]> {
   const rows = await world.db.query<{ id: string }>(sql`
@@ -30,8 +24,8 @@ async function conflicts(shop: Shop): Promise<string[]> {
 describe('merging two customers', () => {
   it('resolves a contact conflict: the same request passes afterwards', async () => {
     const shop = await openShop(world);
-    const kept = await customer(shop, { external_id: 'c1', email: 'ana@example.ch', first_name: 'Ana' });
-    const merged = await customer(shop, { external_id: 'c2', phone: '+41227300000' });
+    const kept = await addCustomer(shop, { external_id: 'c1', email: 'ana@example.ch', first_name: 'Ana' });
+    const merged = await addCustomer(shop, { external_id: 'c2', phone: '+41227300000' });
     const request = { external_id: 'c2', email: 'ana@example.ch', phone: '+41227300000' };
     assert.equal(faultOf(await shop.post('/v1/customers', request)).code, 'customer_contact_conflict');
     await mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged);
@@ -44,9 +38,9 @@ describe('merging two customers', () => {
 
   it('keeps what the kept one has and takes what it lacks', async () => {
     const shop = await openShop(world);
-    const kept = await customer(shop, { email: 'kept@example.ch', first_name: 'Ana', company: 'Kept SA' });
+    const kept = await addCustomer(shop, { email: 'kept@example.ch', first_name: 'Ana', company: 'Kept SA' });
     const address = { line1: 'Rue 1', line2: null, city: 'Geneva', state: null, postal_code: '1201', country: 'CH' };
-    const merged = await customer(shop, {
+    const merged = await addCustomer(shop, {
       email: 'merged@example.ch',
       phone: '+41227300000',
       first_name: 'Anna',
@@ -76,7 +70,7 @@ describe('merging two customers', () => {
   it('moves the orders, which read so from then on, of every integration', async () => {
     const shop = await openShop(world);
     const sibling = await addShop(world, shop);
-    const kept = await customer(shop, { email: 'kept@example.ch' });
+    const kept = await addCustomer(shop, { email: 'kept@example.ch' });
     const orders = [];
     for (const one of [shop, sibling]) {
       const { body } = await one.post('/v1/orders', {
@@ -100,9 +94,9 @@ describe('merging two customers', () => {
   it('gives orders whose buyer was both of them to the kept one, and leaves other conflicts to the dealer', async () => {
     const shop = await openShop(world);
     const sibling = await addShop(world, shop);
-    const kept = await customer(shop, { external_id: 'c1', email: 'kept@example.ch' });
-    const merged = await customer(shop, { external_id: 'c2', email: 'merged@example.ch', phone: '+41227300000' });
-    await customer(shop, { external_id: 'c3', email: 'third@example.ch' });
+    const kept = await addCustomer(shop, { external_id: 'c1', email: 'kept@example.ch' });
+    const merged = await addCustomer(shop, { external_id: 'c2', email: 'merged@example.ch', phone: '+41227300000' });
+    await addCustomer(shop, { external_id: 'c3', email: 'third@example.ch' });
     const report = async (from: Shop, id: string, buyer: object) =>
       (await from.post('/v1/orders', { channel_order_id: id, customer: buyer })).body;
     const both = { email: 'kept@example.ch', phone: '+41227300000', first_name: 'Never taken over' };
@@ -134,9 +128,9 @@ describe('merging two customers', () => {
     const shop = await openShop(world);
     const stranger = await openShop(world);
     const test = await addShop(world, shop, { isTestMode: true });
-    const own = await customer(shop, { email: 'a@b.ch' });
-    const foreign = await customer(stranger, { email: 'a@b.ch' });
-    const ofTest = await customer(test, { email: 'a@b.ch' });
+    const own = await addCustomer(shop, { email: 'a@b.ch' });
+    const foreign = await addCustomer(stranger, { email: 'a@b.ch' });
+    const ofTest = await addCustomer(test, { email: 'a@b.ch' });
     const merge = (kept: string, merged: string) =>
       mergeCustomers(world.channel, TESTER, shop.organizationId, kept, merged);
     await assertRefused(merge(own, own), 'invalid_input', 'mergedId');
@@ -151,8 +145,8 @@ describe('merging two customers', () => {
 
   it('goes well beside orders and upserts of the same people', async () => {
     const shop = await openShop(world);
-    const kept = await customer(shop, { email: 'kept@example.ch' });
-    const merged = await customer(shop, { phone: '+41227300000' });
+    const kept = await addCustomer(shop, { email: 'kept@example.ch' });
+    const merged = await addCustomer(shop, { phone: '+41227300000' });
     const writes = Array.from({ length: 20 }, (_, index) =>
       shop.post('/v1/orders', {
         channel_order_id: `SO-${index}`,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
-import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
+import { addCustomer, addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
 import { linksOfCustomers, readCustomer } from '../../customers/read-customer.ts';
@@ -16,12 +16,6 @@ before(async () => {
 });
 after(() => world.stop());
 
-async function customer(shop: Shop, fields: object): Promise<string> {
-  const { status, body } = await shop.post('/v1/customers', fields);
-  assert.equal(status, 201);
-  return body.id;
-}
-
 const report = async (shop: Shop, number: string, buyer: object) =>
   (await shop.post('/v1/orders', { channel_order_id: number, customer: buyer })).body.id;
 
@@ -29,8 +23,8 @@ describe('the preview of a merge', () => {
   it('shows what the merge then does to each field, to orders, external ids and conflicts', async () => {
     const shop = await openShop(world);
     const address = { line1: 'Rue 1', city: 'Geneva', country: 'CH' };
-    const kept = await customer(shop, { external_id: 'c1', email: 'kept@example.ch', first_name: 'Ana' });
-    const merged = await customer(shop, {
+    const kept = await addCustomer(shop, { external_id: 'c1', email: 'kept@example.ch', first_name: 'Ana' });
+    const merged = await addCustomer(shop, {
       external_id: 'c2',
       email: 'merged@example.ch',
       phone: '+41227300000',
@@ -38,7 +32,7 @@ describe('the preview of a merge', () => {
       last_name: 'Berger',
       address,
     });
-    await customer(shop, { external_id: 'c3', email: 'third@example.ch' });
+    await addCustomer(shop, { external_id: 'c3', email: 'third@example.ch' });
     await report(shop, 'SO-1', { email: 'merged@example.ch' });
     const both = await report(shop, 'SO-2', { email: 'kept@example.ch', phone: '+41227300000' });
     await report(shop, 'SO-3', { email: 'third@example.ch', phone: '+41227300000' });
@@ -80,9 +74,9 @@ describe('the preview of a merge', () => {
   it('is refused for whom the merge refuses', async () => {
     const shop = await openShop(world);
     const test = await addShop(world, shop, { isTestMode: true });
-    const own = await customer(shop, { email: 'a@b.ch' });
-    const ofTest = await customer(test, { email: 'a@b.ch' });
-    const foreign = await customer(await openShop(world), { email: 'a@b.ch' });
+    const own = await addCustomer(shop, { email: 'a@b.ch' });
+    const ofTest = await addCustomer(test, { email: 'a@b.ch' });
+    const foreign = await addCustomer(await openShop(world), { email: 'a@b.ch' });
     const preview = (merged: string) => previewMerge(world.db, shop.organizationId, own, merged);
     await assertRefused(preview(own), 'invalid_input', 'mergedId');
     await assertRefused(preview(ofTest), 'wrong_kind', 'mergedId');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
-import { addShop, faultOf, type Shop } from '../../../../../test/harness/shop.ts';
+import { addCustomer, addShop, faultOf, type Shop } from '../../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { sql } from '../../../../db/sql.ts';
@@ -19,11 +19,7 @@ describe('the customers in the dashboard', () => {
   });
   after(() => world.stop());
 
-  async function customer(fields: object, from = shop): Promise<string> {
-    const { status, body } = await from.post('/v1/customers', fields);
-    assert.equal(status, 201);
-    return body.id;
-  }
+  const customer = (fields: object, from = shop) => addCustomer(from, fields);
   const read = async (path: string) => {
     const answer = await staff.call('GET', path);
     assert.equal(answer.status, 200, answer.text);
