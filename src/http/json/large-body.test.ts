@@ -15,6 +15,7 @@ const JSON_TYPE = 'application/json';
 const STEP_CPU_LIMIT_MS = 100;
 /** By the clock, in the middle of all steps: the system counts CPU time in units of up to four milliseconds. */
 const STEP_USUAL_MS = 3;
+const TRIES = 3;
 
 function parseLarge(text: string, shape: Shape = {}): unknown {
   return runAtOnce(parseJsonBodySteps(Buffer.from(text), JSON_TYPE, shape));
@@ -181,21 +182,30 @@ describe('a large JSON body', () => {
     'blanks between values': () => `{"x":[${filled(`${' '.repeat(5_000)}1,`)}1]}`,
   })) {
     it(`at its size limit never takes long in one step: ${what}`, () => {
-      const steps = parseJsonBodySteps(Buffer.from(make()), JSON_TYPE, BulkInput as Shape);
-      const timesMs: number[] = [];
-      let longestCpuMs = 0;
-      for (let isDone = false; !isDone; ) {
-        const before = process.threadCpuUsage();
-        const startedAt = performance.now();
-        isDone = steps.next().done === true;
-        timesMs.push(performance.now() - startedAt);
-        const { user, system } = process.threadCpuUsage(before);
-        longestCpuMs = Math.max(longestCpuMs, (user + system) / 1_000);
+      const body = Buffer.from(make());
+      // A step that takes long does so each time; where the machine was busy with something else, another try does not.
+      let { longestCpuMs, usualMs, count } = timesOfSteps(body);
+      for (let tries = 1; tries < TRIES && (longestCpuMs >= STEP_CPU_LIMIT_MS || usualMs >= STEP_USUAL_MS); tries++) {
+        ({ longestCpuMs, usualMs, count } = timesOfSteps(body));
       }
-      timesMs.sort((a, b) => a - b);
-      const usualMs = timesMs[Math.floor(timesMs.length / 2)] ?? 0;
-      assert.ok(longestCpuMs < STEP_CPU_LIMIT_MS, `${longestCpuMs} ms in the longest of ${timesMs.length} steps`);
-      assert.ok(usualMs < STEP_USUAL_MS, `${usualMs} ms in the middle one of ${timesMs.length} steps`);
+      assert.ok(longestCpuMs < STEP_CPU_LIMIT_MS, `${longestCpuMs} ms in the longest of ${count} steps`);
+      assert.ok(usualMs < STEP_USUAL_MS, `${usualMs} ms in the middle one of ${count} steps`);
     });
   }
 });
+
+function timesOfSteps(body: Buffer): { longestCpuMs: number; usualMs: number; count: number } {
+  const steps = parseJsonBodySteps(body, JSON_TYPE, BulkInput as Shape);
+  const timesMs: number[] = [];
+  let longestCpuMs = 0;
+  for (let isDone = false; !isDone; ) {
+    const before = process.threadCpuUsage();
+    const startedAt = performance.now();
+    isDone = steps.next().done === true;
+    timesMs.push(performance.now() - startedAt);
+    const { user, system } = process.threadCpuUsage(before);
+    longestCpuMs = Math.max(longestCpuMs, (user + system) / 1_000);
+  }
+  timesMs.sort((a, b) => a - b);
+  return { longestCpuMs, usualMs: timesMs[Math.floor(timesMs.length / 2)] ?? 0, count: timesMs.length };
+}
