@@ -23,7 +23,7 @@ export async function globalSetup(): Promise<void> {
   const isBuilt = promisify(execFile)(process.execPath, ['dashboard/build.ts']);
   startRunWatchdog();
   runFolder = await makeRunFolder();
-  // Each of two hundred processes loads the whole application: with this, only the first run compiles it.
+  // Each of a hundred processes loads the whole application: with this, only the first run compiles it.
   process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE_DIR;
   const dataDir = await mkdtemp(join(runFolder, 'crownwheel-test-'));
   server = await startEmbedded({

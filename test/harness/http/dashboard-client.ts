@@ -55,14 +55,15 @@ let peopleMade = 0;
 export async function signedIn(
   world: World,
   options: { organizationId?: string; role?: TeamRole } = {},
-): Promise<DashboardClient & { email: string; userId: string; organizationId: string }> {
+): Promise<DashboardClient & { name: string; email: string; userId: string; organizationId: string }> {
   const organizationId = options.organizationId ?? (await world.dealer()).organizationId;
   peopleMade += 1;
   const email = `person${peopleMade}-${process.pid}@dealer.example`;
-  const person = { organizationId, name: `Person ${peopleMade}`, email, role: options.role ?? 'owner' };
+  const name = `Person ${peopleMade}`;
+  const person = { organizationId, name, email, role: options.role ?? 'owner' };
   const { id: userId } = await insertUser(world.db, COMMAND_LINE, person, TEST_PASSWORD_HASH);
   const client = dashboardClient(world);
   const answer = await client.signIn(email);
   if (answer.status !== 200) throw new Error(`sign-in failed: ${answer.text}`);
-  return { ...client, email, userId, organizationId };
+  return { ...client, name, email, userId, organizationId };
 }

@@ -10,7 +10,7 @@ const RUN_LIMIT_MS = 30 * 60_000;
 export function startRunWatchdog(limitMs = RUN_LIMIT_MS): void {
   setTimeout(() => {
     for (const { pid, command } of childProcesses()) {
-      if (!command.includes('.test.ts')) continue;
+      if (!/\.test\.(ts|mjs)/.test(command)) continue;
       writeSync(2, `the tests have run for ${limitMs / 60_000} min; killing ${pid}: ${command}\n`);
       process.kill(pid, 'SIGKILL');
     }

@@ -14,7 +14,7 @@ import { undoKind } from '../../../../inventory/jobs/undo-job.ts';
 
 describe('the jobs of the dashboard', () => {
   let world: World;
-  let owner: DashboardClient & { organizationId: string; userId: string };
+  let owner: DashboardClient & { name: string; organizationId: string; userId: string };
   before(async () => {
     world = await startWorld();
     owner = await signedIn(world);
@@ -46,7 +46,7 @@ describe('the jobs of the dashboard', () => {
     assert.partialDeepStrictEqual(waiting.body.job, {
       status: 'queued',
       title: 'A trial',
-      asked_by: 'Person 1',
+      asked_by: owner.name,
       can_cancel: true,
       can_undo: false,
     });
