@@ -58,5 +58,8 @@ export const MAIL_CODE_LENGTH = 16;
 /** To all people of one dealer, within 24 hours. What is new then waits for a later mail. */
 export const MAILS_PER_DAY_LIMIT = 1_000;
 
-/** Of all files that are uploaded to one process at the same time, after their first 8 MB. Dealers have equal shares. */
-export const UPLOAD_BYTES_PER_SECOND = 16_777_216;
+/**
+ * Of all files that are uploaded to one process at the same time, after their first 8 MB. Dealers have equal shares. Zips
+ * are stored in the database, and every commit waits until what was written before it is on the disk.
+ */
+export const UPLOAD_BYTES_PER_SECOND = 8_388_608;
