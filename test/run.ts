@@ -17,7 +17,7 @@ const GROUPS_DIR = join(ROOT_DIR, 'node_modules', '.cache', 'crownwheel-tests', 
 const FILE_LIMIT_MS = 480_000;
 /** So few that a group ends within the time limit, also on a busy machine. */
 const FILES_IN_GROUP = 6;
-/** They count CPU time or collections of garbage, which what ran before them would change. */
+/** They count CPU time; what ran before them leaves garbage that is collected while they do. */
 const ALONE = ['src/concurrency/time-slices.test.ts', 'src/http/json/large-body.test.ts'];
 
 const named = process.argv.slice(2);
