@@ -12,6 +12,7 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
+  until,
 } from '../../harness/browser/dashboard-browser.ts';
 import { runJobs } from '../../harness/jobs/stock-jobs.ts';
 import { watch } from '../../harness/stock.ts';
@@ -211,7 +212,7 @@ describe('the lists of the dashboard', () => {
     await runJobs(site.world);
     for (const id of ids) notify(id);
     await page.getByText('2 changed.').waitFor();
-    await page.getByText('USD 14,289.00').nth(1).waitFor();
+    await until(async () => assert.equal(await page.getByText('USD 14,289.00').count(), 2));
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Undo: Change price by +10 %').waitFor();
     await runJobs(site.world);
