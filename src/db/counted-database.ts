@@ -1,5 +1,6 @@
 import type { Database, QueryLimits, Transaction } from './database.ts';
 import type { Sql } from './sql.ts';
+import { BinaryArray } from './values/binary-array.ts';
 
 /**
  * A database that counts what is stored through it: the bytes that its statements carry to be inserted or updated, whoever
@@ -111,8 +112,9 @@ function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + COUNTED_BYTES_PER_VALUE;
   if (typeof value !== 'object' || value === null || value instanceof Date) return COUNTED_BYTES_PER_VALUE;
   if (ArrayBuffer.isView(value)) return value.byteLength + COUNTED_BYTES_PER_VALUE;
-  if (!Array.isArray(value)) return Buffer.byteLength(JSON.stringify(value)) + COUNTED_BYTES_PER_VALUE;
+  const elements = value instanceof BinaryArray ? value.elements : value;
+  if (!Array.isArray(elements)) return Buffer.byteLength(JSON.stringify(value)) + COUNTED_BYTES_PER_VALUE;
   let bytes = 0;
-  for (const element of value) bytes += bytesOf(element);
+  for (const element of elements) bytes += bytesOf(element);
   return bytes;
 }

@@ -20,20 +20,23 @@ export function sql(strings: TemplateStringsArray, ...inputs: unknown[]): Sql {
     const { text, name } = plainStatement(strings, inputs.length);
     return new Sql(text, inputs, name);
   }
-  const known = composedByCallSite.get(strings);
-  if (known !== undefined && inputs.every((input, index) => nestedText(input) === known.nested[index])) {
-    return new Sql(known.text, flatValues(inputs), known.name);
-  }
-  const composed = compose(strings, inputs);
-  composedByCallSite.set(strings, composed);
+  const known = composedByCallSite.get(strings) ?? [];
+  const composed =
+    known.find(({ nested }) => inputs.every((input, index) => nestedText(input) === nested[index])) ??
+    compose(strings, inputs);
+  if (composed !== known[0])
+    composedByCallSite.set(strings, known[0] === undefined ? [composed] : [composed, known[0]]);
   return new Sql(composed.text, flatValues(inputs), composed.name);
 }
 
-/** A statement with others inside, as it was last put together at its call site. */
+/** A statement with others inside, as it was put together at its call site. */
 type Composed = { nested: (string | undefined)[]; text: string; name: string | undefined };
 
-/** Putting the text together costs more than all values; mostly the parts are the same as the last time. */
-const composedByCallSite = new WeakMap<TemplateStringsArray, Composed>();
+/**
+ * Putting the text together costs more than all values. Mostly the parts are those of one of the last two times: there is
+ * one row, or there are several.
+ */
+const composedByCallSite = new WeakMap<TemplateStringsArray, Composed[]>();
 
 function compose(strings: TemplateStringsArray, inputs: unknown[]): Composed {
   let count = 0;

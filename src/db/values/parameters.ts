@@ -1,3 +1,5 @@
+import { BinaryArray } from './binary-array.ts';
+
 /** A value as the parameter of a statement: text, bytes, or null. */
 export type Parameter = string | Buffer | null;
 
@@ -7,6 +9,7 @@ export function parameterOf(value: unknown): Parameter {
   if (typeof value !== 'object') return String(value);
   if (value instanceof Date) return timestampOf(value);
   if (Array.isArray(value)) return arrayLiteral(value);
+  if (value instanceof BinaryArray) return value.encode();
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   return JSON.stringify(value);
 }
