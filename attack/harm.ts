@@ -11,6 +11,9 @@ export const GROWTH_LIMIT_BYTES = 640 * 1024 * 1024;
 
 export const SLOW = 'p99';
 export const BY_LOAD = 'p99 by load';
+const PAUSED = 'pause';
+/** Above this part of the processors' time, what the host takes shows in the times of the neighbour. */
+const STOLEN_LIMIT = 0.04;
 
 /** Whether a neighbour is slower than it may be beside another measurement of the same neighbour. */
 export function isSlow(attacked: Served, other: Served): boolean {
@@ -25,7 +28,13 @@ export function harmOf({ quiet, attacked, bare, pauseMs, grownBytes }: AttackRes
   const harm: string[] = [];
   if (attacked.failures > 0) harm.push('failures');
   if (isSlow(attacked, quiet)) harm.push(bare !== null && !isSlow(attacked, bare) ? BY_LOAD : SLOW);
-  if (pauseMs !== null && pauseMs > PAUSE_LIMIT_MS) harm.push('pause');
+  if (pauseMs !== null && pauseMs > PAUSE_LIMIT_MS) harm.push(PAUSED);
   if (grownBytes !== null && grownBytes > GROWTH_LIMIT_BYTES) harm.push('memory');
   return harm;
+}
+
+/** Whether a harm may be the host's doing: a time, and nothing else. */
+export function isDisturbed(result: AttackResult): boolean {
+  const harm = harmOf(result).filter((one) => one !== BY_LOAD);
+  return result.stolen > STOLEN_LIMIT && harm.length > 0 && harm.every((one) => one === SLOW || one === PAUSED);
 }

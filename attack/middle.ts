@@ -13,6 +13,7 @@ export function middleOf(results: [AttackResult, AttackResult, AttackResult]): A
     pauseMs: worst(results.map(({ pauseMs }) => pauseMs)),
     busyMs: worst(results.map(({ busyMs }) => busyMs)),
     grownBytes: worst(results.map(({ grownBytes }) => grownBytes)),
+    stolen: Math.max(...results.map(({ stolen }) => stolen)),
   };
 }
 

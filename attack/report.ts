@@ -15,6 +15,7 @@ const HEAD = [
   'busy ms',
   'memory MiB',
   'CPU s',
+  'stolen %',
   'harm',
 ];
 
@@ -53,6 +54,7 @@ export function rowOf(result: AttackResult): string[] {
     result.busyMs === null ? '–' : String(Math.round(result.busyMs)),
     result.grownBytes === null ? '–' : `+${Math.round(result.grownBytes / MIB)}`,
     result.cpuMs === null ? '–' : round(result.cpuMs / 1_000),
+    round(result.stolen * 100),
     harmOf(result).join(', ') || 'none',
   ];
 }

@@ -11,6 +11,7 @@ import {
   readFigures,
   type Wanted,
 } from '../src/http/docs/benchmarks/figures-file.ts';
+import { watchStolenTime } from './stolen-time.ts';
 
 /**
  * Every bench records its figures here, where it prints them: one call for each. `main.ts` writes them to the file that the
@@ -97,6 +98,7 @@ export function mergeFigures(file: FiguresFile, { bench, run, figures, isWhole, 
 export function beginRun(): () => BenchRun {
   const startedAt = new Date();
   const [loadBefore = 0] = loadavg();
+  const stolenTime = watchStolenTime();
   const commit = git(['rev-parse', 'HEAD']);
   // The figures themselves are changed by every run.
   const isModified = git(['status', '--porcelain', '--', '.', ':(exclude)*figures.json']) !== '';
@@ -106,6 +108,7 @@ export function beginRun(): () => BenchRun {
     commit,
     isModified,
     loadBefore: Math.round(loadBefore * 100) / 100,
+    stolen: stolenTime(),
     machine: {
       cores: availableParallelism(),
       processor: cpus()[0]?.model ?? 'unknown',

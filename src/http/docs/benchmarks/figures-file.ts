@@ -20,6 +20,8 @@ export type BenchRun = {
   isModified: boolean;
   /** The machine's load average (1 minute) before the run: above about 0.5, something else was running. */
   loadBefore: number;
+  /** The part of the processors' time that the host of a virtual machine took away meanwhile; older runs don't know it. */
+  stolen?: number;
   machine: Machine;
 };
 

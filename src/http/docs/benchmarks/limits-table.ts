@@ -45,7 +45,7 @@ export function runsTable({ runs, figures, failures }: FiguresFile): Html {
     return { id, run, bench, failure: failures.find((entry) => entry.run === id) };
   });
   return html`<table class="plot runs">
-<thead><tr><th scope="col">Bench</th><th scope="col">Began, UTC</th><th scope="col">Took</th><th scope="col">Load before</th><th scope="col">Commit</th><th scope="col">Machine</th></tr></thead>
+<thead><tr><th scope="col">Bench</th><th scope="col">Began, UTC</th><th scope="col">Took</th><th scope="col">Load before</th><th scope="col">Stolen</th><th scope="col">Commit</th><th scope="col">Machine</th></tr></thead>
 <tbody>${byBench(entries).flatMap(([, own]) =>
     own.map(
       ({
@@ -58,6 +58,7 @@ export function runsTable({ runs, figures, failures }: FiguresFile): Html {
 <td class="number">${timeText(run.startedAt)}</td>
 <td class="number"><span class="cell-name">Took </span>${run.seconds} s</td>
 <td class="number"><span class="cell-name">Load before </span>${run.loadBefore.toFixed(2)}</td>
+<td class="number"><span class="cell-name">Stolen </span>${run.stolen === undefined ? '' : `${(run.stolen * 100).toFixed(1)} %`}</td>
 <td><code>${run.commit === '' ? 'unknown' : run.commit.slice(0, 9)}</code>${run.isModified ? ' and changes' : ''}</td>
 <td>${machineText(run.machine)}</td></tr>
 `,

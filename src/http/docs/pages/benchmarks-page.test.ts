@@ -11,6 +11,7 @@ const FILE: FiguresFile = {
       commit: '0123456789abcdef',
       isModified: true,
       loadBefore: 0.25,
+      stolen: 0.034,
       machine: {
         cores: 2,
         processor: 'A <fast> one',
@@ -72,7 +73,7 @@ test('the page of benchmarks names machine, time and commit of each run, and wha
   const text = textOf(FILE);
   assert.match(
     text,
-    /Writes failed the service went away 2026-02-03 04:05 Took 61 s Load before 0\.25 012345678 and changes/,
+    /Writes failed the service went away 2026-02-03 04:05 Took 61 s Load before 0\.25 Stolen 3\.4 % 012345678 and changes/,
   );
   assert.match(text, /2 cores \(A &lt;fast&gt; one\), 8 GB, Node 26\.1\.0, PostgreSQL 18\.4/);
 });

@@ -99,7 +99,8 @@ ${plainFigures(figures)}`,
       id: 'runs',
       title: 'The runs',
       body: html`<p>Each bench can be run by itself; then only its figures are replaced. A load above 0.5 before a run means that the machine did
-something else as well, and the figures are worse than they could be.</p>
+something else as well, and the figures are worse than they could be. So are those of a run during which the host of a virtual machine took
+the processors away for more than a few percent of their time (“stolen”).</p>
 ${runsTable(file)}`,
     },
   ];
