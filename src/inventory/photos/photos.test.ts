@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
-import sharp, { type Metadata } from 'sharp';
+import sharp from 'sharp';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { exchange } from '../../../test/harness/http/api-client.ts';
-import { part, publishNew, watch } from '../../../test/harness/stock.ts';
-import { type Dealer, PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
-import { runJobs } from '../../channel/jobs/run-jobs.ts';
+import { loadPhoto, picture } from '../../../test/harness/photos.ts';
+import { publishNew, watch } from '../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { PHOTO_LIMIT_BYTES } from '../../contract/limits.ts';
 import { sql } from '../../db/sql.ts';
-import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
 import { newId } from '../../ids/new-id.ts';
 import { deleteItem } from '../../sales/delete-item.ts';
 import { sweepPhotos } from './photo-sweep.ts';
-import { SQUARE_SIDES_PX } from './photo-variants.ts';
 import {
   addPhoto,
   orderPhotos,
@@ -24,7 +21,6 @@ import {
   rotatePhoto,
 } from './photos.ts';
 
-type Format = 'jpeg' | 'png' | 'webp' | 'avif';
 type Photo = { id: string; position: number; url: string; thumbnail_url: string; width: number; height: number };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -66,7 +62,7 @@ describe('photos', () => {
         [photo.url, 64, 40],
         [photo.thumbnail_url, 480, 480],
       ] as const) {
-        const { status, bytes, headers } = await load(world, url);
+        const { status, bytes, headers } = await loadPhoto(world, url);
         assert.equal(status, 200, url);
         assert.equal(headers.get('content-type'), 'image/jpeg');
         assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
@@ -90,38 +86,6 @@ describe('photos', () => {
     assert.deepEqual(await counted(), [{ count: 1, isMissing: false }]);
     await removePhoto(context, TESTER, dealer.organizationId, id, photoId);
     assert.deepEqual(await counted(), [{ count: 0, isMissing: true }]);
-  });
-
-  it('come in the image format of the channel; "original" is the format that was uploaded', async () => {
-    const other = await world.dealer();
-    const id = await publishNew(world, other, part());
-    for (const format of ['jpeg', 'png'] as const) {
-      await addPhoto(context, TESTER, other.organizationId, id, await picture(format, 30, 30));
-    }
-    const extensions: Record<string, string[]> = {
-      original: ['jpg', 'png'],
-      webp: ['webp', 'webp'],
-      avif: ['avif', 'avif'],
-    };
-    for (const [imageFormat, expected] of Object.entries(extensions)) {
-      await changePresentation(world.channel, TESTER, other.organizationId, other.integrationId, {
-        imageFormat: imageFormat as 'original',
-      });
-      await runJobs(world.channel);
-      const photos: Photo[] = (await other.api.get(`/v1/parts/${id}`)).body.photos;
-      assert.deepEqual(
-        photos.map((photo) => photo.url.split('.').at(-1)),
-        expected,
-      );
-      for (const { url, thumbnail_url } of photos) {
-        for (const address of [url, thumbnail_url]) {
-          const { bytes, headers } = await load(world, address);
-          const format = formatOf(await sharp(bytes).metadata());
-          assert.equal(headers.get('content-type'), `image/${format}`);
-          assert.equal(format, address.endsWith('jpg') ? 'jpeg' : address.split('.').at(-1));
-        }
-      }
-    }
   });
 
   it('are turned upright and lose their metadata, the place where they were taken included', async () => {
@@ -208,7 +172,7 @@ describe('photos', () => {
     await add(id, await picture('png', 1, 1));
     const [photo] = await photosOf(id);
     assert.deepEqual([photo?.width, photo?.height], [1, 1]);
-    assert.equal((await sharp((await load(world, photo?.thumbnail_url ?? '')).bytes).metadata()).width, 480);
+    assert.equal((await sharp((await loadPhoto(world, photo?.thumbnail_url ?? '')).bytes).metadata()).width, 480);
   });
 
   it('stand in positions from 1 on, in the order that the dealer gives, without gaps', async () => {
@@ -270,14 +234,14 @@ describe('photos', () => {
     const [first, second] = await photosOf(id);
     assert.ok(first && second);
     for (const { url, thumbnail_url } of [first, second]) {
-      assert.equal((await load(world, url)).status, 200);
-      assert.equal((await load(world, thumbnail_url)).status, 200);
+      assert.equal((await loadPhoto(world, url)).status, 200);
+      assert.equal((await loadPhoto(world, thumbnail_url)).status, 200);
     }
     await removePhoto(context, TESTER, dealer.organizationId, id, first.id);
     await deleteItem(context, TESTER, dealer.organizationId, id);
     for (const { url, thumbnail_url } of [first, second]) {
-      assert.equal((await load(world, url)).status, 404);
-      assert.equal((await load(world, thumbnail_url)).status, 404);
+      assert.equal((await loadPhoto(world, url)).status, 404);
+      assert.equal((await loadPhoto(world, thumbnail_url)).status, 404);
     }
     await soon(async () => {
       const left = await storedIds(world);
@@ -290,7 +254,7 @@ describe('photos', () => {
     const bytes = await picture('jpeg', 10, 10);
     const [first, second] = [await add(id, bytes), await add(id, bytes)];
     await removePhoto(context, TESTER, dealer.organizationId, id, first);
-    assert.equal((await load(world, `${world.channel.publicUrl}/photos/${first}.jpg`)).status, 404);
+    assert.equal((await loadPhoto(world, `${world.channel.publicUrl}/photos/${first}.jpg`)).status, 404);
     await restorePhoto(context, TESTER, dealer.organizationId, id, first);
     assert.deepEqual(
       (await photosOf(id)).map((photo) => photo.id),
@@ -328,92 +292,7 @@ describe('photos', () => {
     const left = await storedIds(world);
     assert.ok(left.includes(kept) && !left.includes(orphan));
   });
-
-  it('have square thumbnails: one for websites and cards, a small one for rows', async () => {
-    const id = await publishNew(world, dealer, watch());
-    const photoId = await add(id, await picture('jpeg', 900, 600));
-    for (const [square, side] of Object.entries(SQUARE_SIDES_PX)) {
-      const { status, bytes } = await load(world, `${PUBLIC_URL}/photos/${photoId}-${square}.webp`);
-      assert.equal(status, 200, square);
-      assert.partialDeepStrictEqual(await sharp(bytes).metadata(), { format: 'webp', width: side, height: side });
-    }
-  });
-
-  it('are made once for all who ask at the same time, and kept', async () => {
-    const id = await publishNew(world, dealer, watch());
-    const photoId = await add(id, await picture('jpeg', 300, 200));
-    let writes = 0;
-    const { write } = world.photoFiles;
-    world.photoFiles.write = async (...args) => {
-      writes += 1;
-      await write(...args);
-    };
-    try {
-      const answers = await Promise.all(
-        Array.from({ length: 8 }, () => load(world, `${PUBLIC_URL}/photos/${photoId}-square.webp`)),
-      );
-      assert.equal(writes, 1);
-      assert.ok(
-        answers.every(({ status, bytes }) => status === 200 && bytes.equals(answers[0]?.bytes ?? Buffer.alloc(0))),
-      );
-      await load(world, `${PUBLIC_URL}/photos/${photoId}-square.webp`);
-      assert.equal(writes, 1);
-    } finally {
-      world.photoFiles.write = write;
-    }
-  });
-
-  it('answer 304 to who has them, HEAD without a body, and 404 to what names none', async () => {
-    const id = await publishNew(world, dealer, watch());
-    const photoId = await add(id, await picture('jpeg', 30, 20));
-    const url = `${PUBLIC_URL}/photos/${photoId}.jpg`;
-    const { headers, bytes } = await load(world, url);
-    const etag = headers.get('etag') ?? '';
-    // A tag is compared weakly: caches may have made a strong one of it.
-    for (const known of [etag, `"other", ${etag}`, etag.replace('W/', ''), `"other",${etag.replace('W/', '')}`, '*']) {
-      const again = await load(world, url, { headers: { 'if-none-match': known } });
-      assert.deepEqual([again.status, again.bytes.length], [304, 0], known);
-    }
-    assert.equal((await load(world, url, { headers: { 'if-none-match': '"other"' } })).status, 200);
-    const head = await load(world, url, { method: 'HEAD' });
-    assert.deepEqual(
-      [head.status, head.bytes.length, Number(head.headers.get('content-length'))],
-      [200, 0, bytes.length],
-    );
-    assert.equal((await load(world, url, { method: 'POST' })).status, 405);
-    for (const path of [
-      `/photos/${newId('photo')}.jpg`,
-      `/photos/${photoId}`,
-      `/photos/${photoId}.gif`,
-      `/photos/${photoId}.jpeg`,
-      `/photos/${photoId}.png`,
-      `/photos/${photoId}-round.jpg`,
-      `/photos/${photoId}.jpg/more`,
-      `/photos/${photoId.toUpperCase()}.jpg`,
-      `/photos/${photoId.replace('pho_', 'lst_')}.jpg`,
-      '/photos/',
-      '/photos/original.jpg',
-      '/photos/..%2f..%2fetc%2fpasswd',
-      '/photos/../../etc/passwd',
-      '/photos/%2e%2e%2f%2e%2e%2fsecret-keys',
-      `/photos/${photoId}%00.jpg`,
-    ]) {
-      const answer = await exchange(`${world.origin}${path}`, {});
-      assert.equal(answer.status, 404, path);
-    }
-    const missing = await load(world, `${PUBLIC_URL}/photos/${newId('photo')}.jpg`);
-    assert.match(missing.headers.get('content-type') ?? '', /^text\/plain/);
-    assert.equal(missing.headers.get('cache-control'), 'no-store');
-    assert.equal(missing.headers.get('etag'), null);
-  });
 });
-
-async function picture(format: Format, width: number, height: number): Promise<Buffer> {
-  const background = { r: 40, g: 90, b: 160 };
-  return await sharp({ create: { width, height, channels: 3, background } })
-    .toFormat(format)
-    .toBuffer();
-}
 
 /** The head of a PNG that claims to be so large; making a real one would take seconds. */
 function emptyPng(width: number, height: number): Buffer {
@@ -434,17 +313,6 @@ function emptyPng(width: number, height: number): Buffer {
     chunk('IDAT', Buffer.alloc(0)),
     chunk('IEND', Buffer.alloc(0)),
   ]);
-}
-
-/** AVIF is HEIF with another codec inside. */
-function formatOf({ format, compression }: Metadata): string {
-  return format === 'heif' && compression === 'av1' ? 'avif' : String(format);
-}
-
-/** Loads what a document names from where the test's server listens. */
-async function load(world: World, url: string, options: RequestInit = {}) {
-  const response = await fetch(url.replace(PUBLIC_URL, world.origin), { redirect: 'error', ...options });
-  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
 async function storedIds(world: World): Promise<string[]> {

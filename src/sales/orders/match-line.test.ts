@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { observe } from '../../../test/harness/observe.ts';
+import { assertRefused } from '../../../test/harness/refusal.ts';
+import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
+import { startWorld, type World } from '../../../test/harness/world.ts';
+import { newId } from '../../ids/new-id.ts';
+import { createItem } from '../../inventory/items/item-operations.ts';
+import { confirmOrder, matchLine } from './order-operations.ts';
+
+let world: World;
+let shop: Shop;
+before(async () => {
+  world = await startWorld();
+  shop = await openShop(world);
+});
+after(() => world.stop());
+
+let ordersMade = 0;
+async function order(lines: object[] = [], from = shop) {
+  ordersMade += 1;
+  const { status, body } = await from.post('/v1/orders', { channel_order_id: `SO-${ordersMade}`, lines });
+  assert.equal(status, 201);
+  return body;
+}
+
+async function read(orderId: string, from = shop) {
+  return (await from.api.get(`/v1/orders/${orderId}`)).body;
+}
+
+describe('matching a line by hand', () => {
+  it('holds the units and shows the match', async () => {
+    const partId = await publishNew(world, shop, part({ units: 5 }));
+    const { id, lines } = await order([{ part_id: 'unknown', quantity: 3, unit_amount: 7 }]);
+    const seen = await observe(shop.api, () =>
+      matchLine(world.channel, TESTER, shop.organizationId, id, { lineId: lines[0].id, itemId: partId }),
+    );
+    const matched = await read(id);
+    assert.deepEqual(matched.lines, [{ ...lines[0], match: { object: 'part', id: partId, remaining_quantity: 2 } }]);
+    assert.equal(matched.total_amount, 21);
+    assert.deepEqual(seen.types, ['part.in_stock']);
+    assert.deepEqual(await stockOf(world, partId), { units: 5, held: 3 });
+  });
+
+  it('lets go of what the line held before, also of the same item', async () => {
+    const [first, second] = [await publishNew(world, shop, watch()), await publishNew(world, shop, watch())];
+    const { id, lines } = await order([{ listing_id: first }]);
+    const choose = (itemId: string) =>
+      matchLine(world.channel, TESTER, shop.organizationId, id, { lineId: lines[0].id, itemId });
+    await choose(first);
+    assert.deepEqual(await stockOf(world, first), { units: 1, held: 1 });
+    await choose(second);
+    assert.deepEqual(
+      [await stockOf(world, first), await stockOf(world, second)],
+      [
+        { units: 1, held: 0 },
+        { units: 1, held: 1 },
+      ],
+    );
+    assert.equal((await read(id)).lines[0].listing_id, first, 'what was reported stays');
+  });
+
+  it('adds a line to an order that named nothing; nobody knows its price, so the sums are unknown', async () => {
+    const listingId = await createItem(world.channel, TESTER, shop.organizationId, watch({ title: 'From the safe' }));
+    const { id } = await order();
+    const matched = await matchLine(world.channel, TESTER, shop.organizationId, id, {
+      lineId: null,
+      itemId: listingId,
+      units: 1,
+    });
+    assert.deepEqual(matched.lines, [
+      {
+        id: matched.lines[0]?.id,
+        listing_id: listingId,
+        part_id: null,
+        quantity: 1,
+        unit_amount: null,
+        discount_amount: null,
+        title: 'From the safe',
+        match: { object: 'listing', id: listingId, remaining_quantity: 0 },
+      },
+    ]);
+    assert.deepEqual([matched.subtotal_amount, matched.total_amount], [null, null]);
+    assert.deepEqual(await read(id), matched);
+    await confirmOrder(world.channel, TESTER, shop.organizationId, id);
+    assert.deepEqual(await stockOf(world, listingId), { units: 0, held: 0 });
+  });
+
+  it('of a test order holds nothing', async () => {
+    const own = await openShop(world, { isTestMode: true });
+    const listingId = await publishNew(world, own, watch());
+    const { id } = await order([], own);
+    await matchLine(world.channel, TESTER, own.organizationId, id, { lineId: null, itemId: listingId, units: 1 });
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
+    assert.equal((await read(id, own)).lines[0].match.remaining_quantity, 0, 'as it would be in live mode');
+  });
+
+  it('refuses too few units, a wrong number of them, and unknown or foreign items and lines', async () => {
+    const stranger = await openShop(world);
+    const foreign = await publishNew(world, stranger, watch());
+    const listingId = await publishNew(world, shop, watch());
+    const { id, lines } = await order([{ quantity: 2 }]);
+    const other = await order([{}]);
+    const match = (choice: Parameters<typeof matchLine>[4]) =>
+      matchLine(world.channel, TESTER, shop.organizationId, id, choice);
+    await assertRefused(match({ lineId: lines[0].id, itemId: listingId }), 'not_enough_units', 'units');
+    for (const units of [0, -1, 1.5, Number.NaN]) {
+      await assertRefused(match({ lineId: null, itemId: listingId, units }), 'invalid_input', 'units');
+    }
+    await assertRefused(match({ lineId: null, itemId: newId('listing'), units: 1 }), 'not_found', 'itemId');
+    await assertRefused(match({ lineId: null, itemId: foreign, units: 1 }), 'not_found', 'itemId');
+    await assertRefused(match({ lineId: newId('orderLine'), itemId: listingId }), 'not_found', 'lineId');
+    await assertRefused(match({ lineId: other.lines[0].id, itemId: listingId }), 'not_found', 'lineId');
+    assert.deepEqual(await stockOf(world, listingId), { units: 1, held: 0 });
+    assert.deepEqual(await stockOf(world, foreign), { units: 1, held: 0 });
+    assert.deepEqual((await read(id)).lines, lines);
+  });
+});
