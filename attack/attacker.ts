@@ -11,6 +11,7 @@ export type AttackOrder = {
   origin: string;
   key: string;
   photos: string[];
+  listingIds: string[];
   orderIds: string[];
   staff: Staff | null;
   seed: number;

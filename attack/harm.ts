@@ -13,7 +13,8 @@ export const SLOW = 'p99';
 export const BY_LOAD = 'p99 by load';
 const PAUSED = 'pause';
 /** Above this part of the processors' time, what the host takes shows in the times of the neighbour. */
-const STOLEN_LIMIT = 0.04;
+const STOLEN_LIMIT = 0.05;
+const TIMES = new Set([SLOW, BY_LOAD, PAUSED]);
 
 /** Whether a neighbour is slower than it may be beside another measurement of the same neighbour. */
 export function isSlow(attacked: Served, other: Served): boolean {
@@ -33,8 +34,10 @@ export function harmOf({ quiet, attacked, bare, pauseMs, grownBytes }: AttackRes
   return harm;
 }
 
-/** Whether a harm may be the host's doing: a time, and nothing else. */
+/**
+ * Whether the host took so much time that neither a harm nor its absence says anything: it may have slowed the neighbour
+ * down in peace as well. Failures and memory are harm at any time.
+ */
 export function isDisturbed(result: AttackResult): boolean {
-  const harm = harmOf(result).filter((one) => one !== BY_LOAD);
-  return result.stolen > STOLEN_LIMIT && harm.length > 0 && harm.every((one) => one === SLOW || one === PAUSED);
+  return result.stolen > STOLEN_LIMIT && harmOf(result).every((harm) => TIMES.has(harm));
 }

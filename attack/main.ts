@@ -43,6 +43,8 @@ const options = {
   restMs: values.short ? 500 : 2_000,
   hasComparison: true,
   hasSamePriority: values['same-priority'],
+  onDisturbed: ({ name, stolen }: AttackResult) =>
+    console.error(`${name}: the host took ${Math.round(stolen * 100)} % of the time; measured again in a moment`),
   onResult: (result: AttackResult) => console.error(rowOf(result).join(' | ')),
 };
 
@@ -56,7 +58,10 @@ async function run() {
   // signed in to the dashboard. One round is what the key's rate limit lets through.
   const withKeys = { ...options, roundsLimit: 1, attacks: attacks.filter(({ needs }) => isByKey(needs)) };
   const neighbour = { key: neighbourKey, staff: null };
-  const participants = { neighbour, attacker: async () => ({ key, photos: [], orderIds: [], staff: null }) };
+  const participants = {
+    neighbour,
+    attacker: async () => ({ key, photos: [], listingIds: [], orderIds: [], staff: null }),
+  };
   await assertKey(url, key, 1);
   await assertKey(url, neighbourKey, NEIGHBOUR_RATE_LIMIT);
   return await attackAll(withKeys, new URL(url), participants, null);

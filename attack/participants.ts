@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { makeShop, openBackDoor } from '../bench/shop.ts';
 import { COMMAND_LINE } from '../src/audit/actor.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import { RATE_LIMIT_DEFAULT } from '../src/contract/limits.ts';
+import { ORDER_LINES_LIMIT, RATE_LIMIT_DEFAULT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
 import { setRateLimit } from '../src/dealers/integrations/integrations.ts';
 import { addPhoto } from '../src/inventory/photos/photos.ts';
@@ -30,7 +30,13 @@ export type Participants = {
   close(): Promise<void>;
 };
 
-export type AttackerAccount = { key: string; photos: string[]; orderIds: string[]; staff: Staff | null };
+export type AttackerAccount = {
+  key: string;
+  photos: string[];
+  listingIds: string[];
+  orderIds: string[];
+  staff: Staff | null;
+};
 
 const LISTINGS = 200;
 const EVENTS = 800_000;
@@ -38,6 +44,7 @@ const EVENTS_BATCH = 20_000;
 const LARGE_ORDERS = 260;
 /** As many as are cancelled at once. */
 const CANCELLED_ORDERS = 50;
+const MANY_UNITS = 1_000_000;
 const PHOTOS = 24;
 const PHOTO_SIDE_PX = 3_500;
 /** What the lists of the dashboard are searched over. */
@@ -133,6 +140,9 @@ export async function openParticipants(
       const shop = await (needs === 'large stock' ? largeDealer() : makeShop(context, times(LISTINGS)));
       const { apiKey, integrationId, organizationId, listingIds } = shop;
       if (needs === 'events') await addEvents(integrationId);
+      if (needs === 'many units') {
+        await context.db.query(sql`update items set units = ${MANY_UNITS} where organization_id = ${organizationId}`);
+      }
       if (needs === 'large orders') await addLargeOrders(apiKey, times(LARGE_ORDERS));
       const orderIds = needs === 'large cancelled orders' ? await addCancelledOrders(apiKey) : [];
       if (needs === 'hanging receiver' || needs === 'staff with a hanging receiver') await hang(integrationId);
@@ -143,7 +153,7 @@ export async function openParticipants(
       const photo = needs === 'staff photos' ? (await makePhoto()).toString('base64') : '';
       const sessions = needs === 'staff with many sessions' ? times(SESSIONS) : 1;
       const staff = isStaff ? await signInStaff(context.db, service.port, shop, { photo, sessions }) : null;
-      return { key: apiKey, photos, orderIds, staff };
+      return { key: apiKey, photos, listingIds: listingIds.slice(0, ORDER_LINES_LIMIT), orderIds, staff };
     },
     async close() {
       for (const receiver of receivers) receiver.close();

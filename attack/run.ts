@@ -26,6 +26,8 @@ export type AttackOptions = {
   hasComparison: boolean;
   /** Whether the attacker's process runs at the priority of the service, to see how many requests it could send. */
   hasSamePriority: boolean;
+  /** A measurement says nothing, and is repeated after a pause. */
+  onDisturbed(result: AttackResult): void;
   onResult(result: AttackResult): void;
 };
 
@@ -113,17 +115,21 @@ type Stage = AttackerAccount & {
  */
 async function measureUntilSure(options: AttackOptions, measure: () => Promise<AttackResult>): Promise<AttackResult> {
   if (!options.hasComparison) return await measure();
-  const first = await measureUndisturbed(measure);
+  const first = await measureUndisturbed(options, measure);
   if (!harmOf(first).includes(SLOW)) return first;
-  const second = await measureUndisturbed(measure);
-  return middleOf([first, second, await measureUndisturbed(measure)]);
+  const second = await measureUndisturbed(options, measure);
+  return middleOf([first, second, await measureUndisturbed(options, measure)]);
 }
 
-/** A harm that the host may have done itself, by taking the processors away, is measured again when it has given them back. */
-async function measureUndisturbed(measure: () => Promise<AttackResult>): Promise<AttackResult> {
+/** What the host disturbed, by taking the processors away, is measured again when it may have given them back. */
+async function measureUndisturbed(
+  { onDisturbed }: AttackOptions,
+  measure: () => Promise<AttackResult>,
+): Promise<AttackResult> {
   for (let repeated = 0; ; repeated++) {
     const result = await measure();
     if (!isDisturbed(result) || repeated === DISTURBED_LIMIT) return result;
+    onDisturbed(result);
     await sleep(DISTURBED_PAUSE_MS);
   }
 }
@@ -167,10 +173,11 @@ async function measureQuiet({ samples, restMs }: AttackOptions, { neighbour }: S
 async function measureAttack(
   options: AttackOptions,
   { name }: Attack,
-  { origin, key, photos, orderIds, staff, neighbour, attacker }: Stage,
+  { origin, key, photos, listingIds, orderIds, staff, neighbour, attacker }: Stage,
 ): Promise<{ samples: Samples; outcome: AttackOutcome }> {
   const { seed, scale, roundsLimit, attackMs } = options;
-  const order = { name, origin: origin.href, key, photos, orderIds, staff, seed, scale, roundsLimit, attackMs };
+  const account = { key, photos, listingIds, orderIds, staff };
+  const order = { name, origin: origin.href, ...account, seed, scale, roundsLimit, attackMs };
   neighbour.begin();
   const outcome = await attacker.run(order, () => neighbour.count() >= options.samples);
   return { samples: await neighbour.end(), outcome };

@@ -9,6 +9,7 @@ export type Attack = {
     | 'events'
     | 'large orders'
     | 'large cancelled orders'
+    | 'many units'
     | 'photos'
     | 'hanging receiver'
     | 'staff'
@@ -32,6 +33,8 @@ export type Scene = {
   scale: number;
   /** Names under /photos of photos with their original format. */
   photos: string[];
+  /** Ids of the attacker's listings. */
+  listingIds: string[];
   /** Ids of large orders that are cancelled. */
   orderIds: string[];
   /** Null unless the attack needs somebody who is signed in. */

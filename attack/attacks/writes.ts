@@ -70,6 +70,19 @@ export const WRITE_ATTACKS: Attack[] = [
       })),
   },
   {
+    name: 'orders of two hundred listings each',
+    needs: 'many units',
+    run: (scene) => {
+      const lines = JSON.stringify(scene.listingIds.map((listing_id) => ({ listing_id })));
+      return scene.client.flood({ count: scaled(scene, 290), atOnce: 50 }, (index) => ({
+        method: 'POST',
+        path: '/v1/orders',
+        headers: idempotent(),
+        body: `{"channel_order_id":"wide-${process.pid}-${scene.round}-${index}","lines":${lines}}`,
+      }));
+    },
+  },
+  {
     name: 'cancellations of large orders that are cancelled',
     needs: 'large cancelled orders',
     run: (scene) =>

@@ -34,11 +34,11 @@ describe('the harm of an attack', () => {
     assert.deepEqual(harmOf({ ...PEACE, ...worst }), ['failures', 'pause', 'memory']);
   });
 
-  it('may be the host’s doing only if it is a time, and if the host took the processors away', () => {
+  it('is unknown while the host takes the processors away, unless something failed or memory grew', () => {
     const slow = { ...PEACE, attacked: served(41), pauseMs: PAUSE_LIMIT_MS + 1 };
     assert.equal(isDisturbed(slow), false);
     assert.equal(isDisturbed({ ...slow, stolen: 0.1 }), true);
-    assert.equal(isDisturbed({ ...PEACE, stolen: 0.1 }), false);
+    assert.equal(isDisturbed({ ...PEACE, stolen: 0.1 }), true);
     assert.equal(isDisturbed({ ...slow, attacked: served(41, 1), stolen: 0.1 }), false);
     assert.equal(isDisturbed({ ...slow, grownBytes: GROWTH_LIMIT_BYTES + 1, stolen: 0.1 }), false);
   });

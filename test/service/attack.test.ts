@@ -26,6 +26,7 @@ describe('a short attack', () => {
       restMs: 20,
       hasComparison: false,
       hasSamePriority: false,
+      onDisturbed: () => {},
       onResult: () => {},
     });
   });
