@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import pg from 'pg';
 import type { Database, Queryable, Transaction } from '../../../src/db/database.ts';
 import type { Sql } from '../../../src/db/sql.ts';
+import { BinaryArray } from '../../../src/db/values/binary-array.ts';
+import { parameterOf } from '../../../src/db/values/parameters.ts';
 
 /** A statement that was explained while it ran: how many pages of tables and indexes it read, and by which plan. */
 export type Explained = { pages: number; plan: object; text: string };
@@ -20,7 +22,7 @@ export async function explain<Row>(
   await session.query('deallocate explained');
   const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
   onExplained({ pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], plan, text });
-  const result = await session.query(text, [...values]);
+  const result = await session.query(text, values.map(parameterOf));
   return result.rows as Row[];
 }
 
@@ -62,6 +64,7 @@ export async function explainRead(db: Database, read: (db: Database) => Promise<
 
 function literal(value: unknown): string {
   if (value === null) return 'null';
+  if (value instanceof BinaryArray) return literal(value.elements);
   if (Array.isArray(value)) return value.length === 0 ? `'{}'` : `array[${value.map(literal).join(', ')}]`;
   if (value instanceof Date) return pg.escapeLiteral(value.toISOString());
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : pg.escapeLiteral(String(value));

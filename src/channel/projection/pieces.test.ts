@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../test/harness/actor.ts';
+import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
+import { observe, readDocuments } from '../../../test/harness/observe.ts';
+import { watch } from '../../../test/harness/stock.ts';
+import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { sql } from '../../db/sql.ts';
+import { createItem } from '../../inventory/items/item-operations.ts';
+import { setPublished } from '../../inventory/publications.ts';
+import { projectItems } from './project-items.ts';
+
+/** Several pieces, of which the last is not full. */
+const ITEMS = 40;
+
+describe('a projection of many items', () => {
+  let world: World;
+  let dealer: Dealer;
+  const ids: string[] = [];
+  before(async () => {
+    world = await startWorld();
+    dealer = await world.dealer();
+    for (let index = 0; index < ITEMS; index++) {
+      ids.push(await createItem(world.channel, TESTER, dealer.organizationId, watch()));
+    }
+  });
+  after(() => world.stop());
+
+  const setAll = (isOn: boolean) =>
+    setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, isOn);
+
+  it('goes in pieces, and is one change: one stamp, one event for each item, each document once', async () => {
+    const seen = await observe(dealer.api, () => setAll(true));
+    assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), ids.toSorted());
+    assert.equal(new Set(seen.events.map((event) => event.created_at)).size, 1);
+    const documents = await readDocuments(dealer.api);
+    assert.deepEqual([...documents.keys()].sort(), ids.toSorted());
+    assert.equal(new Set([...documents.values()].map((document) => document.updated_at)).size, 1);
+  });
+
+  it('writes a piece in the round trip that reads a later one', async () => {
+    await setAll(false);
+    await world.db.query(sql`update publications set is_on = true where integration_id = ${dealer.integrationId}`);
+    const trips = countRoundTrips(world.db);
+    const { changed } = await world.db.transaction((tx) =>
+      projectItems(tx, world.channel, { itemIds: ids, integrationIds: [dealer.integrationId] }),
+    );
+    trips.stop();
+    assert.equal(changed, ITEMS);
+    const isShared = (trip: string[]) =>
+      trip.some((text) => text.includes('insert into channel_documents')) &&
+      trip.some((text) => text.includes('from channel_documents'));
+    assert.ok(trips.all().filter(isShared).length >= 2, JSON.stringify(trips.all().map((trip) => trip.length)));
+  });
+
+  it('that fails in the middle leaves nothing, and the connection serves the next', async () => {
+    const before = await readDocuments(dealer.api);
+    const versions = world.channel.versions.map((version) => {
+      let made = 0;
+      return {
+        ...version,
+        present: (document: Parameters<typeof version.present>[0]) => {
+          made += 1;
+          if (made > ITEMS / 2) throw new Error('no more paper');
+          return { ...version.present(document), title: 'half' };
+        },
+      };
+    });
+    const failing = world.db.transaction((tx) =>
+      projectItems(tx, { ...world.channel, versions }, { itemIds: ids, integrationIds: [dealer.integrationId] }),
+    );
+    await assert.rejects(failing, /no more paper/);
+    assert.deepEqual(await readDocuments(dealer.api), before);
+    await setAll(false);
+  });
+});
