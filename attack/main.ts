@@ -42,6 +42,7 @@ const options = {
   attackMs: values.short ? 4_000 : 15_000,
   restMs: values.short ? 500 : 2_000,
   hasComparison: true,
+  repeatsLimit: values.short ? 0 : 12,
   hasSamePriority: values['same-priority'],
   onDisturbed: ({ name, stolen }: AttackResult) =>
     console.error(`${name}: the host took ${Math.round(stolen * 100)} % of the time; measured again in a moment`),

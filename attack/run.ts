@@ -26,6 +26,8 @@ export type AttackOptions = {
   hasComparison: boolean;
   /** Whether the attacker's process runs at the priority of the service, to see how many requests it could send. */
   hasSamePriority: boolean;
+  /** How often a measurement that the host disturbed is repeated. */
+  repeatsLimit: number;
   /** A measurement says nothing, and is repeated after a pause. */
   onDisturbed(result: AttackResult): void;
   onResult(result: AttackResult): void;
@@ -55,8 +57,7 @@ export type AttackResult = {
 /** In peace the neighbour has a hundred answers a second; a service that gives less is measured with what there is. */
 const QUIET_LIMIT_MS = 30_000;
 const POLL_MS = 20;
-/** How often a measurement that the host disturbed is repeated, and after what pause: it mostly takes some minutes. */
-const DISTURBED_LIMIT = 12;
+/** The host mostly takes the processors for some minutes. */
 const DISTURBED_PAUSE_MS = 30_000;
 
 /** Starts a service on a fresh data folder and attacks it. */
@@ -114,21 +115,20 @@ type Stage = AttackerAccount & {
  * too high is measured three times, each time with a new account, and the p99 in the middle counts.
  */
 async function measureUntilSure(options: AttackOptions, measure: () => Promise<AttackResult>): Promise<AttackResult> {
-  if (!options.hasComparison) return await measure();
   const first = await measureUndisturbed(options, measure);
-  if (!harmOf(first).includes(SLOW)) return first;
+  if (!options.hasComparison || !harmOf(first).includes(SLOW)) return first;
   const second = await measureUndisturbed(options, measure);
   return middleOf([first, second, await measureUndisturbed(options, measure)]);
 }
 
 /** What the host disturbed, by taking the processors away, is measured again when it may have given them back. */
 async function measureUndisturbed(
-  { onDisturbed }: AttackOptions,
+  { repeatsLimit, onDisturbed }: AttackOptions,
   measure: () => Promise<AttackResult>,
 ): Promise<AttackResult> {
   for (let repeated = 0; ; repeated++) {
     const result = await measure();
-    if (!isDisturbed(result) || repeated === DISTURBED_LIMIT) return result;
+    if (!isDisturbed(result) || repeated === repeatsLimit) return result;
     onDisturbed(result);
     await sleep(DISTURBED_PAUSE_MS);
   }

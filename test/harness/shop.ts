@@ -68,6 +68,20 @@ export async function addCustomer(shop: Pick<Shop, 'post'>, fields: object): Pro
   return body.id;
 }
 
+let ordersReported = 0;
+
+/** An order as the website reports it, with an id of its own; returns it as it was answered. */
+export async function reportOrder(shop: Pick<Shop, 'post'>, lines: object[] = []): Promise<ApiResponse['body']> {
+  ordersReported += 1;
+  const { status, body } = await shop.post('/v1/orders', { channel_order_id: `SO-${ordersReported}`, lines });
+  assert.equal(status, 201);
+  return body;
+}
+
+export async function readOrder(shop: Pick<Shop, 'api'>, orderId: string): Promise<ApiResponse['body']> {
+  return (await shop.api.get(`/v1/orders/${orderId}`)).body;
+}
+
 export function freshKey(): { 'idempotency-key': string } {
   return { 'idempotency-key': randomUUID() };
 }

@@ -25,6 +25,7 @@ describe('a short attack', () => {
       attackMs: 1_500,
       restMs: 20,
       hasComparison: false,
+      repeatsLimit: 0,
       hasSamePriority: false,
       onDisturbed: () => {},
       onResult: () => {},

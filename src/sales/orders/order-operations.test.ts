@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { observe } from '../../../test/harness/observe.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
-import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { openShop, readOrder, reportOrder, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
@@ -21,17 +21,8 @@ before(async () => {
 });
 after(() => world.stop());
 
-let ordersMade = 0;
-async function order(lines: object[] = [], from = shop) {
-  ordersMade += 1;
-  const { status, body } = await from.post('/v1/orders', { channel_order_id: `SO-${ordersMade}`, lines });
-  assert.equal(status, 201);
-  return body;
-}
-
-async function read(orderId: string, from = shop) {
-  return (await from.api.get(`/v1/orders/${orderId}`)).body;
-}
+const order = (lines: object[] = [], from = shop) => reportOrder(from, lines);
+const read = (orderId: string, from = shop) => readOrder(from, orderId);
 
 type Sale = { id: string; item_id: string | null; units: number; status: string; is_test: boolean };
 

@@ -58,7 +58,7 @@ export function runsTable({ runs, figures, failures }: FiguresFile): Html {
 <td class="number">${timeText(run.startedAt)}</td>
 <td class="number"><span class="cell-name">Took </span>${run.seconds} s</td>
 <td class="number"><span class="cell-name">Load before </span>${run.loadBefore.toFixed(2)}</td>
-<td class="number"><span class="cell-name">Stolen </span>${run.stolen === undefined ? '' : `${(run.stolen * 100).toFixed(1)} %`}</td>
+<td class="number"><span class="cell-name">Stolen </span>${run.stolen === undefined ? 'unknown' : `${(run.stolen * 100).toFixed(1)} %`}</td>
 <td><code>${run.commit === '' ? 'unknown' : run.commit.slice(0, 9)}</code>${run.isModified ? ' and changes' : ''}</td>
 <td>${machineText(run.machine)}</td></tr>
 `,

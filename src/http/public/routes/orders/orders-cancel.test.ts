@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../../test/harness/actor.ts';
-import { faultOf, freshKey, openShop, type Shop } from '../../../../../test/harness/shop.ts';
+import { faultOf, freshKey, openShop, reportOrder, type Shop } from '../../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { cancelSale, confirmOrder, fulfilOrder } from '../../../../sales/orders/order-operations.ts';
@@ -14,12 +14,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-let ordersMade = 0;
-async function order(lines: object[] = []): Promise<string> {
-  ordersMade += 1;
-  const { body } = await shop.post('/v1/orders', { channel_order_id: `SO-${ordersMade}`, lines });
-  return body.id;
-}
+const order = async (lines: object[] = []): Promise<string> => (await reportOrder(shop, lines)).id;
 
 describe('cancelling an order', () => {
   it('answers with the order, its reason, and as it reads from then on', async () => {
