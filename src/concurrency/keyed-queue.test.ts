@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createKeyedQueue, NEXT_BATCH } from './keyed-queue.ts';
+import { createTurns, type Turns } from './limits/turns.ts';
 
 describe('a keyed queue', () => {
   type Results = (string | typeof NEXT_BATCH)[];
@@ -8,7 +9,7 @@ describe('a keyed queue', () => {
   const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
   /** Batches that end when the test says so; each entry's result is its own name unless the test gives another. */
-  function open(batchLimit = 1) {
+  function open(batchLimit = 1, turns?: Turns) {
     const batches: Batch[] = [];
     const queue = createKeyedQueue<string, string>({
       run: (names) =>
@@ -26,6 +27,7 @@ describe('a keyed queue', () => {
       batchLimit,
       canJoin: (first, waiting) => first[0] === waiting[0] || !/[xy]/.test(first),
       resultForWaiting: (result) => (result === 'no connection' ? result : undefined),
+      ...(turns && { turns }),
     });
     const names = () => batches.map((batch) => batch.names.join(' '));
     return { queue, batches, names };
@@ -177,5 +179,71 @@ describe('a keyed queue', () => {
     await batches[2]?.finish();
     assert.equal(await later, '4');
     assert.deepEqual(names(), ['1', 'b1', '4']);
+  });
+
+  describe('with turns', () => {
+    const AN_HOUR_MS = 3_600_000;
+
+    /** A queue with one turn; the last batches of 'a' and 'b' were shared. */
+    async function openSharing() {
+      const opened = open(5, createTurns({ limit: 1, waitLimitMs: AN_HOUR_MS }));
+      const all = ['a1', 'a2'].map((name) => opened.queue.add('a', name));
+      all.push(...['b1', 'b2'].map((name) => opened.queue.add('b', name)));
+      await tick();
+      assert.deepEqual(opened.names(), ['a1 a2', 'b1 b2']);
+      for (const batch of opened.batches) await batch.finish();
+      await Promise.all(all);
+      return opened;
+    }
+
+    it('a key that shares batches waits for its turn, and what arrives meanwhile joins it', async () => {
+      const { queue, batches, names } = await openSharing();
+      const all = [queue.add('a', 'a3')];
+      await tick();
+      all.push(queue.add('b', 'b3'));
+      await tick();
+      all.push(queue.add('b', 'b4'));
+      await tick();
+      assert.deepEqual(names().slice(2), ['a3']);
+      await batches[2]?.finish();
+      assert.deepEqual(names().slice(2), ['a3', 'b3 b4']);
+      await batches[3]?.finish();
+      await Promise.all(all);
+      assert.equal(queue.size(), 0);
+    });
+
+    it('a key whose entries come one at a time never waits for one', async () => {
+      const { queue, batches, names } = await openSharing();
+      const all = [queue.add('a', 'a3'), queue.add('c', 'c1')];
+      await tick();
+      assert.deepEqual(names().slice(2), ['a3', 'c1']);
+      // The last batch of 'a' had one entry, too.
+      await batches[2]?.finish();
+      all.push(queue.add('b', 'b3'), queue.add('a', 'a4'));
+      await tick();
+      assert.deepEqual(names().slice(4), ['b3', 'a4']);
+      for (const batch of batches.slice(3)) await batch.finish();
+      await Promise.all(all);
+    });
+
+    it('gives its turn back when nobody is left to run, and when a batch fails', async () => {
+      const { queue, batches, names } = await openSharing();
+      const all = [queue.add('a', 'a3'), queue.add('a', 'a4')];
+      await tick();
+      const late = queue.add('b', 'b3', { deadlineMs: performance.now() + 5 });
+      assert.equal(await late, 'late');
+      const failed = Promise.allSettled(all);
+      await batches[2]?.fail(new Error('broken'));
+      assert.deepEqual(
+        (await failed).map((result) => result.status),
+        ['rejected', 'rejected'],
+      );
+      const next = queue.add('a', 'a5');
+      await tick();
+      assert.deepEqual(names().slice(3), ['a5']);
+      await batches[3]?.finish();
+      assert.equal(await next, 'a5');
+      assert.equal(queue.size(), 0);
+    });
   });
 });

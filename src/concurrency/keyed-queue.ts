@@ -1,3 +1,5 @@
+import type { Turns } from './limits/turns.ts';
+
 /**
  * A queue for each key: entries of one key run one batch after the other in the order of their arrival, entries of
  * different keys run side by side. What waits for the same lock in the database waits here, in the process, where it
@@ -6,6 +8,10 @@
  * A batch takes the entries that wait, as many as its limit allows. The first batch of a key begins when the event loop
  * has read all that arrived together, so requests that come in one packet share it; where every entry runs alone, the
  * first begins at once. An entry never joins a batch that has begun, so what it learns is never older than its arrival.
+ *
+ * With `turns`, keys whose entries share batches take turns: what arrives while a key waits for its turn joins its next
+ * batch, so few large batches run instead of many small ones. A key whose last batch had one entry gains nothing by waiting
+ * and begins at once.
  *
  * Often it shows only in a batch that it has too much to do. Then it leaves entries for the next batch, which takes at most
  * twice as many as this one could do. They keep their places before all others.
@@ -33,6 +39,8 @@ export type KeyedQueueOptions<Entry, Result> = {
   canJoin?: (first: Entry, waiting: Entry) => boolean;
   /** What the result of an entry is for one that still waits: its result, so that it never runs, or undefined. */
   resultForWaiting?: (result: Result, entry: Entry, waiting: Entry) => Result | undefined;
+  /** How many keys may run shared batches at once; without it, all of them. */
+  turns?: Turns;
 };
 
 type Waiter<Entry, Result> = {
@@ -44,19 +52,26 @@ type Waiter<Entry, Result> = {
 };
 
 export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry, Result>): KeyedQueue<Entry, Result> {
-  const { run, batchLimit, canJoin = () => true, resultForWaiting } = options;
+  const { run, batchLimit, canJoin = () => true, resultForWaiting, turns } = options;
   const limitOf = typeof batchLimit === 'number' ? () => batchLimit : batchLimit;
   type Queue = Set<Waiter<Entry, Result>>;
   const queues = new Map<string, Queue>();
+  /** Keys whose last batch had more than one entry. */
+  const sharing = new Set<string>();
 
   async function drain(key: string, queue: Queue): Promise<void> {
     let limit = Number.POSITIVE_INFINITY;
     while (queue.size > 0) {
+      const endTurn = sharing.has(key) ? await turns?.take() : undefined;
       const batch = takeBatch(queue, limit);
-      if (batch.length === 0) continue;
-      const left = await settle(key, batch, queue);
-      limit = 2 * (left.length === 0 ? limit : batch.length - left.length);
-      putBack(key, queue, left);
+      if (batch.length > 0) {
+        const left = await settle(key, batch, queue);
+        limit = 2 * (left.length === 0 ? limit : batch.length - left.length);
+        putBack(key, queue, left);
+        if (turns !== undefined && batch.length > 1) sharing.add(key);
+        else sharing.delete(key);
+      }
+      endTurn?.();
     }
     queues.delete(key);
   }

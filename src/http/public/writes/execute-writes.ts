@@ -1,4 +1,5 @@
 import { createKeyedQueue, NEXT_BATCH } from '../../../concurrency/keyed-queue.ts';
+import { createTurns } from '../../../concurrency/limits/turns.ts';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY } from '../../../contract/limits.ts';
 import type { AppOptions } from '../../app-options.ts';
 import type { WriteRequest } from './idempotency-records.ts';
@@ -35,6 +36,7 @@ export function createWriteExecutor(options: ExecutorOptions): WriteExecutor {
     canJoin: canShareTransaction,
     // Those who wait would wait for the same connection or lock in vain, one after the other.
     resultForWaiting: (outcome) => (outcome.kind === 'unavailable' ? outcome : undefined),
+    turns: createTurns(SHARED_TRANSACTIONS),
   });
 
   async function enqueue(write: PendingWrite): Promise<WriteOutcome> {
@@ -48,6 +50,13 @@ export function createWriteExecutor(options: ExecutorOptions): WriteExecutor {
       keysInFlight(request, (deadlineMs) => enqueue({ kind, request, item, deadlineMs } as PendingWrite)),
   };
 }
+
+/**
+ * How many transactions with several writes run at once. About half of the work of one is done by the thread of the
+ * service, so two keep it busy; with more, each has fewer writes, and a write costs more. A transaction that waits for a
+ * lock must not hold up other dealers, so the wait for a turn is short.
+ */
+const SHARED_TRANSACTIONS = { limit: 2, waitLimitMs: 50 };
 
 /**
  * A larger write runs alone. The work of a batch is done in one go: 25 orders of 0.8 MB kept the event loop from every

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createTurns } from './turns.ts';
+
+describe('turns', () => {
+  const AN_HOUR_MS = 3_600_000;
+  const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  it('are given to so many at once, and then in the order of arrival', async () => {
+    const turns = createTurns({ limit: 2, waitLimitMs: AN_HOUR_MS });
+    const begun: string[] = [];
+    const take = async (name: string) => {
+      const end = await turns.take();
+      begun.push(name);
+      return end;
+    };
+    const [a, b, c, d] = [take('a'), take('b'), take('c'), take('d')];
+    await tick();
+    assert.deepEqual(begun, ['a', 'b']);
+    (await b)();
+    await tick();
+    assert.deepEqual(begun, ['a', 'b', 'c']);
+    for (const turn of [a, c]) (await turn)();
+    (await d)();
+    assert.deepEqual(begun, ['a', 'b', 'c', 'd']);
+  });
+
+  it('are not needed by one that has waited long enough', async () => {
+    const turns = createTurns({ limit: 1, waitLimitMs: 5 });
+    const endHanging = await turns.take();
+    const endWithout = await turns.take();
+    // It had no turn to give back: the one that hangs still has the only one.
+    endWithout();
+    let hasBegun = false;
+    const next = turns.take().then((end) => {
+      hasBegun = true;
+      return end;
+    });
+    await tick();
+    assert.equal(hasBegun, false);
+    endHanging();
+    (await next)();
+  });
+});
