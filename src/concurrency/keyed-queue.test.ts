@@ -245,5 +245,22 @@ describe('a keyed queue', () => {
       assert.equal(await next, 'a5');
       assert.equal(queue.size(), 0);
     });
+
+    it('remembers only so many keys, and lets those it forgot begin at once', async () => {
+      const { queue, batches, names } = await openSharing();
+      for (let index = 0; index < 10_000; index++) {
+        const shared = ['1', '2'].map((name) => queue.add(`other ${index}`, name));
+        await tick();
+        await batches.at(-1)?.finish();
+        await Promise.all(shared);
+      }
+      const all = [queue.add('other 0', 'o3')];
+      await tick();
+      all.push(queue.add('other 1', 'p3'), queue.add('a', 'a3'));
+      await tick();
+      assert.deepEqual(names().slice(10_002), ['o3', 'a3']);
+      for (const index of [10_002, 10_003, 10_004]) await batches[index]?.finish();
+      await Promise.all(all);
+    });
   });
 });

@@ -43,6 +43,9 @@ export type KeyedQueueOptions<Entry, Result> = {
   turns?: Turns;
 };
 
+/** Keys that are remembered while nothing of theirs waits; a key that is forgotten begins its next batch at once. */
+const SHARING_LIMIT = 10_000;
+
 type Waiter<Entry, Result> = {
   entry: Entry;
   deadlineMs: number;
@@ -68,12 +71,19 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
         const left = await settle(key, batch, queue);
         limit = 2 * (left.length === 0 ? limit : batch.length - left.length);
         putBack(key, queue, left);
-        if (turns !== undefined && batch.length > 1) sharing.add(key);
-        else sharing.delete(key);
+        noteSharing(key, batch.length > 1);
       }
       endTurn?.();
     }
     queues.delete(key);
+  }
+
+  function noteSharing(key: string, isShared: boolean): void {
+    sharing.delete(key);
+    if (!isShared || turns === undefined) return;
+    sharing.add(key);
+    const [oldest] = sharing;
+    if (sharing.size > SHARING_LIMIT && oldest !== undefined) sharing.delete(oldest);
   }
 
   /** Takes the next batch out of the queue. Entries past their deadline leave as 'late', even if no timer ran yet. */
