@@ -34,9 +34,16 @@ export type AttackRequest = {
 };
 
 const REQUEST_LIMIT_MS = 30_000;
+/** Some limits count by address, and the neighbour has another one. Only Linux has more than one on loopback. */
+const ATTACKER_ADDRESS = process.platform === 'linux' ? '127.0.0.2' : undefined;
 
 export function createClient(origin: URL, key: string, signal: AbortSignal): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
+  const target = {
+    host: origin.hostname,
+    port: Number(origin.port),
+    ...(origin.hostname === '127.0.0.1' && ATTACKER_ADDRESS !== undefined ? { localAddress: ATTACKER_ADDRESS } : {}),
+  };
   const sockets = new Set<Socket>();
   const statuses = new Map<number, number>();
   const sum = { answers: 0, delayMs: 0, bytes: 0 };
@@ -64,8 +71,7 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
       };
       const request = httpRequest({
         agent,
-        host: origin.hostname,
-        port: origin.port,
+        ...target,
         method,
         path: path.startsWith('/v1') ? `/api${path}` : path,
         headers: {
@@ -101,7 +107,7 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
       await Promise.all(Array.from({ length: Math.min(atOnce, total) }, work));
     },
     open() {
-      const socket = connect({ host: origin.hostname, port: Number(origin.port) });
+      const socket = connect(target);
       socket.on('error', () => {});
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeF
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import {
+  CONNECTIONS_PER_ADDRESS_DEFAULT,
   DASHBOARD_STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
   STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
   STORAGE_QUOTA_MAX_MB_PER_DAY,
@@ -44,6 +45,8 @@ export type Config = Readonly<{
   isSignUpOpen: boolean;
   /** Proxies whose X-Forwarded-For counts. */
   trustedProxies: readonly string[];
+  /** How many connections one address may have open, unless it is a trusted proxy's. */
+  connectionsPerAddress: number;
   demoApiKey: string | null;
   /** The first signs and encrypts, all verify and decrypt. Empty until `withSecretKeys`. */
   secretKeys: readonly string[];
@@ -121,6 +124,7 @@ export function readConfig(environment: Environment = process.env): Config {
     isDemoWanted: read.choice('DEMO', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     isSignUpOpen: read.choice('SIGN_UP', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     trustedProxies: read.list('TRUSTED_PROXIES', proxyProblem),
+    connectionsPerAddress: read.integer('CONNECTIONS_PER_ADDRESS', CONNECTIONS_PER_ADDRESS_DEFAULT, 1, 1_000_000),
     demoApiKey: read.text('DEMO_API_KEY', null, (value) =>
       API_KEY_PATTERN.test(value) ? null : 'must be "svc_" followed by exactly 32 letters or digits',
     ),

@@ -7,18 +7,26 @@ import { pathToFileURL } from 'node:url';
 import { globalSetup, globalTeardown } from './global-setup.ts';
 
 /**
- * Runs the test files that are named, or all of them. Then the files in `src` run several to a process, one after the
- * other: a process needs one or two seconds of CPU time to load the application, and that was a third of a whole run. Those
- * in `test` mostly start services and browsers, and have a process each.
+ * Runs the test files that are named, or all of them. Then most of them run several to a process, one after the other: a
+ * process needs one or two seconds of CPU time to load the application, and that was a third of a whole run. What starts
+ * services, or measures a process, has one to itself.
  */
 const ROOT_DIR = join(import.meta.dirname, '..');
 const GROUPS_DIR = join(ROOT_DIR, 'node_modules', '.cache', 'crownwheel-tests', 'groups');
 /** Of a test, and of a file or group. */
-const FILE_LIMIT_MS = 480_000;
-/** So few that a group ends within the time limit, also on a busy machine. */
-const FILES_IN_GROUP = 6;
-/** They count CPU time; what ran before them leaves garbage that is collected while they do. */
-const ALONE = ['src/concurrency/time-slices.test.ts', 'src/http/json/large-body.test.ts'];
+const FILE_LIMIT_MS = 900_000;
+/** So few that a group ends within the time limit, also on a busy machine. Those in `test` take longer. */
+const GROUPS = [
+  { pattern: 'src/**/*.test.ts', filesInGroup: 6 },
+  { pattern: 'test/{audit,erasure,http,reads}/*.test.ts', filesInGroup: 4 },
+  { pattern: 'test/dashboard/pages/*.test.ts', filesInGroup: 2 },
+];
+/** They count CPU time or memory; what ran before them leaves garbage that is collected while they do. */
+const ALONE = [
+  'src/concurrency/time-slices.test.ts',
+  'src/http/json/large-body.test.ts',
+  'test/reads/large-pages.test.ts',
+];
 
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : await allFiles();
@@ -38,28 +46,32 @@ await globalTeardown();
 
 /** What takes longest begins first, so that nothing is left to run alone at the end. In `src` that is `webhooks`, the last folder. */
 async function allFiles(): Promise<string[]> {
-  const shared = (await findFiles('src/**/*.test.ts')).filter((file) => !ALONE.includes(file));
-  const groups = await writeGroups(shared);
-  return [...(await findFiles('test/**/*.test.ts')), ...ALONE, ...groups.toReversed()];
+  await rm(GROUPS_DIR, { recursive: true, force: true });
+  await mkdir(GROUPS_DIR, { recursive: true });
+  const grouped = new Set<string>();
+  const groups: string[] = [];
+  for (const { pattern, filesInGroup } of GROUPS) {
+    const members = (await findFiles(pattern)).filter((file) => !ALONE.includes(file));
+    for (let start = 0; start < members.length; start += filesInGroup) {
+      groups.push(await writeGroup(groups.length + 1, members.slice(start, start + filesInGroup)));
+    }
+    for (const file of members) grouped.add(file);
+  }
+  const others = (await findFiles('{src,test}/**/*.test.ts')).filter((file) => !grouped.has(file));
+  return [...others.toReversed(), ...groups.toReversed()];
 }
 
 async function findFiles(pattern: string): Promise<string[]> {
   return (await Array.fromAsync(glob(pattern, { cwd: ROOT_DIR }))).toSorted();
 }
 
-/** Writes a test file for each group, in which every file is a suite of its own, with its own hooks. */
-async function writeGroups(all: string[]): Promise<string[]> {
-  await rm(GROUPS_DIR, { recursive: true, force: true });
-  await mkdir(GROUPS_DIR, { recursive: true });
-  const groups: string[] = [];
-  for (let start = 0; start < all.length; start += FILES_IN_GROUP) {
-    const suites = all.slice(start, start + FILES_IN_GROUP).map((file) => {
-      const url = pathToFileURL(join(ROOT_DIR, file)).href;
-      return `describe(${JSON.stringify(file)}, async () => { await import(${JSON.stringify(url)}); });\n`;
-    });
-    const group = join(GROUPS_DIR, `${String(groups.length + 1).padStart(2, '0')}.test.mjs`);
-    await writeFile(group, `import { describe } from 'node:test';\n${suites.join('')}`);
-    groups.push(group);
-  }
-  return groups;
+/** Writes a test file in which every file of the group is a suite of its own, with its own hooks. */
+async function writeGroup(number: number, members: string[]): Promise<string> {
+  const suites = members.map((file) => {
+    const url = pathToFileURL(join(ROOT_DIR, file)).href;
+    return `describe(${JSON.stringify(file)}, async () => { await import(${JSON.stringify(url)}); });\n`;
+  });
+  const group = join(GROUPS_DIR, `${String(number).padStart(2, '0')}.test.mjs`);
+  await writeFile(group, `import { describe } from 'node:test';\n${suites.join('')}`);
+  return group;
 }

@@ -3,6 +3,8 @@ import { BULK_BODY_LIMIT_BYTES } from '../../src/contract/limits.ts';
 import { type Attack, scaled } from './attack.ts';
 
 const DRIP_MS = 200;
+/** So that the service has accepted all of them. */
+const OPEN_MS = 200;
 
 export const CONNECTION_ATTACKS: Attack[] = [
   {
@@ -10,6 +12,19 @@ export const CONNECTION_ATTACKS: Attack[] = [
     async run(scene) {
       for (let index = 0; index < scaled(scene, 1_000); index++) scene.client.open();
       await scene.client.timeIsUp();
+    },
+  },
+  {
+    name: 'connections that all close at once (no key)',
+    async run(scene) {
+      while (!scene.client.signal.aborted) {
+        const sockets = Array.from({ length: scaled(scene, 2_000) }, () => scene.client.open());
+        await Promise.all(
+          sockets.map((socket) => new Promise((settle) => socket.once('connect', settle).once('close', settle))),
+        );
+        await sleep(OPEN_MS);
+        for (const socket of sockets) socket.destroy();
+      }
     },
   },
   {

@@ -9,7 +9,7 @@ describe('a keyed queue', () => {
   const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
   /** Batches that end when the test says so; each entry's result is its own name unless the test gives another. */
-  function open(batchLimit = 1, turns?: Turns) {
+  function open(batchLimit = 1, turns?: Turns, resultsAtOnce?: number) {
     const batches: Batch[] = [];
     const queue = createKeyedQueue<string, string>({
       run: (names) =>
@@ -28,6 +28,7 @@ describe('a keyed queue', () => {
       canJoin: (first, waiting) => first[0] === waiting[0] || !/[xy]/.test(first),
       resultForWaiting: (result) => (result === 'no connection' ? result : undefined),
       ...(turns && { turns }),
+      ...(resultsAtOnce && { resultsAtOnce }),
     });
     const names = () => batches.map((batch) => batch.names.join(' '));
     return { queue, batches, names };
@@ -165,6 +166,43 @@ describe('a keyed queue', () => {
     await tick();
     await batches[0]?.finish([NEXT_BATCH, NEXT_BATCH]);
     for (const one of await all) assert.equal(one.status, 'rejected');
+  });
+
+  it('hands out the results of a large batch in several rounds of the event loop, and begins the next one after the last', async () => {
+    const { queue, batches, names } = open(100, undefined, 8);
+    const answered: number[] = [];
+    const all = Array.from({ length: 20 }, (_, index) => queue.add('a', `${index}`).then(() => answered.push(index)));
+    await tick();
+    const late = queue.add('a', 'late');
+    const counts: number[] = [];
+    void batches[0]?.finish();
+    while (answered.length < all.length) {
+      await tick();
+      counts.push(answered.length);
+    }
+    assert.ok(counts.length >= 3, `all at once: ${counts}`);
+    assert.deepEqual(answered, [...answered.keys()], 'in the order of arrival');
+    assert.ok((counts[0] ?? 0) < 20);
+    await tick();
+    assert.equal(names()[1], 'late');
+    await batches[1]?.finish();
+    assert.equal(await late, 'late');
+  });
+
+  it('gives a result that is for all to nobody who comes while results are handed out', async () => {
+    const { queue, batches } = open(100, undefined, 8);
+    const all = Array.from({ length: 20 }, (_, index) => queue.add('a', `${index}`));
+    await tick();
+    const waiting = queue.add('a', 'waiting');
+    void batches[0]?.finish(all.map(() => 'no connection'));
+    await all[0];
+    const late = queue.add('a', 'late');
+    assert.equal(await waiting, 'no connection');
+    await Promise.all(all);
+    await tick();
+    assert.deepEqual(batches[1]?.names, ['late']);
+    await batches[1]?.finish();
+    assert.equal(await late, 'late');
   });
 
   it('gives a result that is for all to those who wait, and not to those who come later', async () => {

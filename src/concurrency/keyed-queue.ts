@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Turns } from './limits/turns.ts';
 
 /**
@@ -15,6 +16,10 @@ import type { Turns } from './limits/turns.ts';
  *
  * Often it shows only in a batch that it has too much to do. Then it leaves entries for the next batch, which takes at most
  * twice as many as this one could do. They keep their places before all others.
+ *
+ * With `resultsAtOnce`, the results of a batch are handed out a few at a time, and the next batch begins after the last. What
+ * is done with a result, such as sending an answer, would otherwise be done for all of them in one go, and so would be what
+ * their clients ask next, since all of them ask at the same moment.
  *
  * An entry that is still waiting at its deadline leaves with the outcome 'late'.
  */
@@ -41,6 +46,8 @@ export type KeyedQueueOptions<Entry, Result> = {
   resultForWaiting?: (result: Result, entry: Entry, waiting: Entry) => Result | undefined;
   /** How many keys may run shared batches at once; without it, all of them. */
   turns?: Turns;
+  /** How many results are handed out before the event loop serves others; without it, all of them. */
+  resultsAtOnce?: number;
 };
 
 /** Keys that are remembered while nothing of theirs waits; a key that is forgotten begins its next batch at once. */
@@ -55,7 +62,7 @@ type Waiter<Entry, Result> = {
 };
 
 export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry, Result>): KeyedQueue<Entry, Result> {
-  const { run, batchLimit, canJoin = () => true, resultForWaiting, turns } = options;
+  const { run, batchLimit, canJoin = () => true, resultForWaiting, turns, resultsAtOnce } = options;
   const limitOf = typeof batchLimit === 'number' ? () => batchLimit : batchLimit;
   type Queue = Set<Waiter<Entry, Result>>;
   const queues = new Map<string, Queue>();
@@ -67,13 +74,14 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
     while (queue.size > 0) {
       const endTurn = sharing.has(key) ? await turns?.take() : undefined;
       const batch = takeBatch(queue, limit);
-      if (batch.length > 0) {
-        const left = await settle(key, batch, queue);
-        limit = 2 * (left.length === 0 ? limit : batch.length - left.length);
-        putBack(key, queue, left);
-        noteSharing(key, batch.length > 1);
-      }
+      const settled = batch.length === 0 ? null : await settle(key, batch, queue);
       endTurn?.();
+      if (settled === null) continue;
+      await handOut(settled);
+      const { left } = settled;
+      limit = 2 * (left.length === 0 ? limit : batch.length - left.length);
+      putBack(key, queue, left);
+      noteSharing(key, batch.length > 1);
     }
     queues.delete(key);
   }
@@ -102,26 +110,36 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
     return batch;
   }
 
-  /** Runs a batch; returns what it leaves for the next one. */
-  async function settle(key: string, batch: Waiter<Entry, Result>[], queue: Queue): Promise<Waiter<Entry, Result>[]> {
+  type Settled = { done: { waiter: Waiter<Entry, Result>; result: Result }[]; left: Waiter<Entry, Result>[] };
+
+  /** Runs a batch; returns its results and what it leaves for the next one. */
+  async function settle(key: string, batch: Waiter<Entry, Result>[], queue: Queue): Promise<Settled> {
+    const settled: Settled = { done: [], left: [] };
     try {
       const entries = batch.map((waiter) => waiter.entry);
       const results = await run(entries, key);
       if (results.length !== batch.length) {
         throw new Error(`a batch of ${batch.length} entries got ${results.length} results`);
       }
-      const left = batch.filter((_, index) => results[index] === NEXT_BATCH);
-      if (left.length === batch.length) throw new Error(`a batch of ${batch.length} entries did none of them`);
       for (const [index, waiter] of batch.entries()) {
         const result = results[index] as Result | typeof NEXT_BATCH;
-        if (result === NEXT_BATCH) continue;
-        waiter.resolve(result);
-        settleWaiting(result, waiter.entry, queue);
+        if (result === NEXT_BATCH) settled.left.push(waiter);
+        else settled.done.push({ waiter, result });
       }
-      return left;
+      if (settled.done.length === 0) throw new Error(`a batch of ${batch.length} entries did none of them`);
+      // At once: what a result says holds for those who wait now, and not for those who come while results are handed out.
+      for (const { waiter, result } of settled.done) settleWaiting(result, waiter.entry, queue);
+      return settled;
     } catch (error) {
       for (const waiter of batch) waiter.reject(error);
-      return [];
+      return { done: [], left: [] };
+    }
+  }
+
+  async function handOut({ done }: Settled): Promise<void> {
+    for (const [index, { waiter, result }] of done.entries()) {
+      if (resultsAtOnce !== undefined && index > 0 && index % resultsAtOnce === 0) await nextRound();
+      waiter.resolve(result);
     }
   }
 

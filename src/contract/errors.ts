@@ -329,7 +329,7 @@ const entries = {
     status: 431,
     type: 'validation_error',
     message: 'The request headers are too large.',
-    cause: 'The request line and headers together are over 16 KB.',
+    cause: 'The request line and headers together are over 16 KB, or there are more than 200 headers.',
     recovery: 'Send fewer or shorter headers, and a shorter URL.',
   },
   overloaded: {
@@ -338,9 +338,9 @@ const entries = {
     message:
       'Too many reads or large bodies of this integration are under way. Retry after the time given in Retry-After.',
     cause:
-      'A read waited 5 seconds for other reads of the same integration to finish. The number of concurrent reads is limited, and large answers that you have not read yet count. So is a body over 128 KiB that waited 5 seconds while 32 MiB of large bodies of the same integration were under way. Other integrations are not slowed.',
+      'One of three. A read waited 5 seconds for other reads of the same integration to finish: the number of concurrent reads is limited, and large answers that you have not read yet count. A body over 128 KiB waited 5 seconds while 32 MiB of large bodies of the same integration were under way. Or the address that you connect from has too many connections open: then the connection is closed before its request is read.',
     recovery:
-      'Wait `Retry-After` seconds and retry with backoff. Send fewer reads and large bodies at the same time, and read the answers that you asked for.',
+      'Wait `Retry-After` seconds and retry with backoff. Send fewer reads and large bodies at the same time, read the answers that you asked for, and use a connection for several requests.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 

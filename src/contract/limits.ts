@@ -4,6 +4,10 @@ export const BULK_BODY_LIMIT_BYTES = 10_485_760;
 /** Deeper than the JSON of any real request. Keeps recursive code from overflowing the stack. */
 export const JSON_DEPTH_LIMIT = 64;
 export const HEADERS_LIMIT_BYTES = 16_384;
+/** Browsers and proxies together send fifty at most. */
+export const HEADERS_LIMIT = 200;
+/** Open connections of one client to one process; the operator can set another number. */
+export const CONNECTIONS_PER_ADDRESS_DEFAULT = 500;
 
 export const RATE_LIMIT_DEFAULT = 600;
 export const RATE_LIMIT_OVERRIDE_MAX = 10_000_000;

@@ -29,6 +29,7 @@ export const TRANSPORT_ERRORS: readonly ErrorCode[] = [
   'invalid_request',
   'request_timeout',
   'headers_too_large',
+  'overloaded',
   'internal_error',
 ];
 
@@ -56,9 +57,6 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
   'lookup_failed',
 ];
 
-/** The errors of every read with a key. */
-const READ_ERRORS: readonly ErrorCode[] = ['overloaded'];
-
 /** Every error code that an operation can answer with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   return [
@@ -66,7 +64,6 @@ export function errorsOf(operation: Operation): ErrorCode[] {
       ...TRANSPORT_ERRORS,
       ...(operation.isOpen ? [] : ADMISSION_ERRORS),
       ...(operation.isIdempotent ? WRITE_ERRORS : []),
-      ...(operation.method === 'GET' && !operation.isOpen ? READ_ERRORS : []),
       ...operation.errors,
     ]),
   ];

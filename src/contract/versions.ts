@@ -5,7 +5,7 @@ export type JsonObject = Record<string, unknown>;
 
 /**
  * A dated version is a view on the one implementation: `present` turns a document of today's shape into the shape
- * that was promised under that date. It must leave `id`, `object` and `status` alone.
+ * that was promised under that date. It must leave `id`, `object` and `status` alone, and no other `price` may stand before the item's own.
  */
 export type ApiVersion = {
   date: string;

@@ -4,6 +4,7 @@ import type { ByteRateOptions } from '../concurrency/limits/byte-rate.ts';
 import type { Database } from '../db/database.ts';
 import type { PhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { DiscardLimits } from './connection/body-discard.ts';
+import type { TrustedProxies } from './connection/client-address.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestRateLimits } from './dashboard/limits/request-rate.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
@@ -33,6 +34,9 @@ export type AppOptions = {
   photoReader: PhotoReader | null;
   /** If it is null, the process serves no dashboard, and the root address opens the docs. */
   dashboard: DashboardOptions | null;
+  trustedProxies: TrustedProxies;
+  /** How many connections one address may have open, unless it is a trusted proxy's. */
+  connectionsPerAddress?: number;
   timeouts?: Partial<Timeouts>;
   /** How much one integration may store in a day, unless it has a quota of its own. */
   storageQuotaMbPerDay?: number;

@@ -1,13 +1,21 @@
 import type { RequestListener, Server } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
-import { ANSWER_PIECE_LIMIT_MS, HEADERS_LIMIT_BYTES } from '../contract/limits.ts';
+import {
+  ANSWER_PIECE_LIMIT_MS,
+  CONNECTIONS_PER_ADDRESS_DEFAULT,
+  HEADERS_LIMIT,
+  HEADERS_LIMIT_BYTES,
+  OVERLOADED_RETRY_SECONDS,
+} from '../contract/limits.ts';
 import { newRequestId } from '../ids/request-id.ts';
 import type { AppOptions, Timeouts } from './app-options.ts';
 import { type BodyDiscard, createBodyDiscard } from './connection/body-discard.ts';
 import { limitBodyTime } from './connection/body-timeout.ts';
 import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
 import { followClient } from './connection/client-signal.ts';
+import { limitConnections } from './connection/connections-per-address.ts';
+import { hasTooManyHeaders } from './connection/header-count.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import { createOpenStreams } from './dashboard/open-streams.ts';
@@ -63,7 +71,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (framework) => createServer(timeouts, { fastPath, discard, framework }),
+    serverFactory: (framework) =>
+      limitConnections(createServer(timeouts, { fastPath, discard, framework }), {
+        perAddress: options.connectionsPerAddress ?? CONNECTIONS_PER_ADDRESS_DEFAULT,
+        trustedProxies: options.trustedProxies,
+        refuse: (socket, address) => faults.hangUp(socket, tooManyConnections(address)),
+        onCut(address) {
+          const { status, code, message } = tooManyConnections(address);
+          if (refusals.mayWrite(status)) options.log.info({ status, code }, `cut connection: ${message}`);
+        },
+      }),
     rewriteUrl: (request) => plainUrl(request.url ?? '/'),
     frameworkErrors: errorHandler(options.publicUrl),
     clientErrorHandler: faults.handle,
@@ -104,6 +121,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reply.headers(securityHeaders);
     // It is set on the raw response, as Fastify itself does when it closes.
     if (options.readiness.isDraining()) reply.raw.setHeader('connection', 'close');
+    if (hasTooManyHeaders(request.raw)) return done(new ApiError('headers_too_large'));
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       return done(new ApiError('invalid_request', { param: 'Host', message: 'HTTP/1.1 needs a Host header.' }));
     }
@@ -144,10 +162,16 @@ function createServer(timeouts: Timeouts, { fastPath, discard, framework }: List
     // Node would answer without the envelope; the first hook does it with one.
     requireHostHeader: false,
   };
-  return fastPath
-    .createServer(settings, framework)
-    .prependListener('request', discard.follow)
-    .setTimeout(timeouts.idleMs);
+  const server = fastPath.createServer(settings, framework);
+  server.maxHeadersCount = HEADERS_LIMIT;
+  return server.prependListener('request', discard.follow).setTimeout(timeouts.idleMs);
+}
+
+function tooManyConnections(address: string): ApiError {
+  return new ApiError('overloaded', {
+    message: `Too many connections are open from ${address}. Close some, or use them for several requests each.`,
+    headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) },
+  });
 }
 
 /** The dashboard's live streams end as soon as a stop begins; an open stream would keep the server from closing. */

@@ -6,6 +6,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
+import { hasTooManyHeaders } from './connection/header-count.ts';
 
 /** Answers a request, or passes it on to the framework. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, framework: RequestListener) => void;
@@ -23,6 +24,10 @@ export function createFastPath(): FastPath {
       fastPath = handler;
     },
     createServer: (options, framework) =>
-      createServer(options, (request, response) => fastPath(request, response, framework)),
+      createServer(options, (request, response) => {
+        // The framework refuses it, before it does anything else.
+        if (hasTooManyHeaders(request)) framework(request, response);
+        else fastPath(request, response, framework);
+      }),
   };
 }

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import type { MailResult } from './mail-queue.ts';
 
 /** Where mail goes, and from whom. The URL may hold a password. */
@@ -27,7 +26,9 @@ export function createMailer({ url, from }: MailSettings, { stepMs, attemptMs }:
   const { protocol, hostname, port, username, password } = new URL(url);
   const isSecure = protocol === 'smtps:';
 
-  function connect() {
+  async function connect() {
+    // Not everybody sends mail.
+    const { createTransport } = await import('nodemailer');
     return createTransport({
       host: hostname.replace(/^\[|\]$/g, ''),
       ...(port === '' ? {} : { port: Number(port) }),
@@ -45,9 +46,9 @@ export function createMailer({ url, from }: MailSettings, { stepMs, attemptMs }:
   }
 
   async function withinLimit<Result>(
-    work: (transport: ReturnType<typeof connect>) => Promise<Result>,
+    work: (transport: Awaited<ReturnType<typeof connect>>) => Promise<Result>,
   ): Promise<Result> {
-    const transport = connect();
+    const transport = await connect();
     const { promise: tooLate, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error(`no answer within ${attemptMs} ms`)), attemptMs);
     try {

@@ -21,7 +21,7 @@ import { startTestWorker, type TestWorker } from '../harness/webhooks/webhook-wo
  */
 const PASSWORD = 'a long password of the owner';
 const DAY_MS = 24 * 60 * 60 * 1000;
-const WAIT_LIMIT_MS = 15_000;
+const WAIT_LIMIT_MS = 60_000;
 
 describe('a new dealer', () => {
   let site: DashboardSite;
@@ -153,7 +153,7 @@ describe('a new dealer', () => {
     const from = receiver.received.length;
     await page.goto(itemUrl);
     await settled(page);
-    await page.getByRole('region', { name: 'Channels' }).getByRole('switch').check({ force: true });
+    await page.getByRole('region', { name: 'Channels' }).getByRole('switch').press('Space');
     await toast('Published on aurum.example.');
     const webhook = await arrived('listing.published', from);
     assert.equal(dataOf(webhook).id, itemId);

@@ -96,6 +96,7 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
     rateLimits: memoryStore(),
     readiness: createReadiness(() => database.db.query(sql`select 1`)),
     hasApi: true,
+    trustedProxies: [],
     dashboard:
       dashboard === null
         ? null
@@ -103,7 +104,6 @@ export async function startWorld(overrides: WorldOptions = {}): Promise<World> {
             pages: builtPages,
             isSignUpOpen: true,
             isMailOn: true,
-            trustedProxies: [],
             isPrivateWebhookAllowed: true,
             feed,
             photoFiles,

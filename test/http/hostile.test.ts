@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { HEADERS_LIMIT } from '../../src/contract/limits.ts';
 import { assertDecent, assertEnvelope, type HostileWorld, startHostileWorld } from './hostile-world.ts';
 
 describe('hostile requests', () => {
@@ -94,6 +95,7 @@ describe('hostile requests', () => {
       'one long header': `GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`,
       'a header that never ends': `GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(200_000)}`,
       'many headers': `GET /api/v1/me HTTP/1.1\r\nHost: x\r\n${'X-Many: abcdefgh\r\n'.repeat(2_000)}\r\n`,
+      'more headers than anybody sends': `GET /api/v1/me HTTP/1.1\r\nHost: x\r\n${'X-Many: 1\r\n'.repeat(HEADERS_LIMIT)}\r\n`,
       'a long URL': `GET /api/v1/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
       'a long query': `GET /api/v1/me?${'a=b&'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
     })) {
@@ -101,6 +103,23 @@ describe('hostile requests', () => {
         assertEnvelope(await send(head), 431, 'headers_too_large');
       });
     }
+
+    it('that are as many as they may be are all read', async () => {
+      const others = 'X-Many: 1\r\n'.repeat(HEADERS_LIMIT - 3);
+      const head = `GET /api/v1/me HTTP/1.1\r\nHost: x\r\n${others}Authorization: Bearer ${world.victim.apiKey}\r\n`;
+      const [full, over] = [`${head}X-Last: 1\r\n\r\n`, `${head}X-Last: 1\r\nX-Over: 1\r\n\r\n`];
+      assert.equal((await send(full)).status, 200);
+      assertEnvelope(await send(over), 431, 'headers_too_large');
+    });
+
+    it('that are too many are refused also with a body, whose length was not read', async () => {
+      const others = 'X-Many: 1\r\n'.repeat(HEADERS_LIMIT);
+      const client = world.open();
+      client.write(`POST /api/v1/orders HTTP/1.1\r\nHost: x\r\n${others}Content-Length: 2000000\r\n\r\n`);
+      client.write(Buffer.alloc(2_000_000, ' '));
+      assertEnvelope(await client.next(), 431, 'headers_too_large');
+      await client.closed;
+    });
 
     it('must name the host in HTTP/1.1', async () => {
       const response = await send('GET /api/v1/health HTTP/1.1\r\n\r\n');

@@ -27,9 +27,10 @@ describe('starting the service', () => {
 
   before(async () => {
     template = await temporaryFolder();
-    const service = await startService({ env: { DATA_DIR: template } });
+    const service = await startService({ env: { DATA_DIR: template, ROLES: '' } });
     await service.says('Stop:');
     assert.deepEqual(await tryCurl(service), { status: 200, livemode: true });
+    assert.equal(await statusOf(service.origin, { accept: 'text/html' }), 200);
     firstOutput = service.out();
     service.signal('SIGTERM');
     assert.equal(await service.exit(), 0);
@@ -39,6 +40,7 @@ describe('starting the service', () => {
   it('shows its progress, where to go, and a curl that works', () => {
     assert.match(firstOutput, /Creating the database/);
     assert.match(firstOutput, /Making the tables …/);
+    assert.match(firstOutput, /Dashboard {2}http:\/\/localhost:\d+\n/);
     assert.match(firstOutput, /API {8}http:\/\/localhost:\d+\/api\/v1\n/);
     assert.match(firstOutput, /Docs {7}http:\/\/localhost:\d+\/docs\/api\n/);
     assert.match(firstOutput, /curl -i http:\/\/localhost:\d+\/api\/v1\/me -H 'Authorization: Bearer svc_\w{32}'/);

@@ -45,7 +45,7 @@ describe('the doctor', () => {
     };
     world = await startWorld({ database: { db, address: server.address, drop } });
     dir = await mkdtemp(join(tmpdir(), 'crownwheel-doctor-'));
-    good = { ...settingsFor(world, { DATA_DIR: dir }), secretKeys: [SECRET_KEY] };
+    good = { ...settingsFor(world, { DATA_DIR: dir }), secretKeys: [SECRET_KEY], trustedProxies: ['10.0.0.7'] };
   });
   beforeEach(() => {
     settings = good;
@@ -80,6 +80,7 @@ describe('the doctor', () => {
         'photos',
         'webhooks',
         'mail',
+        'proxies',
         'port',
       ],
     );
@@ -305,5 +306,21 @@ describe('the doctor', () => {
     const { code, out } = await run('doctor');
     assert.equal(code, 0, 'a warning is nothing wrong');
     assert.match(out, /\nwarn {3}webhooks +may go [^\n]+\n +→ set WEBHOOK_PRIVATE_TARGETS=off[\s\S]+one warning\.\n$/);
+  });
+
+  it('warns of a proxy that is not trusted, whose connections would all count as those of one client', async () => {
+    settings = { ...good, publicUrl: 'https://api.example.com', trustedProxies: [] };
+    const untrusted = await check('proxies');
+    assert.deepEqual([untrusted.code, untrusted.is_ok, untrusted.is_warning], [0, true, true]);
+    assert.match(untrusted.message, /none is trusted: it counts as one client with 500 connections$/);
+    assert.equal(untrusted.mend, 'set TRUSTED_PROXIES to its addresses');
+    for (const change of [
+      { trustedProxies: ['10.0.0.0/8'] },
+      { publicUrl: 'http://localhost:4000' },
+      { roles: ['worker'] as const },
+    ]) {
+      settings = { ...good, publicUrl: 'https://api.example.com', trustedProxies: [], ...change };
+      assert.equal((await check('proxies')).is_warning, false);
+    }
   });
 });

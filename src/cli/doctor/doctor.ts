@@ -14,6 +14,7 @@ import { checkDurability } from './doctor-durability.ts';
 import { checkMail } from './doctor-mail.ts';
 import { checkPhotoOwner, checkPhotos, nearestExisting } from './doctor-photos.ts';
 import { checkPrices } from './doctor-prices.ts';
+import { checkProxies } from './doctor-proxies.ts';
 import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
 
 export type DoctorTools = {
@@ -48,7 +49,8 @@ export async function runChecks({ readSettings, withConnection }: DoctorTools): 
   } else {
     checks.push(...(await checkDatabase(config, withConnection)));
   }
-  checks.push(await checkPhotos(config), checkTargets(config), await checkMail(config), await checkPort(config));
+  checks.push(await checkPhotos(config), checkTargets(config), await checkMail(config));
+  checks.push(checkProxies(config), await checkPort(config));
   return checks;
 }
 

@@ -177,8 +177,9 @@ function headersOf(operation: Operation, codes: ErrorCode[]): Json {
   const names = ['X-Request-Id', 'X-API-Version'];
   const statuses = new Set(codes.map((code) => ERRORS[code].status));
   const isBeforeAdmission = operation.isOpen || statuses.has(401) || statuses.has(431);
-  // HTTP that can't be parsed is refused before the key is looked at, a wrong field after it.
-  const isPerhapsBefore = statuses.has(400) || statuses.has(408);
+  // HTTP that can't be parsed and one connection too many are refused before the key is looked at, a wrong field and one read
+  // too many after it.
+  const isPerhapsBefore = [400, 408, 503].some((status) => statuses.has(status));
   if (!isBeforeAdmission && !isPerhapsBefore) names.push(...RATE_HEADERS);
   if (!isBeforeAdmission) names.push('X-Ignored-Fields');
   if (codes.some((code) => RETRY_AFTER_CODES.includes(code))) names.push('Retry-After');

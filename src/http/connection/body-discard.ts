@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { hasTooManyHeaders } from './header-count.ts';
 
 /**
  * Reads and drops what clients still send after their answer, for all connections through one budget of bytes a second.
@@ -117,8 +118,7 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
 
   return {
     follow(request, response) {
-      const { headers } = request;
-      if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
+      if (!mayHaveBody(request)) return;
       // Before Node's own listener, which would begin to dump the body.
       response.prependListener('finish', () => {
         if (request.complete || request.destroyed || request.socket.destroyed) return;
@@ -135,6 +135,11 @@ export function createBodyDiscard(given: Partial<DiscardLimits> = {}): BodyDisca
       for (const entry of queue) entry.deadlineMs = Math.min(entry.deadlineMs, deadlineMs);
     },
   };
+}
+
+function mayHaveBody(request: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  return length !== undefined || encoding !== undefined || hasTooManyHeaders(request);
 }
 
 /**

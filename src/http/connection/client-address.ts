@@ -9,13 +9,13 @@ export type TrustedProxies = readonly string[];
  * that is not a trusted proxy's is the client's. Without trusted proxies anybody could write anything into the header.
  */
 export function clientAddress(request: FastifyRequest, trusted: TrustedProxies): string {
-  let address = plain(request.socket.remoteAddress ?? '');
+  let address = plainAddress(request.socket.remoteAddress ?? '');
   const header = request.headers['x-forwarded-for'];
   const hops = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((hop) => hop.trim());
   while (hops.length > 0 && isTrusted(address, trusted)) {
     const previous = hops.pop() ?? '';
     if (!ipaddr.isValid(previous)) break;
-    address = plain(previous);
+    address = plainAddress(previous);
   }
   return address;
 }
@@ -26,7 +26,7 @@ export function proxyProblem(text: string): string | null {
   return `${JSON.stringify(text)} is neither an address nor a range such as 10.0.0.0/8`;
 }
 
-function isTrusted(address: string, trusted: TrustedProxies): boolean {
+export function isTrusted(address: string, trusted: TrustedProxies): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   return trusted.some((entry) => {
@@ -37,6 +37,6 @@ function isTrusted(address: string, trusted: TrustedProxies): boolean {
 }
 
 /** An IPv4 address that is written as IPv6 counts as the same address. */
-function plain(address: string): string {
+export function plainAddress(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }

@@ -43,7 +43,7 @@ export function clientFaults(options: {
     leaving.add(socket);
     const requestId = newRequestId();
     if (options.refusals.mayWrite(error.status)) {
-      options.log.info({ requestId, status: error.status, code: error.code }, `malformed request ${error.status}`);
+      options.log.info({ requestId, status: error.status, code: error.code }, `refused connection: ${error.message}`);
     }
     socket.on('error', () => socket.destroy());
     socket.end(rawResponse(error, requestId, options.publicUrl));

@@ -28,7 +28,7 @@ const COUNTED_BODY_BYTES = 8 * 1024;
 
 /** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
 export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {
-  const { dashboard, sessions, publicUrl } = context;
+  const { sessions, publicUrl } = context;
   const assertOrigin = originCheck(publicUrl);
   const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
   const rate = createRequestRate(context.dashboardRate);
@@ -86,7 +86,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
       },
       // This runs before the body is read: the service reads no body of somebody without a session.
       onRequest: async (request, reply) => {
-        const address = clientAddress(request, dashboard.trustedProxies);
+        const address = clientAddress(request, context.trustedProxies);
         rate.countSession(sessions.cookieOf(request));
         const known = operation.access === 'public' ? null : sessions.lastUserOf(request);
         if (known !== null) rate.countPerson(known.userId);

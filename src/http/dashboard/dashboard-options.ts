@@ -1,6 +1,5 @@
 import type { PhotoFiles } from '../../inventory/photos/storage/photo-files.ts';
 import type { ChangeFeed } from '../../live/change-feed.ts';
-import type { TrustedProxies } from '../connection/client-address.ts';
 import type { PageFiles } from './static/page-files.ts';
 
 /** What the dashboard needs besides the options of the whole app. */
@@ -11,7 +10,6 @@ export type DashboardOptions = {
   isSignUpOpen: boolean;
   /** Whether the service can send mail. */
   isMailOn: boolean;
-  trustedProxies: TrustedProxies;
   /** Whether webhooks may go to http and private addresses; for development. */
   isPrivateWebhookAllowed: boolean;
   feed: ChangeFeed;

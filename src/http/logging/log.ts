@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 
 export type LogOptions = {
   level: string;
@@ -59,6 +59,8 @@ function describeError(error: unknown, depth = 1): object {
 }
 
 function prettyStream(): DestinationStream {
+  // Only a terminal needs it, and loading it takes as long as loading the logger itself.
+  const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
   return pretty({
     colorize: true,
     translateTime: 'SYS:HH:MM:ss',

@@ -120,6 +120,29 @@ describe('the list of stock', () => {
     assert.equal(row?.channels[0]?.isOn, true);
   });
 
+  it('shows the price of a site whatever stands before it in the document, and none where the price is on request', async () => {
+    const disguised = `{"price":{"amount":1},"price":null} \\"price":{"amount":2}${'\u0001'.repeat(440)}`;
+    const numbers = ['long', 'on request', 'another form'].map((name) => `"price":{"amount":3} ${name}`);
+    const [long = '', onRequest = '', another = ''] = await Promise.all(
+      numbers.map((stockNumber, index) =>
+        createItem(world.channel, TESTER, dealer.organizationId, {
+          ...watch({ stockNumber, title: disguised }),
+          priceAmount: index === 1 ? null : 4_200_000,
+        }),
+      ),
+    );
+    const ids = [long, onRequest, another];
+    await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, ids, true);
+    // Another version of the API may write a document in another order.
+    await world.db.query(sql`
+      update channel_documents set document = '{"description":"' || repeat('x', 10000) || '","price":{"amount":7,"currency":"EUR"}}'
+      where item_id = ${another}`);
+    const shown = new Map((await list({})).map(({ id, channels }) => [id, channels[0]?.price]));
+    assert.equal(shown.get(long)?.amount, 4_200_000);
+    assert.equal(shown.get(onRequest), null);
+    assert.deepEqual(shown.get(another), { amount: 7, currency: 'EUR' });
+  });
+
   it('reads every item once over its pages, in every order, also where values tie or are missing', async () => {
     const { organizationId } = other;
     for (let index = 0; index < 17; index++) {

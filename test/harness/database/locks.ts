@@ -6,7 +6,7 @@ import type { Database } from '../../../src/db/database.ts';
 import { sql } from '../../../src/db/sql.ts';
 import type { Shop } from '../shop.ts';
 
-const WAIT_LIMIT_MS = 20_000;
+const WAIT_LIMIT_MS = 60_000;
 const POLL_MS = 10;
 
 /** A lock that a session of the test's own holds until it is released. */

@@ -24,7 +24,7 @@ export type RawSocket = {
 };
 
 /** Generous: it only keeps a test from waiting for ever. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 export function rawSocket(port: number): RawSocket {
   const socket = connect({ host: '127.0.0.1', port });

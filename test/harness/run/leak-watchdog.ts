@@ -11,7 +11,7 @@ import { after, afterEach, beforeEach } from 'node:test';
  */
 const GRACE_MS = 15_000;
 /** Longer than `--test-timeout`, so that a test which takes too long fails as itself. */
-const HOOK_LIMIT_MS = Number(process.env.TEST_HOOK_LIMIT_MS ?? 540_000);
+const HOOK_LIMIT_MS = Number(process.env.TEST_HOOK_LIMIT_MS ?? 960_000);
 
 // Only in a process that runs a test file: not in the runner, nor in the services that tests start.
 if (process.env.NODE_TEST_CONTEXT !== undefined) {

@@ -5,7 +5,7 @@ import { writeSync } from 'node:fs';
  * The last resort against a run that never ends, such as a test that loops without a pause, which no time limit inside
  * its own process can reach. Runs in the runner: it names the test files that still run, and kills them.
  */
-const RUN_LIMIT_MS = 30 * 60_000;
+const RUN_LIMIT_MS = 75 * 60_000;
 
 export function startRunWatchdog(limitMs = RUN_LIMIT_MS): void {
   setTimeout(() => {

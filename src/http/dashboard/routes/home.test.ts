@@ -18,7 +18,7 @@ import { changeOrganization } from '../../../dealers/organization-settings.ts';
 import { confirmOrder } from '../../../sales/orders/order-operations.ts';
 import { changeSale, sellUnits, voidSale } from '../../../sales/sell.ts';
 
-const WAIT_LIMIT_MS = 10_000;
+const WAIT_LIMIT_MS = 60_000;
 const DAY_MS = 86_400_000;
 const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0);
 

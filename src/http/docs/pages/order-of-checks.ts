@@ -9,6 +9,11 @@ type Check = { title: string; text: string; codes: readonly ErrorCode[]; isForWr
 /** The order in which a request is checked. Clients rely on it: the first check that fails is the one that answers. */
 export const CHECKS: readonly Check[] = [
   {
+    title: 'Connection',
+    text: 'The address does not have too many connections open. This is checked before anything is read.',
+    codes: ['overloaded'],
+  },
+  {
     title: 'Authentication',
     text: 'The key names an integration.',
     codes: ['missing_authorization', 'malformed_authorization', 'invalid_api_key', 'auth_lookup_failed'],

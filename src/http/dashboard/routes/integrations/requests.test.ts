@@ -15,7 +15,7 @@ import { pruneApiRequests } from '../../../logging/api-requests.ts';
 const READS_PER_MINUTE = 5;
 const ERRORS_PER_MINUTE = 20;
 const THROTTLED_PER_MINUTE = 2;
-const WAIT_LIMIT_MS = 10_000;
+const WAIT_LIMIT_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 type Answer = { headers: Record<string, unknown> };
