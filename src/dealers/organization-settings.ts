@@ -147,13 +147,6 @@ export async function currencyOf(db: Queryable, organizationId: string): Promise
   return row?.currency ?? null;
 }
 
-/** Whether owners have opened cost prices to staff. Owners always see them. */
-export async function staffSeesCost(db: Queryable, organizationId: string): Promise<boolean> {
-  const [row] = await db.query<{ seesCost: boolean }>(sql`
-    select staff_sees_cost as "seesCost" from organizations where id = ${organizationId}`);
-  return row?.seesCost ?? false;
-}
-
 /** What holds for an item unless it says otherwise. */
 export async function organizationDefaults(
   db: Queryable,

@@ -32,6 +32,7 @@ import { photoRoutes } from './photos/routes.ts';
 import { publicRoutes } from './public/public-routes.ts';
 import { handedOver } from './public/reads/cached-reads.ts';
 import { readyRoute } from './public/routes/ready.ts';
+import { parseQueryString } from './query-string.ts';
 import { plainUrl } from './request-url.ts';
 import { securityHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation/validation.ts';
@@ -68,7 +69,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     requestIdHeader: false,
-    routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES },
+    routerOptions: { maxParamLength: HEADERS_LIMIT_BYTES, querystringParser: parseQueryString },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (framework) =>

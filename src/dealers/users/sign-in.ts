@@ -5,7 +5,7 @@ import { isSecure, SESSION_COOKIE } from './session-cookie.ts';
 /** The header in which the caller passes the client's address to the library. */
 export const ADDRESS_HEADER = 'x-crownwheel-address';
 /** How often a session that is used is prolonged. Its `updated_at` says when it was last seen. */
-const SESSION_RENEWED_AFTER_SECONDS = 600;
+export const SESSION_RENEWED_AFTER_SECONDS = 600;
 
 /**
  * Loading takes a quarter of a second of CPU time. The service does it before its first request; a command that signs

@@ -28,6 +28,10 @@ export type SignedIn = {
   email: string;
   sessionId: string;
   showsTestData: boolean;
+  /** The currency of the dealer's own prices. */
+  currency: string;
+  /** Owners see cost prices, staff if an owner has opened them to staff. */
+  seesCost: boolean;
   /** What the dealer has stored today, as of the lookup of the session. */
   storage: StorageUse;
 };

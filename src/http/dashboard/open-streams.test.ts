@@ -11,6 +11,8 @@ const USER: SignedIn = {
   name: 'Ana',
   email: 'ana@dealer.example',
   showsTestData: false,
+  currency: 'USD',
+  seesCost: true,
   storage: { bytes: 0, quotaBytes: 1, now: new Date(0) },
 };
 

@@ -1,6 +1,4 @@
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
-import type { Queryable } from '../../db/database.ts';
-import { staffSeesCost } from '../../dealers/organization-settings.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
 
@@ -10,9 +8,4 @@ export function assertMayCall(operation: DashboardOperation, user: SignedIn | nu
   if (operation.access === 'owner' && user.role !== 'owner') {
     throw new DashboardError('owner_only', 'Only owners may do this. Ask an owner of your team.');
   }
-}
-
-/** Whether a person may see cost prices: owners may, staff if an owner has opened them to staff. */
-export async function seesCost(db: Queryable, user: SignedIn): Promise<boolean> {
-  return user.role === 'owner' || (await staffSeesCost(db, user.organizationId));
 }

@@ -5,8 +5,8 @@ import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { endOldestSessions } from '../../dealers/users/account.ts';
 import { withPasswordSlot } from '../../dealers/users/password-hashing.ts';
-import { sessionCookieName } from '../../dealers/users/session-cookie.ts';
-import { ADDRESS_HEADER, createSignIn } from '../../dealers/users/sign-in.ts';
+import { SESSION_COOKIE, sessionCookieName } from '../../dealers/users/session-cookie.ts';
+import { ADDRESS_HEADER, createSignIn, SESSION_RENEWED_AFTER_SECONDS } from '../../dealers/users/sign-in.ts';
 import {
   type AttemptRefusal,
   countAttempt,
@@ -59,7 +59,7 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
   const auth = lazy(() => createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl }));
   const cookieName = sessionCookieName(publicUrl);
   const lookups = createSessionLookups(db.pool.options.max);
-  const lastUsers = new LRUCache<string, KnownUser>({ max: KNOWN_COOKIES });
+  const lastUsers = new LRUCache<string, KnownUser & { token: string }>({ max: KNOWN_COOKIES });
 
   return {
     cookieOf: (request) => sessionCookieOf(request, cookieName),
@@ -72,17 +72,25 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
     async find(request, reply, address) {
       const cookie = sessionCookieOf(request, cookieName);
       if (cookie === null) return null;
+      const known = lastUsers.get(cookie);
       const headers = headersOf(request, address);
       // Only this cookie is used, so that a client can't write the same session in a hundred ways.
       headers.set('cookie', cookie);
       // One person may have fifty sessions, and anybody can make cookies up: neither has a share of its own.
-      const user = await lookups(lastUsers.get(cookie)?.organizationId ?? address, async () => {
+      const found = await lookups(known?.organizationId ?? address, async () => {
+        // The library has checked the signature of this cookie before. It takes 3 ms, a statement alone a tenth of that.
+        const again = known === undefined ? null : await signedIn(db, known.token, options);
+        if (again !== null && !again.isRenewalDue) return again;
         const { response, headers: answered } = await (await auth()).api.getSession({ headers, returnHeaders: true });
         passCookies(answered, reply);
         return response === null ? null : await signedIn(db, response.session.token, options);
       });
-      if (user === null) lastUsers.delete(cookie);
-      else lastUsers.set(cookie, { userId: user.userId, organizationId: user.organizationId });
+      if (found === null) {
+        lastUsers.delete(cookie);
+        return null;
+      }
+      const { user, token } = found;
+      lastUsers.set(cookie, { userId: user.userId, organizationId: user.organizationId, token });
       return user;
     },
 
@@ -102,16 +110,16 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
         throw error;
       });
       await forgiveAttempt(db, attempt);
-      const user = await signedIn(db, answer.response.token, options);
-      if (user === null) {
+      const found = await signedIn(db, answer.response.token, options);
+      if (found === null) {
         throw new DashboardError(
           'wrong_credentials',
           'This account belongs to no dealer. Ask the operator of this service.',
         );
       }
-      await endOldestSessions(db, user.userId);
+      await endOldestSessions(db, found.user.userId);
       passCookies(answer.headers, reply);
-      return user;
+      return found.user;
     },
 
     async assertSignUp(address) {
@@ -181,21 +189,28 @@ function refuseFrequent(waitSeconds: AttemptRefusal, otherwise: string): void {
   );
 }
 
+/** A session that has not ended, and whether its use has to prolong it. */
+type FoundSession = { user: SignedIn; token: string; isRenewalDue: boolean };
+
+type SessionRow = Omit<SignedIn, 'storage'> & StorageUseRow & { isRenewalDue: boolean };
+
 /** Role, dealer and quota are read afresh each time, so that a change holds from the next request on. */
 async function signedIn(
   db: Database,
   token: string,
   { now, dashboardStorageQuotaMbPerDay }: SessionOptions,
-): Promise<SignedIn | null> {
-  const [row] = await db.query<Omit<SignedIn, 'storage'> & StorageUseRow>(sql`
+): Promise<FoundSession | null> {
+  const renewedSeconds = SESSION_COOKIE.lifetimeSeconds - SESSION_RENEWED_AFTER_SECONDS;
+  const [row] = await db.query<SessionRow>(sql`
     select o.id as "organizationId", u.id as "userId", u.role, u.name, u.email, s.id as "sessionId",
-      u.show_test_data as "showsTestData", ${storageUseColumns(now())}
+      u.show_test_data as "showsTestData", o.currency, u.role = 'owner' or o.staff_sees_cost as "seesCost",
+      s.expires_at <= now() + make_interval(secs => ${renewedSeconds}) as "isRenewalDue", ${storageUseColumns(now())}
     from sessions s join users u on u.id = s.user_id join organizations o on o.id = u.organization_id
-    where s.token = ${token} and o.archived_at is null`);
+    where s.token = ${token} and s.expires_at > now() and o.archived_at is null`);
   if (row === undefined) return null;
-  const { storageQuotaMb, storageNow, storedBytes, ...user } = row;
+  const { storageQuotaMb, storageNow, storedBytes, isRenewalDue, ...user } = row;
   const use = { storageQuotaMb, storageNow, storedBytes };
-  return { ...user, storage: storageUseOf(use, dashboardStorageQuotaMbPerDay) };
+  return { user: { ...user, storage: storageUseOf(use, dashboardStorageQuotaMbPerDay) }, token, isRenewalDue };
 }
 
 /** The headers that the library needs. We set the address ourselves, so that no client can forge it. */

@@ -98,7 +98,7 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
   const order = sql`${column.value} ${direction}, i.id ${direction}`;
   const candidates = sql`${conditionOf(page)} and ${behind(column, isDescending, from?.position ?? null)}`;
   const read = async (pageRows: Sql) => {
-    const rows = await db.query<StockRow>(plannedAnew(withDetails(pageRows, column, direction, now)));
+    const rows = await readPage(db, pageRows, column, now);
     return from?.isBackwards ? rows.reverse() : rows;
   };
   const all = sql`
@@ -133,20 +133,29 @@ async function isWithinWalk(db: Queryable, candidates: Sql): Promise<boolean> {
 }
 
 /**
- * The rows of a page, found by their ids, with their promotion, photo, location and channels. Ids alone are found in an index:
- * what is passed over on the way costs no look into the table.
+ * The rows of a page, by their ids. Two statements: what finds the ids is planned for its values, and from an index alone, so
+ * that what is passed over on the way costs no look into the table; the rest is the same for every list, and planned once.
  */
-function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null): Sql {
+async function readPage(db: Queryable, pageRows: Sql, column: Column, now: Date | null): Promise<StockRow[]> {
+  for (;;) {
+    const ids = (await db.query<{ id: string }>(plannedAnew(pageRows))).map(({ id }) => id);
+    const rows = ids.length === 0 ? [] : await db.query<StockRow>(detailsOf(ids, column, now));
+    // One that is missing was deleted in between; without it, a full page would look like the last.
+    if (rows.length === ids.length) return rows;
+  }
+}
+
+/** The items with their promotion, photo, location and channels, in the order of their ids. */
+function detailsOf(ids: string[], column: Column, now: Date | null): Sql {
   return sql`
-    with page as materialized (${page}),
-    channels as materialized (
+    with channels as materialized (
       select p.item_id, json_agg(json_build_object('integrationId', p.integration_id, 'isOn', p.is_on,
         'status', d.status, 'price', ${shownPrice(sql`d.document`)}) order by p.integration_id) as shown
-      from page
-      join publications p on p.item_id = page.id
+      from publications p
       join integrations n on n.id = p.integration_id
       left join channel_documents d
         on d.integration_id = p.integration_id and d.api_version = n.api_version and d.item_id = p.item_id
+      where p.item_id = any(${ids}::text[])
       group by p.item_id)
     select i.id, i.kind, i.stock_number as "stockNumber", i.title, i.attributes ->> 'brand' as brand,
       coalesce(i.attributes ->> 'reference_number', i.attributes ->> 'part_number') as reference,
@@ -159,12 +168,12 @@ function withDetails(page: Sql, column: Column, direction: Sql, now: Date | null
       (select p.id from photos p where p.item_id = i.id order by p.position limit 1) as "photoId",
       coalesce(c.shown, '[]'::json) as channels,
       ${column.value}::text as "sortValue"
-    from page
+    from unnest(${ids}::text[]) with ordinality as page (id, position)
     join items i on i.id = page.id
     left join channels c on c.item_id = i.id
     cross join (select ${transactionTime(now)} as now) clock
     left join locations l on l.id = i.location_id
-    order by ${column.value} ${direction}, i.id ${direction}`;
+    order by page.position`;
 }
 
 /** Before a document's price stand its id, status, title and stock number. */

@@ -11,7 +11,6 @@ import { type HoldingOrder, ordersHolding, salesOf } from '../../../sales/item-s
 import { type ListedEvent, lastEventsOf } from '../../../webhooks/dealer/list-events.ts';
 import { readEndpointStatuses } from '../../../webhooks/endpoints/endpoint-status.ts';
 import type { DashboardContext, SignedIn } from '../call.ts';
-import { seesCost } from '../permissions.ts';
 import { presentOutcome } from './event-objects.ts';
 
 /** Everything that the page of an item shows. */
@@ -68,19 +67,18 @@ export async function readChoices(
   user: SignedIn,
   kind: 'listing' | 'part',
 ): Promise<ItemPage['choices']> {
-  const { organizationId } = user;
-  const [defaults, locations, brands, isCostSeen] = await Promise.all([
+  const { organizationId, seesCost } = user;
+  const [defaults, locations, brands] = await Promise.all([
     organizationDefaults(db, organizationId),
     listLocations(db, organizationId),
     listBrands(db, organizationId, kind),
-    seesCost(db, user),
   ]);
   return {
     currency: defaults.currency,
     default_tax_treatment: defaults.defaultTaxTreatment,
     locations: locations.map(({ id, name, businessUnit }) => ({ id, name, business_unit: businessUnit })),
     brands,
-    sees_cost: isCostSeen,
+    sees_cost: seesCost,
   };
 }
 

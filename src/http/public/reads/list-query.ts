@@ -57,7 +57,8 @@ export function readListQuery(input: ListQueryInput): ListQuery {
 /** A comma-separated list of known values, in the order of the enumeration; `any` is all of them. */
 export function parseChoices(name: string, allowed: readonly string[], text: string): string[] {
   if (text === 'any') return [...allowed];
-  const wanted = new Set(text.split(',').map((part) => part.trim()));
+  const parts = new Set(text.split(','));
+  const wanted = new Set([...parts].map((part) => part.trim()));
   for (const value of wanted) {
     if (!allowed.includes(value)) {
       throw new ApiError('invalid_request', {

@@ -20,7 +20,6 @@ import { undoChange } from '../../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { pageRequestOf, readPage } from '../../lists/list-page.ts';
-import { seesCost } from '../../permissions.ts';
 import { namesOfObjects } from '../../presenters/object-names.ts';
 
 /** The log has one order. */
@@ -50,19 +49,18 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
       user.organizationId,
       shown.map(({ id }) => id),
     );
-    const mayCost = await seesCost(context.db, user);
     return {
       data: shown.map(({ id, oldValues, newValues }) => ({
         id,
         name: names.get(id) ?? null,
-        changes: presentChanges(oldValues, newValues, mayCost),
+        changes: presentChanges(oldValues, newValues, user.seesCost),
       })),
       next_cursor: found.objects.length > OBJECTS_LIMIT ? (shown.at(-1)?.id ?? null) : null,
     };
   },
 
   async undoAudit({ context, user, actor, params }) {
-    const options = { isCostAllowed: await seesCost(context.db, user) };
+    const options = { isCostAllowed: user.seesCost };
     const undone = await undoChange(context.channel, actor, user.organizationId, params.audit_id, options);
     context.dashboard.feed.notify(user.organizationId, 'item', [undone.itemId]);
     context.dashboard.feed.notify(user.organizationId, 'audit', null);
@@ -112,7 +110,7 @@ async function presentRows(db: Queryable, user: SignedIn, rows: AuditRow[]): Pro
     ...[actorId, objectId].filter((id) => id !== null),
     ...idsIn([oldValues, newValues]),
   ]);
-  const [names, mayCost] = await Promise.all([namesOfObjects(db, user.organizationId, ids), seesCost(db, user)]);
+  const names = await namesOfObjects(db, user.organizationId, ids);
   return rows.map((row) => ({
     id: row.id,
     at: row.at.toISOString(),
@@ -126,7 +124,7 @@ async function presentRows(db: Queryable, user: SignedIn, rows: AuditRow[]): Pro
     action: row.action,
     object: { kind: row.objectKind, id: row.objectId, name: names.get(row.objectId ?? '') ?? null },
     object_count: row.objectCount,
-    changes: presentChanges(row.oldValues, row.newValues, mayCost),
+    changes: presentChanges(row.oldValues, row.newValues, user.seesCost),
     personal_fields: row.personalFields,
     names: Object.fromEntries(idsIn([row.oldValues, row.newValues]).flatMap((id) => nameOf(names, id))),
     // A change of many items is undone by its job.

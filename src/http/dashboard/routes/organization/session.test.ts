@@ -41,6 +41,35 @@ describe('a session of the dashboard', () => {
     assert.equal((await dashboardClient(world).call('GET', '/session', undefined, { cookie })).status, 401);
   });
 
+  it('that is in use is prolonged every ten minutes, and ends by itself at its time', async () => {
+    const person = await signedIn(world);
+    const isPerson = sql`user_id = ${person.userId}`;
+    const ask = () => person.call('GET', '/session');
+    const lifetime = async () => {
+      const [row] = await world.db.query<{ seconds: number }>(sql`
+        select extract(epoch from expires_at - now())::integer as seconds from sessions where ${isPerson}`);
+      return row?.seconds ?? 0;
+    };
+    assert.equal((await ask()).headers.getSetCookie().length, 0);
+    const full = await lifetime();
+    await world.db.query(sql`update sessions set expires_at = expires_at - interval '9 minutes' where ${isPerson}`);
+    assert.equal((await ask()).headers.getSetCookie().length, 0);
+    assert.ok((await lifetime()) <= full - 9 * 60);
+    await world.db.query(sql`update sessions set expires_at = expires_at - interval '1 minute' where ${isPerson}`);
+    assert.equal((await ask()).headers.getSetCookie().length, 1);
+    assert.ok((await lifetime()) > full - 60);
+    await world.db.query(sql`update sessions set expires_at = now() where ${isPerson}`);
+    assert.equal((await ask()).status, 401);
+  });
+
+  it('is not begun by a cookie whose signature is wrong, also if its token is in use', async () => {
+    const person = await signedIn(world);
+    assert.equal((await person.call('GET', '/session')).status, 200);
+    const cookie = person.cookie().replace(/\.[^.]*$/, '.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA%3D');
+    assert.notEqual(cookie, person.cookie());
+    assert.equal((await dashboardClient(world).call('GET', '/session', undefined, { cookie })).status, 401);
+  });
+
   it('answers a wrong password, an unknown account and no email at all alike', async () => {
     const person = await signedIn(world);
     for (const [email, password] of [

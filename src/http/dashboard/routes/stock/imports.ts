@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { IMPORT_FILE_LIMIT_MB } from '../../../../contract/dashboard/limits.ts';
 import type { importOperations } from '../../../../contract/dashboard/stock/imports.ts';
 import { DAY_MS } from '../../../../contract/timestamps.ts';
-import { currencyOf } from '../../../../dealers/organization-settings.ts';
 import { CSV_BYTES_LIMIT } from '../../../../inventory/csv/csv-file.ts';
 import { exportStock } from '../../../../inventory/csv/stock-export.ts';
 import { columnsOf, costHeadings, suggestMapping } from '../../../../inventory/import/column-mapping.ts';
@@ -19,7 +18,6 @@ import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../../inventory/
 import type { Call, Handlers } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
 import { asUpload, chunksOf, withUpload } from '../../limits/upload.ts';
-import { seesCost } from '../../permissions.ts';
 import { notifyOfJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
@@ -47,9 +45,8 @@ export const importHandlers: Handlers<typeof importOperations> = {
   },
 
   async getImport({ context, user, params }) {
-    const mayCost = await seesCost(context.db, user);
-    const file = await findReadableFile(context.db, { ...user, seesCost: mayCost }, params.file_id);
-    const currency = (await currencyOf(context.db, user.organizationId)) ?? 'USD';
+    const { currency, seesCost: mayCost } = user;
+    const file = await findReadableFile(context.db, user, params.file_id);
     const hidden = mayCost ? [] : costHeadings(file, (await recallMapping(context.db, file)) ?? []);
     const lines = await readImportLines(context.db, file.id, { after: 0, limit: SAMPLE_LINES });
     return {
@@ -69,7 +66,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
   },
 
   async uploadImportPhotos({ context, user, params, query, request }) {
-    await findReadableFile(context.db, { ...user, seesCost: await seesCost(context.db, user) }, params.file_id);
+    await findReadableFile(context.db, user, params.file_id);
     const { name = 'photos.zip' } = query;
     const store = () => storeZip(context.db, user.organizationId, params.file_id, name, chunksOf({ request, user }));
     return { photo_count: await asUpload({ request, user }, store, ZIP_UPLOAD) };
@@ -80,7 +77,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
 
   async exportStock({ context, user, query, reply }) {
     const lines = exportStock(context.db, filterOf(user, query), {
-      seesCost: await seesCost(context.db, user),
+      seesCost: user.seesCost,
       publicUrl: context.publicUrl,
       now: context.channel.now(),
     });
@@ -102,7 +99,7 @@ async function start(call: StartCall, isCheck: boolean): Promise<{ job_id: strin
     mapping: body.mapping,
     isCheck,
     userId: user.userId,
-    seesCost: await seesCost(context.db, user),
+    seesCost: user.seesCost,
   });
   notifyOfJob(call, jobId);
   return { job_id: jobId };

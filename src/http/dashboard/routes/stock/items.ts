@@ -13,7 +13,6 @@ import { deleteItem } from '../../../../sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../../../sales/sell.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { withUpload } from '../../limits/upload.ts';
-import { seesCost } from '../../permissions.ts';
 import { presentChannels, readChoices, readItemPage } from '../../presenters/item-page.ts';
 
 export const itemHandlers: Handlers<typeof itemOperations> = {
@@ -27,7 +26,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
 
   async createItem({ context, user, actor, body }) {
     const { kind } = body;
-    await assertCostAllowed(context, user, body);
+    assertCostAllowed(user, body);
     const input = { ...changesOf(body), kind } as NewItem;
     const id = await withWireFields(() => createItem(context.channel, actor, user.organizationId, input));
     notify(context, user, id);
@@ -37,7 +36,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async saveItem({ context, user, actor, params, body }) {
     const { revision, units_from: unitsFrom } = body;
     const basis = { revision, ...(unitsFrom === undefined ? {} : { units: unitsFrom }) };
-    await assertCostAllowed(context, user, body);
+    assertCostAllowed(user, body);
     const changes = changesOf(body);
     const saved = await withWireFields(() =>
       editItem(context.channel, actor, user.organizationId, params.item_id, changes, basis),
@@ -190,8 +189,8 @@ const OTHER_FIELDS: Record<string, string> = { startsAt: 'starts_at', endsAt: 'e
 type WireFields = { [Name in (typeof FIELDS)[keyof typeof FIELDS]]?: unknown };
 
 /** People who may not see the cost price may not set it, because they would overwrite it unseen. */
-async function assertCostAllowed({ db }: DashboardContext, user: SignedIn, body: WireFields): Promise<void> {
-  if (body.cost_amount === undefined || (await seesCost(db, user))) return;
+function assertCostAllowed({ seesCost }: SignedIn, body: WireFields): void {
+  if (body.cost_amount === undefined || seesCost) return;
   throw new DomainError('not_allowed', 'Only owners may set the cost price.', 'cost_amount');
 }
 

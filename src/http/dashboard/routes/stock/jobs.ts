@@ -16,7 +16,6 @@ import {
 import type { Call, Handlers, SignedIn } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
 import { pageRequestOf, readPage } from '../../lists/list-page.ts';
-import { seesCost } from '../../permissions.ts';
 
 /** Jobs have one order. */
 const SORT = '-created';
@@ -46,15 +45,13 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
     const errors = await listJobErrors(context.db, user.organizationId, row.id, { after: 0, limit: ERRORS_SHOWN });
     return {
       job: job as StockJob,
-      errors: readableErrors(errors, await seesCost(context.db, user)).map(
-        ({ line, itemId, stockNumber, field, message }) => ({
-          line,
-          item_id: itemId,
-          stock_number: stockNumber,
-          field,
-          message,
-        }),
-      ),
+      errors: readableErrors(errors, user.seesCost).map(({ line, itemId, stockNumber, field, message }) => ({
+        line,
+        item_id: itemId,
+        stock_number: stockNumber,
+        field,
+        message,
+      })),
     };
   },
 
@@ -67,7 +64,7 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
 
   async undoJob(call) {
     const { context, user, actor, params } = call;
-    const options = { isCostAllowed: await seesCost(context.db, user) };
+    const options = { isCostAllowed: user.seesCost };
     const id = await undoJob(context.db, actor, user.organizationId, params.job_id, options);
     notifyOfJob(call, id);
     return { job_id: id };
@@ -75,8 +72,7 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
 
   async exportJobErrors({ context, user, params, reply }) {
     const job = await findJob(context.db, user.organizationId, params.job_id);
-    const reader = { ...user, seesCost: await seesCost(context.db, user) };
-    const lines = jobErrorLines(context.db, reader, job);
+    const lines = jobErrorLines(context.db, user, job);
     return await reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="errors.csv"')

@@ -1,7 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import { STOCK_SORTS, type stockFilters, type stockOperations } from '../../../../contract/dashboard/stock/stock.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
-import { currencyOf } from '../../../../dealers/organization-settings.ts';
 import {
   countStock,
   listBrands,
@@ -15,7 +14,6 @@ import { listLocations } from '../../../../inventory/locations.ts';
 import { setPublished } from '../../../../inventory/publications.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
-import { seesCost } from '../../permissions.ts';
 import { photoUrl } from '../../presenters/photo-urls.ts';
 
 type FilterQuery = Static<TObject<typeof stockFilters>> & { q?: string };
@@ -27,17 +25,12 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
     const asked = filterOf(user, query);
     const filter = { ...asked, matched: await matchSearch(context.db, asked) };
     const wanted: StockPage = { ...filter, sort, from: request.from, limit: request.limit + 1 };
-    const [{ rows, page }, currency, mayCost] = await Promise.all([
-      readPage(request, sort, {
-        read: () => listStock(context.db, wanted, context.channel.now()),
-        count: () => countStock(context.db, filter),
-        positionOf: (row) => ({ value: row.sortValue, id: row.id }),
-      }),
-      currencyOf(context.db, user.organizationId),
-      seesCost(context.db, user),
-    ]);
-    const shown = { currency: currency ?? '', publicUrl: context.publicUrl, seesCost: mayCost };
-    return { data: rows.map((row) => presentRow(row, shown)), ...page };
+    const { rows, page } = await readPage(request, sort, {
+      read: () => listStock(context.db, wanted, context.channel.now()),
+      count: () => countStock(context.db, filter),
+      positionOf: (row) => ({ value: row.sortValue, id: row.id }),
+    });
+    return { data: rows.map((row) => presentRow(row, user, context.publicUrl)), ...page };
   },
 
   async getStockChoices({ context, user, query }) {
@@ -58,7 +51,7 @@ export const stockHandlers: Handlers<typeof stockOperations> = {
       counts.push([tab, presentCount(await countStock(context.db, { ...base, ...filter }))]);
     }
     return {
-      currency: (await currencyOf(context.db, user.organizationId)) ?? '',
+      currency: user.currency,
       brands,
       locations: locations.map(({ id, name, businessUnit }) => ({ id, name, business_unit: businessUnit })),
       channels: channels.map(({ id, name, currency, isTestMode }) => ({
@@ -99,7 +92,7 @@ export function filterOf({ organizationId }: SignedIn, query: FilterQuery): Stoc
   };
 }
 
-function presentRow(row: StockRow, shown: { currency: string; publicUrl: string; seesCost: boolean }) {
+function presentRow(row: StockRow, { currency, seesCost }: SignedIn, publicUrl: string) {
   return {
     id: row.id,
     kind: row.kind,
@@ -109,15 +102,15 @@ function presentRow(row: StockRow, shown: { currency: string; publicUrl: string;
     reference: row.reference,
     status: row.status,
     is_hidden: row.isHidden,
-    price: row.priceAmount === null ? null : { amount: row.priceAmount, currency: shown.currency },
+    price: row.priceAmount === null ? null : { amount: row.priceAmount, currency },
     promotion_amount: row.promotionAmount,
-    cost_amount: shown.seesCost ? row.costAmount : null,
+    cost_amount: seesCost ? row.costAmount : null,
     units: row.units,
     reserved_units: row.reservedUnits,
     location: row.locationId === null ? null : { id: row.locationId, name: row.locationName ?? '' },
     missing: row.missing,
-    photo_url: photoUrl(shown.publicUrl, row.photoId, 'square'),
-    thumbnail_url: photoUrl(shown.publicUrl, row.photoId, 'small'),
+    photo_url: photoUrl(publicUrl, row.photoId, 'square'),
+    thumbnail_url: photoUrl(publicUrl, row.photoId, 'small'),
     channels: row.channels.map(({ integrationId, isOn, status, price }) => ({
       integration_id: integrationId,
       is_on: isOn,
