@@ -30,16 +30,32 @@ export async function countSignUp(db: Queryable, address: string): Promise<Attem
   return await count(db, [{ hash: digest(`sign-up ${networkOf(address)}`), limit: SIGN_UPS_PER_ADDRESS_LIMIT }]);
 }
 
-async function count(db: Queryable, subjects: { hash: Buffer; limit: number }[]): Promise<AttemptRefusal> {
+type Subject = { hash: Buffer; limit: number };
+type CountedRow = { hash: Buffer; attempts: number; waitSeconds: number };
+
+const WAIT_SECONDS = sql`ceil(extract(epoch from window_ends_at - now()))::integer`;
+
+async function count(db: Queryable, subjects: Subject[]): Promise<AttemptRefusal> {
   const hashes = subjects.map(({ hash }) => hash);
-  const rows = await db.query<{ hash: Buffer; attempts: number; waitSeconds: number }>(sql`
+  // Who has to wait already is told so without a write: no attempt waits for the others' locks and for the disk.
+  const found = await db.query<CountedRow>(sql`
+    select subject_hash as hash, attempts + 1 as attempts, ${WAIT_SECONDS} as "waitSeconds"
+    from sign_in_attempts where subject_hash = any(${hashes}::bytea[]) and window_ends_at > now()`);
+  return longestWait(found, subjects) ?? longestWait(await countAll(db, hashes), subjects);
+}
+
+async function countAll(db: Queryable, hashes: Buffer[]): Promise<CountedRow[]> {
+  return await db.query<CountedRow>(sql`
     insert into sign_in_attempts as a (subject_hash, attempts, window_ends_at)
     select hash, 1, now() + make_interval(mins => ${WINDOW_MINUTES}::integer)
     from unnest(${hashes}::bytea[]) hash order by hash
     on conflict (subject_hash) do update set
       attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
       window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
-    returning subject_hash as hash, attempts, ceil(extract(epoch from window_ends_at - now()))::integer as "waitSeconds"`);
+    returning subject_hash as hash, attempts, ${WAIT_SECONDS} as "waitSeconds"`);
+}
+
+function longestWait(rows: CountedRow[], subjects: Subject[]): AttemptRefusal {
   const limitOf = (found: Buffer) => subjects.find(({ hash }) => hash.equals(found))?.limit ?? 0;
   const waits = rows
     .filter(({ hash, attempts }) => attempts > limitOf(hash))
