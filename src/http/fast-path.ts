@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { hasTooManyHeaders } from './connection/header-count.ts';
+import { createRequestTurns, senderOf } from './connection/request-turns.ts';
 
 /** Answers a request, or passes it on to the framework. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, framework: RequestListener) => void;
@@ -18,16 +19,21 @@ export type FastPath = {
 };
 
 export function createFastPath(): FastPath {
+  const turns = createRequestTurns();
   let fastPath: RequestHandler = (request, response, framework) => framework(request, response);
   return {
     open(handler) {
       fastPath = handler;
     },
     createServer: (options, framework) =>
-      createServer(options, (request, response) => {
-        // The framework refuses it, before it does anything else.
-        if (hasTooManyHeaders(request)) framework(request, response);
-        else fastPath(request, response, framework);
-      }),
+      createServer(options, (request, response) =>
+        turns.take(senderOf(request), () => {
+          // Its client has gone while it waited.
+          if (response.destroyed) return;
+          // The framework refuses it, before it does anything else.
+          if (hasTooManyHeaders(request)) framework(request, response);
+          else fastPath(request, response, framework);
+        }),
+      ),
   };
 }

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createFastPath } from '../fast-path.ts';
+import { ALONE_AFTER_MS, createRequestTurns, REQUESTS_PER_TURN } from './request-turns.ts';
+
+const NAMES = Array.from({ length: REQUESTS_PER_TURN * 2 + 1 }, (_, index) => `loud ${index}`);
+
+describe('requests that arrive together', () => {
+  it('begin at once if their client is alone', () => {
+    const turns = createRequestTurns();
+    const begun: string[] = [];
+    for (const name of NAMES) turns.take('loud', () => begun.push(name));
+    assert.deepEqual(begun, NAMES);
+  });
+
+  it('begin a few in each turn of the event loop beside another client, in their order, and the other at once', async () => {
+    const turns = createRequestTurns();
+    const begun: string[] = [];
+    turns.take('quiet', () => begun.push('quiet'));
+    for (const name of NAMES) turns.take('loud', () => begun.push(name));
+    turns.take('quiet', () => begun.push('quiet'));
+    const first = ['quiet', ...NAMES.slice(0, REQUESTS_PER_TURN), 'quiet'];
+    assert.deepEqual(begun, first);
+    await nextTurn();
+    assert.deepEqual(begun, [...first, ...NAMES.slice(REQUESTS_PER_TURN, -1)]);
+    // One that arrives now waits behind those that arrived before it.
+    turns.take('loud', () => begun.push('last'));
+    turns.take('quiet', () => begun.push('quiet'));
+    assert.equal(begun.at(-1), 'quiet');
+    await nextTurn();
+    assert.deepEqual(begun.slice(-3), ['quiet', NAMES.at(-1), 'last']);
+  });
+
+  it('begin at once again when the other client has been silent for a while', async () => {
+    let nowMs = 0;
+    const turns = createRequestTurns(() => nowMs);
+    let begun = 0;
+    const send = () => {
+      for (const _ of NAMES) turns.take('loud', () => begun++);
+    };
+    turns.take('quiet', () => {});
+    send();
+    assert.equal(begun, REQUESTS_PER_TURN);
+    await nextTurn();
+    await nextTurn();
+    assert.equal(begun, NAMES.length);
+    nowMs = ALONE_AFTER_MS;
+    send();
+    assert.equal(begun, 2 * NAMES.length);
+  });
+
+  it('are told apart by key, then by cookie, then by address; one whose client left meanwhile is not begun', async () => {
+    const path = createFastPath();
+    const begun: string[] = [];
+    path.open((request) => begun.push(String(request.url)));
+    const server = path.createServer({}, () => {});
+    const send = (url: string, headers: object, response: object) =>
+      server.emit(
+        'request',
+        { url, headers, rawHeaders: [], socket: { remoteAddress: '192.0.2.1' } } as unknown as IncomingMessage,
+        response as ServerResponse,
+      );
+    const senders = [
+      { authorization: 'Bearer a', cookie: 'c' },
+      { authorization: 'Bearer b', cookie: 'c' },
+      { cookie: 'c' },
+      {},
+    ];
+    const gone = { destroyed: false };
+    for (const [index, headers] of senders.entries()) {
+      for (let count = 0; count < REQUESTS_PER_TURN; count++) send(`/${index}`, headers, {});
+      send(`/${index} later`, headers, {});
+      send(`/${index} gone`, headers, gone);
+    }
+    const urls = [...senders.keys()].map((index) => `/${index}`);
+    // The first one was alone.
+    const atOnce = urls.flatMap((url) => Array.from({ length: REQUESTS_PER_TURN }, () => url));
+    assert.deepEqual(
+      begun.filter((url) => !url.startsWith('/0')),
+      atOnce.filter((url) => url !== '/0'),
+    );
+    gone.destroyed = true;
+    await nextTurn();
+    assert.deepEqual(begun.slice(-3), ['/1 later', '/2 later', '/3 later']);
+  });
+});
