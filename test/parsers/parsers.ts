@@ -22,6 +22,7 @@ import { didYouMean } from '../../src/http/public/ignored-names/did-you-mean.ts'
 import { readIds } from '../../src/http/public/reads/ids-query.ts';
 import { parseChoices } from '../../src/http/public/reads/list-query.ts';
 import { parseTypes } from '../../src/http/public/routes/events.ts';
+import { parseQueryString } from '../../src/http/query-string.ts';
 import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
 import { validatorCompiler } from '../../src/http/validation/validation.ts';
 import { bool, CellError, choice, compatibility, integer, list, money, number } from '../../src/inventory/csv/cells.ts';
@@ -236,6 +237,20 @@ export const PARSERS: Parser[] = [
       slashes: (length) => '/'.repeat(length),
     },
     parse: (url) => loggedPath(plainUrl(url)),
+  }),
+  row<string>({
+    name: 'the query of a request',
+    limit: HEADERS,
+    worst: {
+      ampersands: (length) => '&'.repeat(length),
+      'many names': (length) => Array.from({ length: Math.ceil(length / 6) }, (_, index) => `n${index}`).join('&'),
+      'one name again and again': (length) => filled('a&', length),
+      'escapes that decode': (length) => `a=${filled('%C3%A9', length)}`,
+      'escapes that do not decode': (length) => `a=${filled('%C3%A9', length)}%E9`,
+      'percent signs': (length) => `a=${'%'.repeat(length)}`,
+      'plus signs': (length) => `a=${'+'.repeat(length)}`,
+    },
+    parse: parseQueryString,
   }),
   row<string>({
     name: 'an id',
