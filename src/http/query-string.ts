@@ -1,8 +1,8 @@
 export type QueryStrings = Record<string, string | string[]>;
 
 /**
- * Reads a query: a name that comes several times has a list of values. The parts are found by `split` and `indexOf`, which cost
- * a long query a twentieth of what a look at each character does, and a query is read before anything is known of its client.
+ * Reads a query: a name that comes several times has a list of values. The parts are found by `split` and `indexOf`: the
+ * framework's own parser looks at each character, and a query is read before anything is known of its client.
  */
 export function parseQueryString(text: string): QueryStrings {
   // Without a prototype, since a name may be any.

@@ -29,6 +29,7 @@ import { bool, CellError, choice, compatibility, integer, list, money, number } 
 import { CSV_BYTES_LIMIT, readCsv } from '../../src/inventory/csv/csv-file.ts';
 import { DIRECTORY_LIMIT_BYTES, readDirectory, ZIP_ENTRIES_LIMIT } from '../../src/inventory/import/zip-file.ts';
 import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
+import { filled, json, keys, zipDirectory } from './long-inputs.ts';
 
 /** Everything that reads what somebody outside wrote. A new parser is one more row. */
 export type Parser<Input = unknown> = {
@@ -379,31 +380,4 @@ function attemptCell(read: () => unknown): void {
   } catch (error) {
     if (!(error instanceof CellError)) throw error;
   }
-}
-
-function filled(piece: string, length: number, end = ''): string {
-  return piece.repeat(Math.max(1, Math.floor(length / piece.length))) + end;
-}
-
-function keys(length: number, name: (index: number) => string): string {
-  const pieces: string[] = [];
-  for (let index = 0, size = 0; size < length; index++) {
-    const piece = `"${name(index)}":1,`;
-    pieces.push(piece);
-    size += piece.length;
-  }
-  return pieces.join('');
-}
-
-function json(text: string): Buffer {
-  return Buffer.from(text);
-}
-
-/** Entries of a zip's directory, of so many bytes together. */
-function zipDirectory(length: number, nameLength: number): Buffer {
-  const entry = Buffer.alloc(46 + nameLength, 'x');
-  entry.fill(0, 0, 46);
-  entry.writeUInt32LE(0x02014b50, 0);
-  entry.writeUInt16LE(nameLength, 28);
-  return Buffer.concat(Array.from({ length: Math.max(Math.floor(length / entry.length), 1) }, () => entry));
 }

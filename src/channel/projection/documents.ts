@@ -107,7 +107,7 @@ const STAMP_TAIL_LENGTH = withStamp('{}', new Date(0)).length - 1;
 const PARAGRAPH_BREAK = /[ \t]{0,100}\|\|[ \t]{0,100}/;
 
 function paragraphsOf(description: string): string[] {
-  // Most have one, and to look for a break by the pattern costs more than the rest of a document.
+  // Most have one, and the pattern would be tried at each character.
   const paragraphs = description.includes('||') ? description.split(PARAGRAPH_BREAK) : [description];
   return paragraphs.filter((paragraph) => paragraph !== '');
 }

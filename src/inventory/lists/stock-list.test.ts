@@ -4,6 +4,7 @@ import { TESTER } from '../../../test/harness/actor.ts';
 import { part, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { STOCK_SORTS } from '../../contract/dashboard/stock/stock.ts';
+import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
 import { createItem, editItem, setHidden } from '../items/item-operations.ts';
@@ -141,6 +142,25 @@ describe('the list of stock', () => {
     assert.equal(shown.get(long)?.amount, 4_200_000);
     assert.equal(shown.get(onRequest), null);
     assert.deepEqual(shown.get(another), { amount: 7, currency: 'EUR' });
+  });
+
+  it('is a full page also when one of its items is deleted while it is read', async () => {
+    const { organizationId } = await world.dealer();
+    const ids: string[] = [];
+    for (let index = 0; index < 4; index++) {
+      ids.unshift(await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: `D-${index}` })));
+    }
+    let isDeleted = false;
+    const db: Queryable = {
+      async query(...args) {
+        const rows = await world.db.query(...args);
+        if (!isDeleted) await world.db.query(sql`delete from items where id = ${ids[0]}`);
+        isDeleted = true;
+        return rows as never;
+      },
+    };
+    const page = { organizationId, kind: 'listing', sort: '-created', from: null, limit: 3 } as const;
+    assert.deepEqual(idsOf(await listStock(db, page, null)), ids.slice(1));
   });
 
   it('reads every item once over its pages, in every order, also where values tie or are missing', async () => {

@@ -98,7 +98,7 @@ export async function listStock(db: Queryable, page: StockPage, now: Date | null
   const order = sql`${column.value} ${direction}, i.id ${direction}`;
   const candidates = sql`${conditionOf(page)} and ${behind(column, isDescending, from?.position ?? null)}`;
   const read = async (pageRows: Sql) => {
-    const rows = await readPage(db, pageRows, column, now);
+    const rows = await readRows(db, pageRows, column, now);
     return from?.isBackwards ? rows.reverse() : rows;
   };
   const all = sql`
@@ -136,7 +136,7 @@ async function isWithinWalk(db: Queryable, candidates: Sql): Promise<boolean> {
  * The rows of a page, by their ids. Two statements: what finds the ids is planned for its values, and from an index alone, so
  * that what is passed over on the way costs no look into the table; the rest is the same for every list, and planned once.
  */
-async function readPage(db: Queryable, pageRows: Sql, column: Column, now: Date | null): Promise<StockRow[]> {
+async function readRows(db: Queryable, pageRows: Sql, column: Column, now: Date | null): Promise<StockRow[]> {
   for (;;) {
     const ids = (await db.query<{ id: string }>(plannedAnew(pageRows))).map(({ id }) => id);
     const rows = ids.length === 0 ? [] : await db.query<StockRow>(detailsOf(ids, column, now));
