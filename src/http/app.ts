@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ApiError } from '../contract/errors.ts';
 import {
@@ -13,7 +13,6 @@ import type { AppOptions, Timeouts } from './app-options.ts';
 import { type BodyDiscard, createBodyDiscard } from './connection/body-discard.ts';
 import { limitBodyTime } from './connection/body-timeout.ts';
 import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
-import { followClient } from './connection/client-signal.ts';
 import { limitConnections } from './connection/connections-per-address.ts';
 import { hasTooManyHeaders } from './connection/header-count.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
@@ -39,6 +38,8 @@ import { validatorCompiler } from './validation/validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** A body parser does not get the reply, so the request carries it. */
+    response: ServerResponse | null;
     /** Set for the log as soon as the key has named an integration. */
     integrationId: string | null;
     /** The error that was answered, kept for the log. */
@@ -87,6 +88,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     clientErrorHandler: faults.handle,
   });
 
+  app.decorateRequest('response', null);
   app.decorateRequest('integrationId', null);
   app.decorateRequest('fault', null);
   app.decorateRequest('written', null);
@@ -103,7 +105,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, reply, done) => {
     faults.follow(reply.raw);
-    followClient(request, reply);
+    request.response = reply.raw;
     const startedAtMs = handedOver(request.raw)?.startedAtMs ?? performance.now();
     reply.raw.on('close', () => {
       const { id: requestId, integrationId, fault, routeOptions, written, unknownNames } = request;

@@ -17,6 +17,8 @@ const LINGER_MS = 1_000;
 export type ClientFaults = {
   /** Says which request a connection is busy with. */
   follow(response: ServerResponse): void;
+  /** Whether the body of the request that a connection is busy with has not arrived yet. */
+  isReceiving(socket: Socket): boolean;
   /** Handles Node's event `clientError`. */
   handle(fault: NodeJS.ErrnoException, socket: Socket): void;
   /** Answers a connection that has no request to answer, and closes it. */
@@ -73,6 +75,9 @@ export function clientFaults(options: {
     // Not by the response's socket: Node gives it to a pipelined response only when the responses before it are sent.
     follow(response) {
       (response.req.socket as FollowedSocket)[LATEST] = response;
+    },
+    isReceiving(socket: FollowedSocket) {
+      return socket[LATEST]?.req.complete === false;
     },
     handle,
     hangUp,

@@ -17,8 +17,8 @@ export const ALONE_AFTER_MS = 50;
 
 export function createRequestTurns(now: () => number = () => performance.now()): RequestTurns {
   const waiting = new Map<string, (() => void)[]>();
-  /** How many requests of each client have begun in this turn. */
-  const begun = new Map<string, number>();
+  /** How many requests of each client have begun in this turn. A new map each time: a map that is cleared keeps what it had. */
+  let begun = new Map<string, number>();
   let isTurnOpen = false;
   let lastClient: string | null = null;
   let changedAtMs = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ export function createRequestTurns(now: () => number = () => performance.now()):
 
   function nextTurn(): void {
     isTurnOpen = false;
-    begun.clear();
+    begun = new Map();
     for (const [client, queue] of [...waiting]) {
       const next = queue.splice(0, REQUESTS_PER_TURN);
       if (queue.length === 0) waiting.delete(client);

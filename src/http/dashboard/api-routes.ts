@@ -24,6 +24,13 @@ import { assertStorageQuota, countedCall, uncountedCall } from './limits/storage
 import { originCheck } from './origin-check.ts';
 import { assertMayCall } from './permissions.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; known before the body is read. */
+    caller: Caller | null;
+  }
+}
+
 const COUNTED_BODY_BYTES = 8 * 1024;
 
 /** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
@@ -42,13 +49,12 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.setNotFoundHandler(() => {
     throw new DashboardError('route_not_found', 'There is no such address.');
   });
-  /** The person who asks; known before the body is read. */
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  app.decorateRequest('caller', null);
   // A person may send many requests, so small bodies count, too. Uploads count their bytes themselves.
   const bodies = limitBodies(app, {
     keyOf(request) {
-      const caller = callers.get(request);
-      return caller === undefined || request.routeOptions.config.isUpload === true ? null : dealerKey(caller);
+      const { caller } = request;
+      return caller === null || request.routeOptions.config.isUpload === true ? null : dealerKey(caller);
     },
     countedFromBytes: COUNTED_BODY_BYTES,
     refusal: () => overloaded('Too much is being sent by your team at once. Try again in a moment.'),
@@ -56,8 +62,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     await bodies.passRead(request, body.length);
     const shape = (request.routeOptions.schema?.body ?? {}) as Shape;
-    const caller = callers.get(request);
-    const key = caller === undefined ? request.ip : dealerKey(caller);
+    const key = request.caller === null ? request.ip : dealerKey(request.caller);
     return await readJsonBody(body, 'application/json', { key, shape, signal: clientSignal(request) });
   });
   // A file is passed on as a stream. An operation that takes JSON refuses it in the validation.
@@ -95,11 +100,11 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         else if (known === null) rate.countPerson(user.userId);
         if (operation.access !== 'public') assertMayCall(operation, user);
         if (user !== null) assertStorageQuota(operation, user.storage);
-        callers.set(request, { user, address });
+        request.caller = { user, address };
       },
       handler: async (request, reply) => {
         const { params, query, body } = request;
-        const { user = null, address = '' } = callers.get(request) ?? {};
+        const { user = null, address = '' } = request.caller ?? {};
         const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
         const isStoring = user !== null && operation.method !== 'GET';
         const own = withConnectionLimit(context);

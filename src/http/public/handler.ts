@@ -15,8 +15,6 @@ export type PublicContext = AppOptions & {
   readCache: ReadCache;
   readLimits: ReadLimits;
   writes: WriteExecutor;
-  /** The bytes of each body under way, for the fingerprint of a write. */
-  rawBodies: WeakMap<FastifyRequest, Buffer>;
 };
 
 /** What a handler gets, all of it checked. It returns the body to send. */

@@ -77,6 +77,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The integration of an admitted request; null on open operations. */
     integration: AdmittedIntegration | null;
+    /** The bytes of the body, for the fingerprint of a write. */
+    rawBody: Buffer | null;
   }
 }
 
@@ -99,13 +101,13 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
     }),
     cursors: createCursors(options.secretKeys),
     writes: createWriteExecutor(options),
-    rawBodies: new WeakMap(),
   };
   const onFault = (error: unknown) => options.log.warn({ err: error }, 'the last use of keys could not be recorded');
   const keyUse = createKeyUse(context.db, { onFault });
   const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
   options.fastPath.open(createCachedReads({ admit, readCache: context.readCache, pieceLimitMs, ...options }));
   app.decorateRequest('integration', null);
+  app.decorateRequest('rawBody', null);
   const operations: Operation[] = Object.values(OPERATIONS);
   const bodies = limitBodies(app, {
     keyOf: (request) => request.integrationId,
@@ -116,7 +118,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     await bodies.passRead(request, body.length);
-    context.rawBodies.set(request, body);
+    request.rawBody = body;
     const shape = (request.routeOptions.config.operation?.body ?? {}) as Shape;
     const key = request.integrationId ?? '';
     const unknown = new UnknownNames();

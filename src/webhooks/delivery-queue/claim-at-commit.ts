@@ -42,15 +42,16 @@ export type CommitClaims = {
   cancel(): void;
 };
 
-const claimsByTransaction = new WeakMap<Transaction, CommitClaims>();
+const CLAIMS = Symbol('claims');
+type ClaimingTransaction = Transaction & { [CLAIMS]?: CommitClaims };
 
 /** From now on the deliveries that are written in this transaction may be claimed by it. */
-export function claimWith(tx: Transaction, claims: CommitClaims): void {
-  claimsByTransaction.set(tx, claims);
+export function claimWith(tx: ClaimingTransaction, claims: CommitClaims): void {
+  tx[CLAIMS] = claims;
 }
 
-export function claimsOf(tx: Transaction): CommitClaims | null {
-  return claimsByTransaction.get(tx) ?? null;
+export function claimsOf(tx: ClaimingTransaction): CommitClaims | null {
+  return tx[CLAIMS] ?? null;
 }
 
 /** A delivery to be inserted, with all that is needed to send it. */

@@ -25,9 +25,9 @@ export async function answerWrite<Input>(call: WriteCall, kind: WriteKind<Input>
   return await reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
 }
 
-async function writeRequest({ integration, request, context }: WriteCall): Promise<WriteRequest> {
+async function writeRequest({ integration, request }: WriteCall): Promise<WriteRequest> {
   const path = request.url.split('?', 1)[0] ?? '';
-  const body = context.rawBodies.get(request) ?? Buffer.alloc(0);
+  const body = request.rawBody ?? Buffer.alloc(0);
   const { integrationId } = integration;
   const steps = fingerprintSteps(request.method, path, body);
   return {
