@@ -15,6 +15,7 @@ import { limitBodyTime } from './connection/body-timeout.ts';
 import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
 import { limitConnections } from './connection/connections-per-address.ts';
 import { hasTooManyHeaders } from './connection/header-count.ts';
+import { createSenders, type Senders } from './connection/senders.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import { createOpenStreams } from './dashboard/open-streams.ts';
@@ -64,7 +65,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const discard = createBodyDiscard({ timeMs: timeouts.requestMs, ...options.discardLimits });
   const refusals = createRefusalLines(options.log, options.refusalLines);
   const faults = clientFaults({ ...options, discard, refusals });
-  const fastPath = createFastPath();
+  const senders = createSenders();
+  const fastPath = createFastPath(senders);
   const app = Fastify({
     loggerInstance: withoutChildren(options.log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -140,7 +142,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(docsRoutes, { publicUrl: options.publicUrl, isHome: options.dashboard === null });
   if (options.dashboard !== null) {
     servePages(app, options.dashboard);
-    await serveDashboardApi(app, options, options.dashboard);
+    await serveDashboardApi(app, { ...options, senders }, options.dashboard);
   } else {
     app.setNotFoundHandler(() => {
       throw new ApiError('route_not_found');
@@ -148,7 +150,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   }
   if (options.photoReader !== null)
     await app.register(photoRoutes, { photoReader: options.photoReader, prefix: '/photos' });
-  if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, fastPath, faults, prefix: '/api' });
+  if (options.hasApi)
+    await app.register(publicRoutes, { ...options, ...logs, fastPath, faults, senders, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;
 }
@@ -180,7 +183,7 @@ function tooManyConnections(address: string): ApiError {
 /** The dashboard's live streams end as soon as a stop begins; an open stream would keep the server from closing. */
 async function serveDashboardApi(
   app: FastifyInstance,
-  options: AppOptions,
+  options: AppOptions & { senders: Senders },
   dashboard: DashboardOptions,
 ): Promise<void> {
   const webhooks = createWebhookTools(options.secretKeys, dashboard.isPrivateWebhookAllowed);

@@ -7,7 +7,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { hasTooManyHeaders } from './connection/header-count.ts';
-import { createRequestTurns, senderOf } from './connection/request-turns.ts';
+import { createRequestTurns } from './connection/request-turns.ts';
+import type { Senders } from './connection/senders.ts';
 
 /** Answers a request, or passes it on to the framework. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, framework: RequestListener) => void;
@@ -18,7 +19,7 @@ export type FastPath = {
   createServer(options: ServerOptions, framework: RequestListener): Server;
 };
 
-export function createFastPath(): FastPath {
+export function createFastPath(senders: Senders): FastPath {
   const turns = createRequestTurns();
   let fastPath: RequestHandler = (request, response, framework) => framework(request, response);
   return {
@@ -27,7 +28,7 @@ export function createFastPath(): FastPath {
     },
     createServer: (options, framework) =>
       createServer(options, (request, response) =>
-        turns.take(senderOf(request), () => {
+        turns.take(senders.of(request), () => {
           // Its client has gone while it waited.
           if (response.destroyed) return;
           // The framework refuses it, before it does anything else.

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFastPath } from '../fast-path.ts';
 import { ALONE_AFTER_MS, createRequestTurns, REQUESTS_PER_TURN } from './request-turns.ts';
+import { createSenders } from './senders.ts';
 
 const NAMES = Array.from({ length: REQUESTS_PER_TURN * 2 + 1 }, (_, index) => `loud ${index}`);
 
@@ -51,8 +52,9 @@ describe('requests that arrive together', () => {
     assert.equal(begun, 2 * NAMES.length);
   });
 
-  it('are told apart by key, then by cookie, then by address; one whose client left meanwhile is not begun', async () => {
-    const path = createFastPath();
+  it('are told apart by their senders; one whose client left meanwhile is not begun', async () => {
+    const known = createSenders();
+    const path = createFastPath(known);
     const begun: string[] = [];
     path.open((request) => begun.push(String(request.url)));
     const server = path.createServer({}, () => {});
@@ -68,6 +70,7 @@ describe('requests that arrive together', () => {
       { cookie: 'c' },
       {},
     ];
+    for (const [index, headers] of senders.entries()) known.note(headers, `sender ${index}`);
     const gone = { destroyed: false };
     for (const [index, headers] of senders.entries()) {
       for (let count = 0; count < REQUESTS_PER_TURN; count++) send(`/${index}`, headers, {});

@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-
 /**
  * Spreads the requests of one client over turns of the event loop. A client with fifty connections sends fifty requests at the
  * same moment. What is done for them would be done in one go, and each step of another client's request would wait for it. So
@@ -59,9 +57,4 @@ export function createRequestTurns(now: () => number = () => performance.now()):
       else waiting.set(client, [begin]);
     },
   };
-}
-
-/** Who sends a request, as it says itself. Whether its key or session is any good shows later. */
-export function senderOf({ headers, socket }: IncomingMessage): string {
-  return headers.authorization ?? headers.cookie ?? socket.remoteAddress ?? '';
 }

@@ -35,7 +35,7 @@ const COUNTED_BODY_BYTES = 8 * 1024;
 
 /** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
 export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {
-  const { sessions, publicUrl } = context;
+  const { sessions, senders, publicUrl } = context;
   const assertOrigin = originCheck(publicUrl);
   const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
   const rate = createRequestRate(context.dashboardRate);
@@ -96,6 +96,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const known = operation.access === 'public' ? null : sessions.lastUserOf(request);
         if (known !== null) rate.countPerson(known.userId);
         const user = operation.access === 'public' ? null : await sessions.find(request, reply, address);
+        if (user !== null) senders.note(request.headers, user.userId);
         if (user === null) rate.countAddress(address);
         else if (known === null) rate.countPerson(user.userId);
         if (operation.access !== 'public') assertMayCall(operation, user);

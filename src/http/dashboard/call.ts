@@ -3,6 +3,7 @@ import type { Actor, TeamRole } from '../../audit/actor.ts';
 import type { BodyOf, DashboardOperation, ParamsOf, QueryOf, ResponseOf } from '../../contract/dashboard/operation.ts';
 import type { StorageUse } from '../../quota/storage-usage.ts';
 import type { AppOptions } from '../app-options.ts';
+import type { Senders } from '../connection/senders.ts';
 import type { DashboardOptions } from './dashboard-options.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { Sessions } from './sessions.ts';
@@ -11,6 +12,7 @@ import type { WebhookTools } from './webhook-tools.ts';
 /** What all operations of the dashboard's API share. */
 export type DashboardContext = Omit<AppOptions, 'dashboard'> & {
   dashboard: DashboardOptions;
+  senders: Senders;
   sessions: Sessions;
   streams: OpenStreams;
   webhooks: WebhookTools;

@@ -7,6 +7,7 @@ import type { Database } from '../../db/database.ts';
 import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
 import { isApiKey } from '../../dealers/integrations/api-keys.ts';
 import type { KeyUse } from '../../dealers/integrations/key-use.ts';
+import type { Senders } from '../connection/senders.ts';
 import { assertWithinRateLimit, rateHeaders } from './rate-limit/rate-limit-answer.ts';
 import type { RateLimitStore, Spending } from './rate-limit/rate-limit-store.ts';
 
@@ -25,6 +26,14 @@ export type Admit = (
   assertRoute?: () => void,
 ) => Promise<AdmissionResult>;
 
+type AdmitterOptions = {
+  db: Database;
+  rateLimits: RateLimitStore;
+  now: () => Date | null;
+  keyUse: KeyUse;
+  senders: Senders;
+};
+
 const UNKNOWN_ROUTE_COST = 1;
 const BEARER = 'bearer ';
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
@@ -33,7 +42,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
  * Everything that is checked before a body is read, in the order the API promises: the key, the rate limit, the route,
  * the state of the integration, the Idempotency-Key header. The first that fails answers.
  */
-export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Date | null, keyUse: KeyUse): Admit {
+export function admitter({ db, rateLimits, now, keyUse, senders }: AdmitterOptions): Admit {
   // One statement at a time looks up all keys that have arrived since the last one. Each request gets a fresh answer,
   // and under load it costs a fraction of a query.
   const findAdmission = createBatcher((keys: string[]) => findAdmissions(db, keys, now()));
@@ -44,6 +53,7 @@ export function admitter(db: Database, rateLimits: RateLimitStore, now: () => Da
       const key = bearerKey(headers.authorization);
       const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
       keyUse.note(admission.integrationId);
+      senders.note(headers, admission.integrationId);
       result.integrationId = admission.integrationId;
       result.headers = { 'x-api-version': admission.apiVersion, ...rateHeaders(cap, spending) };
       assertWithinRateLimit(spending);

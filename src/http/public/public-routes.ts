@@ -12,6 +12,7 @@ import type { AppOptions } from '../app-options.ts';
 import { limitBodies } from '../connection/body-memory.ts';
 import type { ClientFaults } from '../connection/client-faults.ts';
 import { clientSignal } from '../connection/client-signal.ts';
+import type { Senders } from '../connection/senders.ts';
 import type { FastPath } from '../fast-path.ts';
 import { isJsonType, readJsonBody } from '../json/json-body.ts';
 import type { Shape } from '../json/shape.ts';
@@ -82,7 +83,7 @@ declare module 'fastify' {
   }
 }
 
-export type PublicOptions = AppOptions & Logs & { fastPath: FastPath; faults: ClientFaults };
+export type PublicOptions = AppOptions & Logs & { fastPath: FastPath; faults: ClientFaults; senders: Senders };
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
 export async function publicRoutes(app: FastifyInstance, given: PublicOptions): Promise<void> {
@@ -104,7 +105,13 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   };
   const onFault = (error: unknown) => options.log.warn({ err: error }, 'the last use of keys could not be recorded');
   const keyUse = createKeyUse(context.db, { onFault });
-  const admit = admitter(context.admissionDb ?? context.db, context.rateLimits, context.channel.now, keyUse);
+  const admit = admitter({
+    db: context.admissionDb ?? context.db,
+    rateLimits: context.rateLimits,
+    now: context.channel.now,
+    keyUse,
+    senders: options.senders,
+  });
   options.fastPath.open(createCachedReads({ admit, readCache: context.readCache, pieceLimitMs, ...options }));
   app.decorateRequest('integration', null);
   app.decorateRequest('rawBody', null);
