@@ -49,6 +49,16 @@ export const CONNECTION_ATTACKS: Attack[] = [
       })),
   },
   {
+    name: 'the shortest requests, pipelined without end (no key)',
+    async run(scene) {
+      const many = 'GET /a HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(scaled(scene, 60_000));
+      while (!scene.client.signal.aborted) {
+        for (let index = 0; index < 40; index++) scene.client.open().write(many);
+        await sleep(OPEN_MS);
+      }
+    },
+  },
+  {
     name: 'pipelined requests whose answers nobody reads',
     async run({ client, key, scale }) {
       const one = `GET /api/v1/listings?limit=50 HTTP/1.1\r\nHost: attack\r\nAuthorization: Bearer ${key}\r\n\r\n`;

@@ -16,6 +16,7 @@ import { type ClientFaults, clientFaults } from './connection/client-faults.ts';
 import { limitConnections } from './connection/connections-per-address.ts';
 import { hasTooManyHeaders } from './connection/header-count.ts';
 import { createSenders, type Senders } from './connection/senders.ts';
+import { limitUnanswered } from './connection/unanswered-requests.ts';
 import { dashboardRoutes } from './dashboard/api-routes.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import { createOpenStreams } from './dashboard/open-streams.ts';
@@ -66,7 +67,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const refusals = createRefusalLines(options.log, options.refusalLines);
   const faults = clientFaults({ ...options, discard, refusals });
   const senders = createSenders();
-  const fastPath = createFastPath(senders);
+  const unanswered = limitUnanswered();
+  const fastPath = createFastPath(senders, unanswered);
   const app = Fastify({
     loggerInstance: withoutChildren(options.log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -76,9 +78,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (framework) =>
-      limitConnections(createServer(timeouts, { fastPath, discard, framework }), {
+      limitConnections(createServer(timeouts, { fastPath, discard, faults, framework }), {
         perAddress: options.connectionsPerAddress ?? CONNECTIONS_PER_ADDRESS_DEFAULT,
         trustedProxies: options.trustedProxies,
+        unanswered,
         refuse: (socket, address) => faults.hangUp(socket, tooManyConnections(address)),
         onCut(address) {
           const { status, code, message } = tooManyConnections(address);
@@ -106,7 +109,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   // The body of a request to an unknown path is neither read nor checked. Routes that take a body add a parser.
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, reply, done) => {
-    faults.follow(reply.raw);
     request.response = reply.raw;
     const startedAtMs = handedOver(request.raw)?.startedAtMs ?? performance.now();
     reply.raw.on('close', () => {
@@ -156,9 +158,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-type Listeners = { fastPath: FastPath; discard: BodyDiscard; framework: RequestListener };
+type Listeners = { fastPath: FastPath; discard: BodyDiscard; faults: ClientFaults; framework: RequestListener };
 
-function createServer(timeouts: Timeouts, { fastPath, discard, framework }: Listeners): Server {
+function createServer(timeouts: Timeouts, { fastPath, discard, faults, framework }: Listeners): Server {
   const settings = {
     requestTimeout: timeouts.uploadMs,
     keepAliveTimeout: 72_000,
@@ -170,7 +172,11 @@ function createServer(timeouts: Timeouts, { fastPath, discard, framework }: List
   };
   const server = fastPath.createServer(settings, framework);
   server.maxHeadersCount = HEADERS_LIMIT;
-  return server.prependListener('request', discard.follow).setTimeout(timeouts.idleMs);
+  // Before the request has to wait for its turn: until then it is one that is not answered yet, too.
+  return server
+    .prependListener('request', discard.follow)
+    .prependListener('request', faults.follow)
+    .setTimeout(timeouts.idleMs);
 }
 
 function tooManyConnections(address: string): ApiError {

@@ -9,6 +9,7 @@ import {
 import { hasTooManyHeaders } from './connection/header-count.ts';
 import { createRequestTurns } from './connection/request-turns.ts';
 import type { Senders } from './connection/senders.ts';
+import type { UnansweredRequests } from './connection/unanswered-requests.ts';
 
 /** Answers a request, or passes it on to the framework. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, framework: RequestListener) => void;
@@ -19,7 +20,7 @@ export type FastPath = {
   createServer(options: ServerOptions, framework: RequestListener): Server;
 };
 
-export function createFastPath(senders: Senders): FastPath {
+export function createFastPath(senders: Senders, unanswered: UnansweredRequests): FastPath {
   const turns = createRequestTurns();
   let fastPath: RequestHandler = (request, response, framework) => framework(request, response);
   return {
@@ -27,14 +28,16 @@ export function createFastPath(senders: Senders): FastPath {
       fastPath = handler;
     },
     createServer: (options, framework) =>
-      createServer(options, (request, response) =>
+      createServer(options, (request, response) => {
+        if (!unanswered.isWithinLimit(request, response)) return;
         turns.take(senders.of(request), () => {
           // Its client has gone while it waited.
-          if (response.destroyed) return;
+          if (response.destroyed || request.socket.destroyed) return false;
           // The framework refuses it, before it does anything else.
           if (hasTooManyHeaders(request)) framework(request, response);
           else fastPath(request, response, framework);
-        }),
-      ),
+          return true;
+        });
+      }),
   };
 }

@@ -1,4 +1,4 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { ApiError, errorEnvelope } from '../../contract/errors.ts';
@@ -16,7 +16,7 @@ const LINGER_MS = 1_000;
 
 export type ClientFaults = {
   /** Says which request a connection is busy with. */
-  follow(response: ServerResponse): void;
+  follow(request: IncomingMessage, response: ServerResponse): void;
   /** Whether the body of the request that a connection is busy with has not arrived yet. */
   isReceiving(socket: Socket): boolean;
   /** Handles Node's event `clientError`. */
@@ -73,8 +73,8 @@ export function clientFaults(options: {
 
   return {
     // Not by the response's socket: Node gives it to a pipelined response only when the responses before it are sent.
-    follow(response) {
-      (response.req.socket as FollowedSocket)[LATEST] = response;
+    follow(request, response) {
+      (request.socket as FollowedSocket)[LATEST] = response;
     },
     isReceiving(socket: FollowedSocket) {
       return socket[LATEST]?.req.complete === false;

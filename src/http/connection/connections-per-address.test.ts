@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { limitConnections } from './connections-per-address.ts';
+import { limitUnanswered } from './unanswered-requests.ts';
 
 describe('connections that are refused', () => {
   it('are answered up to a number that wait at once, and cut beyond it', async (t) => {
@@ -12,6 +13,7 @@ describe('connections that are refused', () => {
     const server = limitConnections(createServer(), {
       perAddress: 0,
       trustedProxies: [],
+      unanswered: limitUnanswered(),
       refuse: (socket) => answered.push(socket),
       onCut: () => {
         cut += 1;

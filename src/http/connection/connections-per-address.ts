@@ -1,12 +1,13 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import ipaddr from 'ipaddr.js';
-import { isTrusted, plainAddress, type TrustedProxies } from './client-address.ts';
+import { isTrusted, networkOf, plainAddress, type TrustedProxies } from './client-address.ts';
+import type { UnansweredRequests } from './unanswered-requests.ts';
 
 export type ConnectionLimit = {
   perAddress: number;
   /** They speak for many clients, and are not counted. */
   trustedProxies: TrustedProxies;
+  unanswered: UnansweredRequests;
   /** Answers a connection that is one too many. No request of it is read. */
   refuse(socket: Socket, address: string): void;
   /** One too many was closed without an answer. */
@@ -15,8 +16,6 @@ export type ConnectionLimit = {
 
 /** So many wait at a time to read their refusal. Those beyond are cut without one, which costs next to nothing. */
 const REFUSED_AT_ONCE_LIMIT = 50;
-/** A network of IPv6: the least that a customer of an internet provider has. */
-const IPV6_NETWORK_BYTES = 8;
 
 /**
  * Limits how many connections one address has open. Each costs memory and, when many close at the same moment, time in one
@@ -24,17 +23,17 @@ const IPV6_NETWORK_BYTES = 8;
  */
 export function limitConnections(server: Server, limit: ConnectionLimit): Server {
   const { perAddress, trustedProxies } = limit;
-  const open = new Map<string, number>();
+  const open = new Map<string, Set<Socket>>();
   let refusedAtOnce = 0;
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   const accept = (socket: Socket) => {
     for (const listener of listeners) listener.call(server, socket);
   };
 
-  function forget(address: string): void {
-    const left = (open.get(address) ?? 1) - 1;
-    if (left === 0) open.delete(address);
-    else open.set(address, left);
+  function forget(network: string, socket: Socket): void {
+    const own = open.get(network);
+    own?.delete(socket);
+    if (own?.size === 0) open.delete(network);
   }
 
   function turnAway(socket: Socket, address: string): void {
@@ -50,23 +49,23 @@ export function limitConnections(server: Server, limit: ConnectionLimit): Server
     limit.refuse(socket, address);
   }
 
+  limit.unanswered.onShutOut((network) => {
+    for (const socket of open.get(network) ?? []) socket.destroy();
+  });
+
   // Node's own listener would read requests of a connection that has its refusal already.
   return server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '');
     if (isTrusted(address, trustedProxies)) return accept(socket);
     const network = networkOf(address);
-    const count = (open.get(network) ?? 0) + 1;
-    if (count > perAddress) return turnAway(socket, address);
-    open.set(network, count);
-    socket.once('close', () => forget(network));
+    if (limit.unanswered.isShutOut(network)) {
+      socket.destroy();
+      return;
+    }
+    const own = open.get(network) ?? new Set();
+    if (own.size >= perAddress) return turnAway(socket, address);
+    open.set(network, own.add(socket));
+    socket.once('close', () => forget(network, socket));
     accept(socket);
   });
-}
-
-function networkOf(address: string): string {
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  const parsed = ipaddr.IPv6.parse(address);
-  // One network stands for all IPv4 addresses that a translator (NAT64) speaks for.
-  if (parsed.range() === 'rfc6052') return address;
-  return parsed.toByteArray().slice(0, IPV6_NETWORK_BYTES).join('.');
 }

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFastPath } from '../fast-path.ts';
 import { ALONE_AFTER_MS, createRequestTurns, REQUESTS_PER_TURN } from './request-turns.ts';
 import { createSenders } from './senders.ts';
+import { limitUnanswered } from './unanswered-requests.ts';
 
 const NAMES = Array.from({ length: REQUESTS_PER_TURN * 2 + 1 }, (_, index) => `loud ${index}`);
 
@@ -12,23 +13,25 @@ describe('requests that arrive together', () => {
   it('begin at once if their client is alone', () => {
     const turns = createRequestTurns();
     const begun: string[] = [];
-    for (const name of NAMES) turns.take('loud', () => begun.push(name));
+    const note = (name: string) => begun.push(name) > 0;
+    for (const name of NAMES) turns.take('loud', () => note(name));
     assert.deepEqual(begun, NAMES);
   });
 
   it('begin a few in each turn of the event loop beside another client, in their order, and the other at once', async () => {
     const turns = createRequestTurns();
     const begun: string[] = [];
-    turns.take('quiet', () => begun.push('quiet'));
-    for (const name of NAMES) turns.take('loud', () => begun.push(name));
-    turns.take('quiet', () => begun.push('quiet'));
+    const note = (name: string) => begun.push(name) > 0;
+    turns.take('quiet', () => note('quiet'));
+    for (const name of NAMES) turns.take('loud', () => note(name));
+    turns.take('quiet', () => note('quiet'));
     const first = ['quiet', ...NAMES.slice(0, REQUESTS_PER_TURN), 'quiet'];
     assert.deepEqual(begun, first);
     await nextTurn();
     assert.deepEqual(begun, [...first, ...NAMES.slice(REQUESTS_PER_TURN, -1)]);
     // One that arrives now waits behind those that arrived before it.
-    turns.take('loud', () => begun.push('last'));
-    turns.take('quiet', () => begun.push('quiet'));
+    turns.take('loud', () => note('last'));
+    turns.take('quiet', () => note('quiet'));
     assert.equal(begun.at(-1), 'quiet');
     await nextTurn();
     assert.deepEqual(begun.slice(-3), ['quiet', NAMES.at(-1), 'last']);
@@ -39,9 +42,9 @@ describe('requests that arrive together', () => {
     const turns = createRequestTurns(() => nowMs);
     let begun = 0;
     const send = () => {
-      for (const _ of NAMES) turns.take('loud', () => begun++);
+      for (const _ of NAMES) turns.take('loud', () => ++begun > 0);
     };
-    turns.take('quiet', () => {});
+    turns.take('quiet', () => true);
     send();
     assert.equal(begun, REQUESTS_PER_TURN);
     await nextTurn();
@@ -52,9 +55,20 @@ describe('requests that arrive together', () => {
     assert.equal(begun, 2 * NAMES.length);
   });
 
+  it('leave their places to others if they have no need to begin any more', async () => {
+    const turns = createRequestTurns();
+    const begun: string[] = [];
+    turns.take('quiet', () => true);
+    for (let count = 0; count < REQUESTS_PER_TURN; count++) turns.take('loud', () => true);
+    for (let count = 0; count < 3 * REQUESTS_PER_TURN; count++) turns.take('loud', () => false);
+    turns.take('loud', () => begun.push('last') > 0);
+    await nextTurn();
+    assert.deepEqual(begun, ['last']);
+  });
+
   it('are told apart by their senders; one whose client left meanwhile is not begun', async () => {
     const known = createSenders();
-    const path = createFastPath(known);
+    const path = createFastPath(known, limitUnanswered());
     const begun: string[] = [];
     path.open((request) => begun.push(String(request.url)));
     const server = path.createServer({}, () => {});

@@ -5,16 +5,21 @@
  * once.
  */
 export type RequestTurns = {
-  /** Begins a request now, or in one of the next turns. The requests of one client begin in the order of their arrival. */
-  take(client: string, begin: () => void): void;
+  /**
+   * Begins a request now, or in one of the next turns. The requests of one client begin in the order of their arrival. One that
+   * has no need to begin any more says so by false, and the next one takes its place.
+   */
+  take(client: string, begin: Begin): void;
 };
+
+type Begin = () => boolean;
 
 export const REQUESTS_PER_TURN = 4;
 /** So long after the last request of another client, a client counts as alone. */
 export const ALONE_AFTER_MS = 50;
 
 export function createRequestTurns(now: () => number = () => performance.now()): RequestTurns {
-  const waiting = new Map<string, (() => void)[]>();
+  const waiting = new Map<string, Begin[]>();
   /** How many requests of each client have begun in this turn. A new map each time: a map that is cleared keeps what it had. */
   let begun = new Map<string, number>();
   let isTurnOpen = false;
@@ -30,20 +35,20 @@ export function createRequestTurns(now: () => number = () => performance.now()):
     return nowMs - changedAtMs >= ALONE_AFTER_MS;
   }
 
-  function start(client: string, begin: () => void): void {
-    begun.set(client, (begun.get(client) ?? 0) + 1);
+  function start(client: string, begin: Begin): void {
     if (!isTurnOpen) setImmediate(nextTurn);
     isTurnOpen = true;
-    begin();
+    if (begin()) begun.set(client, (begun.get(client) ?? 0) + 1);
   }
 
   function nextTurn(): void {
     isTurnOpen = false;
     begun = new Map();
     for (const [client, queue] of [...waiting]) {
-      const next = queue.splice(0, REQUESTS_PER_TURN);
-      if (queue.length === 0) waiting.delete(client);
-      for (const begin of next) start(client, begin);
+      let next = 0;
+      while (next < queue.length && (begun.get(client) ?? 0) < REQUESTS_PER_TURN) start(client, queue[next++] as Begin);
+      if (next === queue.length) waiting.delete(client);
+      else queue.splice(0, next);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import { networkOf, plainAddress } from './client-address.ts';
 
 /**
  * Who sends a request, as far as that is known before anything is done for it. An integration has one name with all its
@@ -22,7 +23,10 @@ export function createSenders(): Senders {
   return {
     of({ headers, socket }) {
       const credential = credentialOf(headers);
-      return (credential === undefined ? undefined : known.get(credential)) ?? socket.remoteAddress ?? '';
+      return (
+        (credential === undefined ? undefined : known.get(credential)) ??
+        networkOf(plainAddress(socket.remoteAddress ?? ''))
+      );
     },
     note(headers, name) {
       const credential = credentialOf(headers);

@@ -11,6 +11,7 @@ import {
   RATE_WINDOW_MS,
   READ_WAIT_LIMIT_MS,
   STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
+  UNANSWERED_REQUESTS_LIMIT,
 } from '../../../contract/limits.ts';
 import type { Operation } from '../../../contract/operations/operation.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
@@ -123,7 +124,7 @@ The window rolls: there is no moment at which a full new minute begins. Each req
 <li><strong>Concurrent reads are limited.</strong> Only so many reads of one integration run at the same time. The others wait up to ${READ_WAIT_LIMIT_MS / 1000} seconds, then they answer ${errorLink('overloaded', site)}. An answer that has not changed is not limited.</li>
 <li><strong>Read what you ask for.</strong> A page of more than 2 MB is sent as fast as you read it, up to ${LARGE_PAGE_BYTES_PER_SECOND / BYTES_PER_MB} MB a second for all clients together. A client that takes longer than ${ANSWER_PIECE_LIMIT_MS / 1000} seconds for a quarter of a megabyte is disconnected, and so is one whose page changed while it was sent: the body then has no end. Ask again, or for fewer objects with <code>limit</code>.</li>
 <li><strong>Large bodies wait for each other.</strong> Bodies of more than 128 KB are read at up to ${LARGE_BODY_BYTES_PER_SECOND / BYTES_PER_MB} MB a second for all clients together, each integration in turn. If too many of yours are sent at once, the last of them answer ${errorLink('overloaded', site)}.</li>
-<li><strong>Keep connections.</strong> One address may have ${CONNECTIONS_PER_ADDRESS_DEFAULT} connections open to one process of the service, unless the operator set another number. One more is answered ${errorLink('overloaded', site)} and closed, or closed at once. Use each for many requests, as HTTP clients do with keep-alive.</li>
+<li><strong>Keep connections.</strong> One address may have ${CONNECTIONS_PER_ADDRESS_DEFAULT} connections open to one process of the service, unless the operator set another number. One more is answered ${errorLink('overloaded', site)} and closed, or closed at once. Use each for many requests, as HTTP clients do with keep-alive. A connection that sends ${UNANSWERED_REQUESTS_LIMIT} requests more without waiting for an answer is closed.</li>
 <li><strong>Back off.</strong> If 429 comes again, wait up to min(60, <code>Retry-After</code> × 2<sup>attempts</sup>) seconds, and give up after five attempts.</li>
 <li><strong>Storage has a quota.</strong> In a UTC day the writes of one integration may store ${STORAGE_QUOTA_DEFAULT_MB_PER_DAY / 1024} GB, unless the operator set another quota. A write counts the bytes of its answer and of what it stores, at least those of its body plus ${COUNTED_BYTES_PER_WRITE}. An order counts the documents and events of the dealer’s other channels, too. Replays and failures do not count. Past the quota, writes answer ${errorLink('storage_quota_exceeded', site)} until midnight UTC. Reads go on.</li>
 </ul>

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Operation } from '../../../contract/operations/operation.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { newRequestId } from '../../../ids/request-id.ts';
-import type { ClientFaults } from '../../connection/client-faults.ts';
 import type { RequestHandler } from '../../fast-path.ts';
 import { type Logs, logAnswer } from '../../logging/log-answer.ts';
 import type { Readiness } from '../../readiness.ts';
@@ -25,7 +24,6 @@ export type CachedReadOptions = Logs & {
   admit: Admit;
   readCache: ReadCache;
   readiness: Readiness;
-  faults: ClientFaults;
   /** How long a client may take for an answer whose bytes are counted. */
   pieceLimitMs: number;
 };
@@ -36,12 +34,11 @@ export type CachedReadOptions = Logs & {
  * over whatever is refused, has to be built, or is in any way unusual.
  */
 export function createCachedReads(options: CachedReadOptions): RequestHandler {
-  const { admit, readCache, readiness, faults, pieceLimitMs, ...logs } = options;
+  const { admit, readCache, readiness, pieceLimitMs, ...logs } = options;
   return function serveCached(request, response, framework) {
     const operation = operationOf(request);
     if (operation === null) return framework(request, response);
     const startedAtMs = performance.now();
-    faults.follow(response);
     void admit(request.headers, operation).then((admission) => {
       const { integrationId, integration } = admission;
       const route = `/api${operation.path}`;
