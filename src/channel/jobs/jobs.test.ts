@@ -17,7 +17,7 @@ import { sellUnits } from '../../sales/sell.ts';
 import type { ChannelContext } from '../context.ts';
 import { createDocumentReader } from '../reads/read-documents.ts';
 import { enqueueJob, enqueueStaleRenders, listJobs } from './channel-job-queue.ts';
-import { BATCH_LIMIT, runJobs } from './run-jobs.ts';
+import { BATCH_LIMIT, runJobs, TURN_BATCHES } from './run-jobs.ts';
 
 /** Three full batches and a rest. */
 const STOCK = 230;
@@ -152,6 +152,37 @@ describe('mass changes', () => {
     for (const { object, price } of documents.values()) {
       assert.equal(price.amount, Math.round((object === 'part' ? 18_500 : 1_299_000) * 1.3));
     }
+  });
+
+  it('of one dealer that are started over again and again leave others their turn', async () => {
+    await fillStock(TURN_BATCHES * BATCH_LIMIT + 1);
+    const other = await world.dealer();
+    await publishNew(world, other, watch());
+    await setMarkup(500);
+    await changePresentation(world.channel, TESTER, other.organizationId, other.integrationId, {
+      markupBasisPoints: 700,
+    });
+    let restarts = 0;
+    let isOtherDone = false;
+    // After each batch, before the job can come to its end.
+    const onEvents = (integrationIds: string[]) => {
+      if (integrationIds.includes(other.integrationId)) isOtherDone = true;
+      if (isOtherDone || restarts === 50) return;
+      restarts += 1;
+      void enqueueJob(world.db, 'refresh', [dealer.integrationId], 'again');
+    };
+    await run({ ...world.channel, onEvents });
+    assert.ok(isOtherDone && restarts < 50, `the other dealer waited for ${restarts} batches`);
+    assert.partialDeepStrictEqual(await listJobs(world.db, other.organizationId, 1), [{ status: 'done', done: 1 }]);
+  });
+
+  it('are not asked for by settings that are as they were', async () => {
+    await fillStock(1);
+    await setMarkup(500);
+    await run();
+    await setMarkup(500);
+    assert.partialDeepStrictEqual(await jobs(), [{ status: 'done' }]);
+    assert.equal((await jobs()).length, 1);
   });
 
   it('bring back what is published and has lost its document, and nothing that is off', async () => {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
+import { IS_CLAIMABLE, LEASE_END, releaseJob } from '../../db/jobs/job-lease.ts';
 import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { storageCounter } from '../../quota/storage-usage.ts';
@@ -16,39 +16,47 @@ import { type JobKind, RATE_REASON } from './channel-job-queue.ts';
  * for the requests that the process has to read meanwhile. With batches of 96 a fifth more documents a second are changed
  * than with 48, and an order takes more than four times as long as without a mass change; with 48 about twice as long.
  */
-export const BATCH_LIMIT = 60;
+export const BATCH_LIMIT = 48;
 const PAUSE_MS = 1;
+/** After so many batches it is another dealer's turn: a job that is started over again and again never ends by itself. */
+export const TURN_BATCHES = 4;
 
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
 export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
   let projected = 0;
+  /** The dealers who had their turn, the last one last. */
+  let served: string[] = [];
   async function run(job: ClaimedJob): Promise<void> {
-    for (;;) {
+    served = [...served.filter((organizationId) => organizationId !== job.organizationId), job.organizationId];
+    for (let batches = 1; ; batches++) {
       const batch = await runBatch(context, job);
       projected += batch.projected;
       if (batch.isFinished) return;
       await pauseUnlessStopped(pauseMs, signal);
+      if (batches === TURN_BATCHES) return await releaseJob(context.db, 'channel_jobs', job.id);
     }
   }
-  await runLeasedJobs<ClaimedJob>(context.db, { table: 'channel_jobs', claim: () => claimJob(context), run, signal });
+  const claim = () => claimJob(context, served);
+  await runLeasedJobs<ClaimedJob>(context.db, { table: 'channel_jobs', claim, run, signal });
   return projected;
 }
 
-type ClaimedJob = { id: string; integrationId: string; kind: JobKind; reasons: string[] };
+type ClaimedJob = { id: string; integrationId: string; organizationId: string; kind: JobKind; reasons: string[] };
 
 /**
- * Changes that must be announced go before re-rendering. The jobs of a detached channel wait: without its dealer nothing
- * can be projected.
+ * A job of the dealer who waits longest for a turn. Changes that must be announced go before re-rendering. The jobs of a
+ * detached channel wait: without its dealer nothing can be projected.
  */
-async function claimJob(context: ChannelContext): Promise<ClaimedJob | null> {
+async function claimJob(context: ChannelContext, served: string[]): Promise<ClaimedJob | null> {
   const [job] = await context.db.query<ClaimedJob>(sql`
     update channel_jobs set status = 'running', leased_until = ${LEASE_END}
     where id = (
-      select j.id from channel_jobs j
-      where ${IS_CLAIMABLE}
-        and exists (select from integrations i where i.id = j.integration_id and i.organization_id is not null)
-      order by j.kind = 'refresh' desc, j.created_at, j.id limit 1 for update skip locked)
-    returning id, integration_id as "integrationId", kind, reasons`);
+      select j.id from channel_jobs j join integrations i on i.id = j.integration_id
+      where ${IS_CLAIMABLE} and i.organization_id is not null
+      order by array_position(${served}::text[], i.organization_id) nulls first, j.kind = 'refresh' desc, j.created_at, j.id
+      limit 1 for update of j skip locked)
+    returning id, integration_id as "integrationId", kind, reasons,
+      (select organization_id from integrations i where i.id = integration_id) as "organizationId"`);
   return job ?? null;
 }
 

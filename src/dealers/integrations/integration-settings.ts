@@ -68,7 +68,10 @@ export async function changePresentation(
       new: { ...changes, currency: currency ?? old.currency },
       undo: { operation: 'change_presentation' },
     });
-    const changed = Object.keys(changes);
+    const settings: Partial<PresentationSettings> = { ...changes, ...(currency === null ? {} : { currency }) };
+    const names = Object.keys(settings) as (keyof PresentationSettings)[];
+    // What is as it was changes no document, and would only make a job start over.
+    const changed = names.filter((name) => settings[name] !== undefined && settings[name] !== old[name]);
     if (changed.length > 0) await enqueueJob(tx, 'refresh', [integrationId], changed.join(', '));
   });
 }
