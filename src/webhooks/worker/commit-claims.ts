@@ -44,7 +44,7 @@ export function openCommitClaims(options: CommitClaimsOptions): CommitClaims {
       const own = slots.inFlight.get(integrationId) ?? 0;
       const count = Math.max(0, Math.min(bodyBytes.length, total, perEndpoint - own));
       for (const [index, bytes] of bodyBytes.slice(0, count).entries()) {
-        if (slots.bytes() >= limits.inFlightBytes) return index;
+        if (slots.bytes() >= limits.inFlightBytes || slots.hasManyBytes(integrationId)) return index;
         slots.acquire(integrationId, bytes);
         taken.push({ integrationId, bytes });
       }

@@ -29,6 +29,21 @@ describe('the concurrency limit of a worker', () => {
     }
   });
 
+  it('an endpoint with an eighth of the bytes in flight waits until some of them have ended', () => {
+    const slots = createConcurrencyLimit(1_024, 64, 800);
+    slots.acquire('large', 60);
+    slots.acquire('small', 1);
+    assert.deepEqual([slots.hasManyBytes('large'), slots.withManyBytes()], [false, []]);
+    slots.acquire('large', 60);
+    assert.deepEqual([slots.hasManyBytes('large'), slots.withManyBytes()], [true, ['large']]);
+    assert.equal(slots.hasManyBytes('small'), false);
+    slots.release('large', 60);
+    assert.deepEqual([slots.hasManyBytes('large'), slots.withManyBytes()], [false, []]);
+    slots.release('large', 60);
+    slots.acquire('large', 99);
+    assert.equal(slots.hasManyBytes('large'), false);
+  });
+
   it('the concurrency limit counts what is released, in slots and in bytes', () => {
     const slots = createConcurrencyLimit(4, 2);
     slots.acquire('a', 100);

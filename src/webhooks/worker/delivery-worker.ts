@@ -10,7 +10,7 @@ import { createSender } from '../sending/send.ts';
 import { signAndSend } from '../sending/sign-and-send.ts';
 import type { SsrfGuard } from '../sending/ssrf-guard.ts';
 import { openCommitClaims } from './commit-claims.ts';
-import { createConcurrencyLimit } from './concurrency-limit.ts';
+import { CLAIM_SHARE, createConcurrencyLimit } from './concurrency-limit.ts';
 import { createDatabaseTime } from './database-time.ts';
 import { type Notice, startMaintenance } from './maintenance.ts';
 import { WORKER_LIMITS, type WorkerLimits } from './worker-limits.ts';
@@ -86,7 +86,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const limits = { ...WORKER_LIMITS, ...options.limits };
   const { db, encryption, guard, onFault } = options;
   const sender = createSender({ guard, timeoutMs: limits.attemptTimeoutMs });
-  const slots = createConcurrencyLimit(limits.inFlight, limits.inFlightPerEndpoint);
+  const slots = createConcurrencyLimit(limits.inFlight, limits.inFlightPerEndpoint, limits.inFlightBytes);
   const buffer = createOutcomeBuffer(db);
   const databaseTime = createDatabaseTime();
   const stopping = new AbortController();
@@ -110,7 +110,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   async function claim(): Promise<ClaimEnd> {
     const workers = maintenance.workers();
     const available = slots.available(workers);
-    const maxBytes = limits.inFlightBytes - slots.bytes();
+    const maxBytes = Math.ceil((limits.inFlightBytes - slots.bytes()) / CLAIM_SHARE);
+    const withManyBytes = slots.withManyBytes();
     // Also for slots that become free while the claim is made.
     isSlotWanted = true;
     if (available.total === 0 || maxBytes <= 0 || isBehind()) return 'done';
@@ -125,7 +126,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       allSlotsPerEndpoint: limits.inFlightPerEndpoint,
       endedHere: buffer.endedByEndpoint,
       isAlone: workers === 1,
-      pausedEndpoints: [...pausedUntilMs.keys()],
+      pausedEndpoints: [...pausedUntilMs.keys(), ...withManyBytes],
       afterEndpoint,
       leaseToken: randomInt(1, LEASE_TOKEN_MAX),
       leaseMs: limits.leaseMs,
@@ -137,7 +138,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     databaseTime.observe({ askedAt, arrivedAt: performance.now(), databaseMs: seen.nowMs });
     maintenance.noteOff(seen.endpointsOff);
     sendClaimed(claimed, askedAt);
-    isSlotWanted = seen.isLimited;
+    isSlotWanted = seen.isLimited || withManyBytes.length > 0;
     if (nextAfter !== null) return 'more';
     if (claimed.length > 0) return 'done';
     return seen.isSaturated && slots.total() === 0 ? 'saturated' : 'idle';
