@@ -152,8 +152,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   }
   if (options.photoReader !== null)
     await app.register(photoRoutes, { photoReader: options.photoReader, prefix: '/photos' });
-  if (options.hasApi)
-    await app.register(publicRoutes, { ...options, ...logs, fastPath, faults, senders, prefix: '/api' });
+  if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, fastPath, senders, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;
 }

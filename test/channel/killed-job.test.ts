@@ -16,7 +16,7 @@ import { startWorld, type World } from '../harness/world.ts';
 import { ROOT_DIR } from '../service/service-process.ts';
 import type { JobOrder } from './job-process.ts';
 
-/** Three batches: two full ones and a rest. */
+/** More than two full batches. */
 const STOCK = 230;
 
 describe('a mass change whose process is killed', () => {

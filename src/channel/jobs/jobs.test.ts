@@ -19,7 +19,7 @@ import { createDocumentReader } from '../reads/read-documents.ts';
 import { enqueueJob, enqueueStaleRenders, listJobs } from './channel-job-queue.ts';
 import { BATCH_LIMIT, runJobs, TURN_BATCHES } from './run-jobs.ts';
 
-/** Three full batches and a rest. */
+/** Some full batches and a rest. */
 const STOCK = 230;
 
 describe('mass changes', () => {

@@ -10,7 +10,6 @@ import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
 import { limitBodies } from '../connection/body-memory.ts';
-import type { ClientFaults } from '../connection/client-faults.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import type { Senders } from '../connection/senders.ts';
 import type { FastPath } from '../fast-path.ts';
@@ -83,7 +82,7 @@ declare module 'fastify' {
   }
 }
 
-export type PublicOptions = AppOptions & Logs & { fastPath: FastPath; faults: ClientFaults; senders: Senders };
+export type PublicOptions = AppOptions & Logs & { fastPath: FastPath; senders: Senders };
 
 /** The public API. Fastify's own order of hooks is the order of checks that the API promises. */
 export async function publicRoutes(app: FastifyInstance, given: PublicOptions): Promise<void> {
