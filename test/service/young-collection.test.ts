@@ -8,7 +8,7 @@ import { ROOT_DIR, type Service, seededFolder, startService, sweep, until } from
 const KEPT_LIMIT_BYTES = 4_000;
 const WARM_UP = 88;
 const REQUESTS = 96;
-const ROUNDS = 5;
+const ROUNDS = 7;
 const AT_ONCE = 8;
 
 /**
@@ -76,9 +76,10 @@ describe('an answered request', () => {
         await askMany(REQUESTS, ask, status);
         kept.push(Math.round(((await heapBytes()) - before) / REQUESTS));
       }
-      // A full collection in one of the rounds hides what was kept; code that is compiled in another looks like it.
-      const median = kept.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
-      assert.ok(median < KEPT_LIMIT_BYTES, `bytes kept of each request: ${kept.join(', ')}`);
+      // A full collection hides what a round kept, but comes in two of them at most. Code that is compiled looks like it, for
+      // several rounds on a busy machine; what is kept of each request shows in all others.
+      const [, , thirdLeast = 0] = kept.toSorted((a, b) => a - b);
+      assert.ok(thirdLeast < KEPT_LIMIT_BYTES, `bytes kept of each request: ${kept.join(', ')}`);
     });
   }
 });
