@@ -17,8 +17,8 @@ let isEnough = false;
 async function run(order: AttackOrder): Promise<AttackOutcome> {
   const attack = ATTACKS.find(({ name }) => name === order.name);
   if (attack === undefined) throw new Error(`there is no attack "${order.name}"`);
-  const { key, photos, listingIds, orderIds, staff, scale } = order;
-  const client = createClient(new URL(order.origin), key, AbortSignal.timeout(order.attackMs));
+  const { account, scale } = order;
+  const client = createClient(new URL(order.origin), account.key, AbortSignal.timeout(order.attackMs));
   const random = seededRandom(order.seed);
   let rounds = 0;
   isEnough = false;
@@ -26,7 +26,7 @@ async function run(order: AttackOrder): Promise<AttackOutcome> {
   try {
     do {
       rounds += 1;
-      await attack.run({ client, key, photos, listingIds, orderIds, staff, random, round: rounds, scale });
+      await attack.run({ ...account, client, random, round: rounds, scale });
     } while (!isEnough && rounds < order.roundsLimit && !client.signal.aborted);
     return {
       rounds,

@@ -2,18 +2,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttackerMessage } from './attacker-process.ts';
-import type { Staff } from './attacks/attack.ts';
+import type { AttackerAccount } from './attacks/attack.ts';
 import type { MeanAnswer } from './client.ts';
 
 /** What to attack with, whom and for how long. */
 export type AttackOrder = {
   name: string;
   origin: string;
-  key: string;
-  photos: string[];
-  listingIds: string[];
-  orderIds: string[];
-  staff: Staff | null;
+  account: AttackerAccount;
   seed: number;
   scale: number;
   roundsLimit: number;

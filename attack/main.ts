@@ -61,7 +61,7 @@ async function run() {
   const neighbour = { key: neighbourKey, staff: null };
   const participants = {
     neighbour,
-    attacker: async () => ({ key, photos: [], listingIds: [], orderIds: [], staff: null }),
+    attacker: async () => ({ key, keys: [key], photos: [], listingIds: [], orderIds: [], staff: null }),
   };
   await assertKey(url, key, 1);
   await assertKey(url, neighbourKey, NEIGHBOUR_RATE_LIMIT);

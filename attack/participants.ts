@@ -7,15 +7,14 @@ import { COMMAND_LINE } from '../src/audit/actor.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { ORDER_LINES_LIMIT, RATE_LIMIT_DEFAULT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
-import { setRateLimit } from '../src/dealers/integrations/integrations.ts';
+import { createIntegration, setRateLimit } from '../src/dealers/integrations/integrations.ts';
 import { addPhoto } from '../src/inventory/photos/photos.ts';
 import { openPhotoFiles } from '../src/service/photo-storage.ts';
 import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import { fillEvents, fillOrders, fillRequests, fillStock } from '../test/harness/database/many-rows.ts';
-import type { Attack, Staff } from './attacks/attack.ts';
-import { idempotent, madeOnce } from './attacks/attack.ts';
+import { type Attack, type AttackerAccount, idempotent, madeOnce } from './attacks/attack.ts';
 import { largeOrder } from './attacks/writes.ts';
 import type { NeighbourAccount } from './neighbour.ts';
 import type { AttackOptions } from './run.ts';
@@ -28,14 +27,6 @@ export type Participants = {
   /** A new attacker who has what the attack needs. */
   attacker(needs: Attack['needs']): Promise<AttackerAccount>;
   close(): Promise<void>;
-};
-
-export type AttackerAccount = {
-  key: string;
-  photos: string[];
-  listingIds: string[];
-  orderIds: string[];
-  staff: Staff | null;
 };
 
 const LISTINGS = 200;
@@ -52,6 +43,7 @@ const STOCK = 20_000;
 const ORDERS = 20_000;
 const LOGGED = 50_000;
 const SESSIONS = 40;
+const INTEGRATIONS = 60;
 
 export async function openParticipants(
   service: AttackedService,
@@ -97,6 +89,22 @@ export async function openParticipants(
     const ids = await addLargeOrders(key, times(CANCELLED_ORDERS));
     for (const id of ids) await write(key, `orders/${id}/cancel`, '{}');
     return ids;
+  }
+
+  async function addIntegrations(organizationId: string): Promise<string[]> {
+    const keys: string[] = [];
+    for (let index = 0; index < times(INTEGRATIONS); index++) {
+      const { id, apiKey } = await createIntegration(context.db, COMMAND_LINE, {
+        organizationId,
+        userId: null,
+        name: `Attack ${index}`,
+        currency: 'USD',
+        isTestMode: false,
+      });
+      await setRateLimit(context.db, COMMAND_LINE, id, RATE_LIMIT_DEFAULT * roundsLimit);
+      keys.push(apiKey);
+    }
+    return keys;
   }
 
   async function makePhoto(): Promise<Buffer> {
@@ -153,7 +161,8 @@ export async function openParticipants(
       const photo = needs === 'staff photos' ? (await makePhoto()).toString('base64') : '';
       const sessions = needs === 'staff with many sessions' ? times(SESSIONS) : 1;
       const staff = isStaff ? await signInStaff(context.db, service.port, shop, { photo, sessions }) : null;
-      return { key: apiKey, photos, listingIds: listingIds.slice(0, ORDER_LINES_LIMIT), orderIds, staff };
+      const keys = [apiKey, ...(needs === 'many integrations' ? await addIntegrations(organizationId) : [])];
+      return { key: apiKey, keys, photos, listingIds: listingIds.slice(0, ORDER_LINES_LIMIT), orderIds, staff };
     },
     async close() {
       for (const receiver of receivers) receiver.close();

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watchStolenTime } from '../bench/stolen-time.ts';
 import { type Attacker, type AttackOutcome, startAttacker } from './attacker.ts';
-import type { Attack } from './attacks/attack.ts';
+import type { Attack, AttackerAccount } from './attacks/attack.ts';
 import { type BareServer, startBareServer } from './bare.ts';
 import type { MeanAnswer } from './client.ts';
 import { harmOf, isDisturbed, isSlow, SLOW } from './harm.ts';
 import { middleOf } from './middle.ts';
 import { type Neighbour, type Samples, type Served, servedIn, startNeighbour } from './neighbour.ts';
-import { type AttackerAccount, openParticipants, type Participants } from './participants.ts';
+import { openParticipants, type Participants } from './participants.ts';
 import { type AttackedService, startAttackedService } from './service.ts';
 
 export type AttackOptions = {
@@ -89,7 +89,7 @@ export async function attackAll(
     for (const attack of options.attacks) {
       const result = await measureUntilSure(options, async () => {
         const account = await participants.attacker(attack.needs);
-        return await attackOnce(options, attack, { origin, ...account, neighbour, attacker, service, bareServer });
+        return await attackOnce(options, attack, { origin, account, neighbour, attacker, service, bareServer });
       });
       results.push(result);
       options.onResult(result);
@@ -102,7 +102,8 @@ export async function attackAll(
   return results;
 }
 
-type Stage = AttackerAccount & {
+type Stage = {
+  account: AttackerAccount;
   origin: URL;
   neighbour: Neighbour;
   attacker: Attacker;
@@ -173,11 +174,10 @@ async function measureQuiet({ samples, restMs }: AttackOptions, { neighbour }: S
 async function measureAttack(
   options: AttackOptions,
   { name }: Attack,
-  { origin, key, photos, listingIds, orderIds, staff, neighbour, attacker }: Stage,
+  { origin, account, neighbour, attacker }: Stage,
 ): Promise<{ samples: Samples; outcome: AttackOutcome }> {
   const { seed, scale, roundsLimit, attackMs } = options;
-  const account = { key, photos, listingIds, orderIds, staff };
-  const order = { name, origin: origin.href, ...account, seed, scale, roundsLimit, attackMs };
+  const order = { name, origin: origin.href, account, seed, scale, roundsLimit, attackMs };
   neighbour.begin();
   const outcome = await attacker.run(order, () => neighbour.count() >= options.samples);
   return { samples: await neighbour.end(), outcome };

@@ -10,6 +10,7 @@ export type Attack = {
     | 'large orders'
     | 'large cancelled orders'
     | 'many units'
+    | 'many integrations'
     | 'photos'
     | 'hanging receiver'
     | 'staff'
@@ -23,14 +24,19 @@ export type Attack = {
   run(scene: Scene): Promise<void>;
 };
 
-export type Scene = {
+export type Scene = AttackerAccount & {
   client: Client;
-  key: string;
   random: Random;
   /** The number of this round, from 1 on. */
   round: number;
   /** 1 is the full attack; the short run of the tests takes a part of it. */
   scale: number;
+};
+
+export type AttackerAccount = {
+  key: string;
+  /** The keys of all integrations of the attacker; that of `key` is the first. */
+  keys: string[];
   /** Names under /photos of photos with their original format. */
   photos: string[];
   /** Ids of the attacker's listings. */
@@ -74,4 +80,9 @@ let keys = 0;
 export function idempotent(name = ''): Record<string, string> {
   keys += 1;
   return { 'idempotency-key': name === '' ? `attack-${process.pid}-${keys}` : name };
+}
+
+/** The header of one of the attacker's integrations, another one for each number. */
+export function byKeyOf({ keys }: Scene, index: number): Record<string, string> {
+  return { authorization: `Bearer ${keys[index % keys.length]}` };
 }

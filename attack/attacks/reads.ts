@@ -1,7 +1,7 @@
 import { valuesOf } from '../../src/contract/enumerations.ts';
 import { EVENT_TYPES } from '../../src/contract/event-types.ts';
 import { randomText } from '../random.ts';
-import { type Attack, type Scene, scaled } from './attack.ts';
+import { type Attack, byKeyOf, type Scene, scaled } from './attack.ts';
 
 const UNKNOWN_PARAMETER_BYTES = 15_000;
 const NEVER_READING = 12;
@@ -46,6 +46,15 @@ export const READ_ATTACKS: Attack[] = [
     name: 'events of a type that hardly occurs',
     needs: 'events',
     run: (scene) => readEach(scene, ['/v1/events?limit=250&type=order.cancelled&created_after='], 40),
+  },
+  {
+    name: 'lists read by sixty integrations of one dealer',
+    needs: 'many integrations',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 2_000), atOnce: scene.keys.length }, (index) => ({
+        path: `/v1/orders?limit=250&updated_after=${timeOf(index)}`,
+        headers: byKeyOf(scene, index),
+      })),
   },
   {
     name: 'huge pages, read at once',

@@ -1,5 +1,5 @@
 import { BULK_RECORDS_LIMIT, ORDER_LINES_LIMIT, STRING_LENGTH_LIMIT } from '../../src/contract/limits.ts';
-import { type Attack, idempotent, madeOnce, scaled } from './attack.ts';
+import { type Attack, byKeyOf, idempotent, madeOnce, type Scene, scaled } from './attack.ts';
 
 const largeLines = madeOnce(() => {
   const title = '\u0001'.repeat(STRING_LENGTH_LIMIT);
@@ -9,6 +9,14 @@ const largeLines = madeOnce(() => {
 /** A legal order of 0.6 MB: each control character takes six bytes of JSON. */
 export function largeOrder(channelOrderId: string): string {
   return `{"channel_order_id":"${channelOrderId}","lines":${largeLines()}}`;
+}
+
+function smallOrder(channelOrderId: string): string {
+  return JSON.stringify({ channel_order_id: channelOrderId, lines: [{ title: 'A strap', unit_amount: 1 }] });
+}
+
+function nameOf({ round }: Scene, index: number): string {
+  return `${process.pid}-${round}-${index}`;
 }
 
 const largeBulk = madeOnce(() => {
@@ -46,6 +54,18 @@ export const WRITE_ATTACKS: Attack[] = [
       })),
   },
   {
+    name: 'orders and customers of sixty integrations of one dealer',
+    needs: 'many integrations',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 2_000), atOnce: 2 * scene.keys.length }, (index) => ({
+        method: 'POST',
+        path: index % 2 === 0 ? '/v1/orders' : '/v1/customers',
+        headers: { ...byKeyOf(scene, index >> 1), ...idempotent() },
+        body:
+          index % 2 === 0 ? smallOrder(nameOf(scene, index)) : JSON.stringify({ external_id: nameOf(scene, index) }),
+      })),
+  },
+  {
     name: 'large bulks of the same customers',
     prepare: () => void largeBulk(),
     run: (scene) => {
@@ -66,7 +86,7 @@ export const WRITE_ATTACKS: Attack[] = [
         method: 'POST',
         path: '/v1/orders',
         headers: idempotent(),
-        body: largeOrder(`fill-${process.pid}-${scene.round}-${index}`),
+        body: largeOrder(`fill-${nameOf(scene, index)}`),
       })),
   },
   {
@@ -78,7 +98,7 @@ export const WRITE_ATTACKS: Attack[] = [
         method: 'POST',
         path: '/v1/orders',
         headers: idempotent(),
-        body: `{"channel_order_id":"wide-${process.pid}-${scene.round}-${index}","lines":${lines}}`,
+        body: `{"channel_order_id":"wide-${nameOf(scene, index)}","lines":${lines}}`,
       }));
     },
   },

@@ -27,7 +27,7 @@ describe('a keyed queue', () => {
       batchLimit,
       canJoin: (first, waiting) => first[0] === waiting[0] || !/[xy]/.test(first),
       resultForWaiting: (result) => (result === 'no connection' ? result : undefined),
-      ...(turns && { turns }),
+      ...(turns && { takeTurn: async (_first, isSharing) => (isSharing ? await turns.take('a key') : () => {}) }),
       ...(resultsAtOnce && { resultsAtOnce }),
     });
     const names = () => batches.map((batch) => batch.names.join(' '));

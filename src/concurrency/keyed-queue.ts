@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { Turns } from './limits/turns.ts';
+import type { Release } from './limits/keyed-semaphore.ts';
 
 /**
  * A queue for each key: entries of one key run one batch after the other in the order of their arrival, entries of
@@ -10,9 +10,8 @@ import type { Turns } from './limits/turns.ts';
  * has read all that arrived together, so requests that come in one packet share it; where every entry runs alone, the
  * first begins at once. An entry never joins a batch that has begun, so what it learns is never older than its arrival.
  *
- * With `turns`, keys whose entries share batches take turns: what arrives while a key waits for its turn joins its next
- * batch, so few large batches run instead of many small ones. A key whose last batch had one entry gains nothing by waiting
- * and begins at once.
+ * With `takeTurn`, a batch waits for its turn before it takes its entries: what arrives meanwhile joins it, so few large batches
+ * run instead of many small ones. A key whose last batch had one entry gains nothing by such a wait.
  *
  * Often it shows only in a batch that it has too much to do. Then it leaves entries for the next batch, which takes at most
  * twice as many as this one could do. They keep their places before all others.
@@ -44,8 +43,11 @@ export type KeyedQueueOptions<Entry, Result> = {
   canJoin?: (first: Entry, waiting: Entry) => boolean;
   /** What the result of an entry is for one that still waits: its result, so that it never runs, or undefined. */
   resultForWaiting?: (result: Result, entry: Entry, waiting: Entry) => Result | undefined;
-  /** How many keys may run shared batches at once; without it, all of them. */
-  turns?: Turns;
+  /**
+   * Waits until the next batch of a key may run; what it returns is called when that batch is done. Without it, the batches of
+   * all keys may run at once. `isSharing` says whether the last batch of the key had more than one entry.
+   */
+  takeTurn?: (first: Entry, isSharing: boolean) => Promise<Release>;
   /** How many results are handed out before the event loop serves others; without it, all of them. */
   resultsAtOnce?: number;
 };
@@ -62,7 +64,7 @@ type Waiter<Entry, Result> = {
 };
 
 export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry, Result>): KeyedQueue<Entry, Result> {
-  const { run, batchLimit, canJoin = () => true, resultForWaiting, turns, resultsAtOnce } = options;
+  const { run, batchLimit, canJoin = () => true, resultForWaiting, takeTurn, resultsAtOnce } = options;
   const limitOf = typeof batchLimit === 'number' ? () => batchLimit : batchLimit;
   type Queue = Set<Waiter<Entry, Result>>;
   const queues = new Map<string, Queue>();
@@ -72,7 +74,7 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
   async function drain(key: string, queue: Queue): Promise<void> {
     let limit = Number.POSITIVE_INFINITY;
     while (queue.size > 0) {
-      const endTurn = sharing.has(key) ? await turns?.take() : undefined;
+      const endTurn = takeTurn === undefined ? undefined : await takeTurn(firstOf(queue).entry, sharing.has(key));
       const batch = takeBatch(queue, limit);
       const settled = batch.length === 0 ? null : await settle(key, batch, queue);
       endTurn?.();
@@ -88,7 +90,7 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
 
   function noteSharing(key: string, isShared: boolean): void {
     sharing.delete(key);
-    if (!isShared || turns === undefined) return;
+    if (!isShared || takeTurn === undefined) return;
     sharing.add(key);
     const [oldest] = sharing;
     if (sharing.size > SHARING_LIMIT && oldest !== undefined) sharing.delete(oldest);
@@ -189,6 +191,12 @@ export function createKeyedQueue<Entry, Result>(options: KeyedQueueOptions<Entry
       }),
     size: () => queues.size,
   };
+}
+
+function firstOf<Entry, Result>(queue: Set<Waiter<Entry, Result>>): Waiter<Entry, Result> {
+  const [first] = queue;
+  if (first === undefined) throw new Error('nobody waits in this queue');
+  return first;
 }
 
 /** The wait of an entry is over: it runs, or it leaves with a result. */

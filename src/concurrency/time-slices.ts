@@ -1,15 +1,15 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { createKeyedSemaphore } from './limits/keyed-semaphore.ts';
+import { createKeyedSemaphore, type SemaphoreKey } from './limits/keyed-semaphore.ts';
 
 /**
  * Runs long computations in short slices. After each slice, of whichever computation, the event loop serves
- * what has arrived. Keys are served round-robin, so one integration does not hold up the others'.
+ * what has arrived. Keys are served round-robin, so one dealer does not hold up the others'.
  *
  * A computation is a generator that yields wherever it can be interrupted, at least every millisecond.
  */
 export type TimeSlices = {
   /** Rejects with a SemaphoreError if the signal is aborted; the computation is then given up. */
-  run<Result>(key: string, steps: Steps<Result>, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
+  run<Result>(key: SemaphoreKey, steps: Steps<Result>, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
 };
 
 export type Steps<Result> = Generator<void, Result>;
@@ -37,7 +37,7 @@ export function createTimeSlices({ sliceMs = SLICE_MS, pause = letOthersRun }: T
 
   /** The slot is kept until the loop has served others: one slice for each pause, however many computations there are. */
   async function runSlice<Result>(
-    key: string,
+    key: SemaphoreKey,
     steps: Steps<Result>,
     signal: AbortSignal | undefined,
   ): Promise<IteratorResult<void, Result>> {

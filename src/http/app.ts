@@ -66,7 +66,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const discard = createBodyDiscard({ timeMs: timeouts.requestMs, ...options.discardLimits });
   const refusals = createRefusalLines(options.log, options.refusalLines);
   const faults = clientFaults({ ...options, discard, refusals });
-  const senders = createSenders();
+  const senders = createSenders(options.trustedProxies);
   const unanswered = limitUnanswered();
   const fastPath = createFastPath(senders, unanswered);
   const app = Fastify({

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { openDatabase } from '../../src/db/database.ts';
 import { cloneDatabase } from '../harness/database/database.ts';
 import { holdLock } from '../harness/database/locks.ts';
-import type { ApiResponse } from '../harness/http/api-client.ts';
-import { openShop, type Shop } from '../harness/shop.ts';
+import type { ApiClient, ApiResponse } from '../harness/http/api-client.ts';
+import { addShop, openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
 
 const CONNECTIONS = 8;
@@ -22,9 +22,10 @@ const LISTS = [
   { path: '/v1/parts?updated_after=2026-01-01&status=any', table: 'channel_documents', other: '/v1/events' },
 ];
 
-describe('reads of one integration', () => {
+describe('reads of one dealer', () => {
   let world: World;
-  let attacker: Shop;
+  /** All integrations of one dealer. */
+  let attackers: Shop[];
   let neighbour: Shop;
   before(async () => {
     const database = await cloneDatabase({ poolSize: CONNECTIONS });
@@ -40,10 +41,15 @@ describe('reads of one integration', () => {
       admissionDb,
       readLimits: { waitLimitMs: READ_WAIT_MS },
     });
-    attacker = await openShop(world);
+    const first = await openShop(world);
+    attackers = [first, await addShop(world, first), await addShop(world, first), await addShop(world, first)];
     neighbour = await openShop(world);
   });
   after(() => world.stop());
+
+  function attackWith(index: number): ApiClient {
+    return (attackers[index % attackers.length] as Shop).api;
+  }
 
   for (const { path, table, other } of LISTS) {
     it(`that hang in ${path} leave a neighbour connections, and those that waited too long are overloaded`, async (t) => {
@@ -55,7 +61,7 @@ describe('reads of one integration', () => {
       };
       t.after(release);
       // Pages of different lengths, so that none is the answer to another.
-      const attack = Array.from({ length: ATTACKS }, (_, index) => attacker.api.get(`${path}&limit=${index + 1}`));
+      const attack = Array.from({ length: ATTACKS }, (_, index) => attackWith(index).get(`${path}&limit=${index + 1}`));
       const settled = Promise.all(attack);
       const served = await Promise.all([
         ...Array.from({ length: NEIGHBOURS }, (_, index) => neighbour.api.get(`${other}?limit=${index + 1}`)),
@@ -71,14 +77,16 @@ describe('reads of one integration', () => {
       const counts = countByStatus(await settled);
       assert.equal((counts[200] ?? 0) + (counts[503] ?? 0), ATTACKS);
       assert.ok((counts[200] ?? 0) >= 1, JSON.stringify(counts));
-      assert.equal((await attacker.api.get(`${path}&limit=200`)).status, 200);
+      assert.equal((await attackWith(0).get(`${path}&limit=200`)).status, 200);
     });
   }
 
-  it('are as many as its share of the connections, however many it sends', async (t) => {
+  it('are as many as its share of the connections, however many it sends with however many integrations', async (t) => {
     const held = await holdLock(world.db, 'lock table orders in access exclusive mode', []);
     t.after(() => held.release());
-    const attack = Array.from({ length: ATTACKS }, (_, index) => attacker.api.get(`/v1/orders?limit=${100 + index}`));
+    const attack = Array.from({ length: ATTACKS }, (_, index) =>
+      attackWith(index).get(`/v1/orders?limit=${100 + index}`),
+    );
     t.after(() => Promise.allSettled(attack));
     await Promise.race(attack.map((one) => refusalOf(one)));
     const { rows } = await withSession(world, (query) =>

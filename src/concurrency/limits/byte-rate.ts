@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AcquireOptions, createKeyedSemaphore, SemaphoreError } from './keyed-semaphore.ts';
+import { type AcquireOptions, createKeyedSemaphore, SemaphoreError, type SemaphoreKey } from './keyed-semaphore.ts';
 
 /**
- * A limit on bytes a second, for all keys together. Keys are served round-robin, so one integration that moves many bytes
- * leaves the others their share.
+ * A limit on bytes a second, for all keys together. Keys are served round-robin, and so are their groups: one dealer who moves
+ * many bytes leaves the others their share.
  */
 export type ByteRate = {
   /**
    * Waits until these bytes may pass. Throws a SemaphoreError if the signal is aborted; the bytes of one whose turn had
    * come still count.
    */
-  pass(key: string, bytes: number, options?: Pick<AcquireOptions, 'signal'>): Promise<void>;
+  pass(key: SemaphoreKey, bytes: number, options?: Pick<AcquireOptions, 'signal'>): Promise<void>;
 };
 
 export type ByteRateOptions = {

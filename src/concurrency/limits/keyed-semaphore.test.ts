@@ -17,9 +17,11 @@ describe('a keyed semaphore', () => {
     const semaphore = createKeyedSemaphore({ ...ROOMY, ...limits });
     const started: string[] = [];
     const releases = new Map<string, Release>();
-    /** `a1` is the first task of the key `a`. */
+    /** `a1` is the first task of the key `a`, and `ab1` of the key `b` in the group `a`. */
     const acquire = async (name: string, options?: AcquireOptions) => {
-      const release = await semaphore.acquire(name.slice(0, 1), options);
+      const keys = name.replaceAll(/\d/g, '');
+      const [group = '', key] = keys;
+      const release = await semaphore.acquire(key === undefined ? group : { group, key }, options);
       started.push(name);
       releases.set(name, release);
     };
@@ -140,6 +142,56 @@ describe('a keyed semaphore', () => {
     assert.deepEqual(started, ['a1']);
     await end('a1');
     await second;
+  });
+
+  it('gives all keys of a group the share of one group', async () => {
+    const { acquire, started, end } = open({ total: 6, perKey: 2, perGroup: 3 });
+    const all = ['aa1', 'aa2', 'aa3', 'ab1', 'ac1', 'ba1', 'bb1'].map((name) => acquire(name));
+    await tick();
+    assert.deepEqual(started, ['aa1', 'aa2', 'ab1', 'ba1', 'bb1']);
+    // The key that could start all the time, had its group not been full, comes before the one that can only now.
+    await end('aa1');
+    assert.deepEqual(started.slice(5), ['ac1']);
+    await end('aa2');
+    assert.deepEqual(started.slice(6), ['aa3']);
+    await Promise.all(all);
+  });
+
+  it('serves groups round-robin, and the keys of each', async () => {
+    const { acquire, started, end } = open({ total: 1 });
+    const all = ['aa1', 'aa2', 'aa3', 'ab1', 'ac1', 'ba1', 'bb1', 'c1'].map((name) => acquire(name));
+    for (const name of ['aa1', 'aa2', 'ba1', 'c1', 'ab1', 'bb1', 'ac1', 'aa3']) {
+      await tick();
+      assert.equal(started.at(-1), name);
+      await end(name);
+    }
+    await Promise.all(all);
+  });
+
+  it('lets a task of a group that is heavier than what the group has left wait, and no other of the group overtake it', async () => {
+    const { semaphore, acquire, started, end } = open({ total: 20, perKey: 8, perGroup: 10 });
+    await acquire('aa1', { weight: 6 });
+    const all = [acquire('ab1', { weight: 8 }), acquire('ac1', { weight: 1 }), acquire('ba1', { weight: 8 })];
+    await tick();
+    assert.deepEqual(started, ['aa1', 'ba1']);
+    assert.equal(semaphore.tryAcquire({ group: 'a', key: 'd' }), null);
+    await end('aa1');
+    assert.deepEqual(started.slice(2), ['ab1', 'ac1']);
+    await end('ab1', 'ac1', 'ba1');
+    await Promise.all(all);
+    assert.deepEqual([semaphore.held(), semaphore.waiting()], [0, 0]);
+  });
+
+  it('refuses a task at once when too many of its group wait', async () => {
+    const { acquire, end } = open({ perKey: 1, waitingPerGroup: 2 });
+    const all = ['aa1', 'ab1', 'ac1', 'ba1', 'bb1'].map((name) => acquire(name));
+    await assert.rejects(acquire('ad1'), refusedAs('full'));
+    all.push(acquire('bc1'));
+    for (const name of ['aa1', 'ab1', 'ac1', 'ba1', 'bb1', 'bc1']) {
+      await tick();
+      await end(name);
+    }
+    await Promise.all(all);
   });
 
   it('takes units back once, however often they are released', async () => {

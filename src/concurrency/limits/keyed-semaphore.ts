@@ -3,27 +3,37 @@
  * Tasks of one key start in the order of their arrival; keys are served round-robin. A task may weigh more than one unit, for
  * instance its bytes; one that is heavier than a limit counts as that limit, so it runs alone instead of never.
  *
- * A task that has to wait for units of the total keeps the keys behind it waiting too. Small tasks can't overtake a
- * large one for ever.
+ * Keys may belong to a group, as integrations belong to a dealer. A group has a limit of its own. Groups are served
+ * round-robin, and so are the keys of each: a dealer with a hundred integrations has the share of one dealer.
+ *
+ * A task that has to wait for units of the total keeps the groups behind it waiting too, and one that waits for units of its
+ * group the keys behind it. Small tasks can't overtake a large one for ever.
  */
 export type KeyedSemaphore = {
   /** Waits for its units. Throws a SemaphoreError if they don't come. */
-  acquire(key: string, options?: AcquireOptions): Promise<Release>;
+  acquire(key: SemaphoreKey, options?: AcquireOptions): Promise<Release>;
   /** Takes its units if they are free and nobody waits for them, else null. */
-  tryAcquire(key: string, weight?: number): Release | null;
+  tryAcquire(key: SemaphoreKey, weight?: number): Release | null;
   /** Runs the task while it holds its units, and gives them back whatever happens. */
-  run<Result>(key: string, task: () => Promise<Result>, options?: AcquireOptions): Promise<Result>;
+  run<Result>(key: SemaphoreKey, task: () => Promise<Result>, options?: AcquireOptions): Promise<Result>;
   /** Units in use. */
   held(): number;
   waiting(): number;
 };
 
+/** A key of a group, or one that is alone in its group. */
+export type SemaphoreKey = string | GroupedKey;
+export type GroupedKey = { readonly group: string; readonly key: string };
+
 export type KeyedSemaphoreLimits = {
   total: number;
   perKey: number;
+  /** As much as one key may have if it is not given: then a group has the share of one key. */
+  perGroup?: number;
   /** Tasks that may wait; one more is refused at once. */
   waitingTotal: number;
   waitingPerKey?: number;
+  waitingPerGroup?: number;
 };
 
 export type AcquireOptions = {
@@ -56,51 +66,86 @@ const MESSAGES = {
 };
 
 type Waiter = { weight: number; start(): void };
-type KeyState = { held: number; waiters: Set<Waiter> };
+type KeyState = { name: string; group: GroupState; held: number; waiters: Set<Waiter> };
+type GroupState = {
+  name: string;
+  held: number;
+  waiting: number;
+  keys: Map<string, KeyState>;
+  /** Keys whose first waiter is within its key's limit, in the order in which they are served. */
+  ready: Set<KeyState>;
+};
 
 export function createKeyedSemaphore(limits: KeyedSemaphoreLimits): KeyedSemaphore {
-  const { total, perKey, waitingTotal, waitingPerKey = waitingTotal } = limits;
-  const keys = new Map<string, KeyState>();
-  /** Keys whose first waiter is within its key's limit, in the order in which they are served. */
-  const ready = new Set<string>();
+  const { total, perKey, perGroup = perKey, waitingTotal } = limits;
+  const { waitingPerGroup = waitingTotal, waitingPerKey = waitingPerGroup } = limits;
+  const weightLimit = Math.min(perKey, perGroup, total);
+  const groups = new Map<string, GroupState>();
+  /** Groups whose first ready key is within the group's limit, in the order in which they are served. */
+  const ready = new Set<GroupState>();
   let held = 0;
   let waiting = 0;
 
-  function take(key: string, state: KeyState, weight: number): Release {
-    held += weight;
-    state.held += weight;
+  /** The state of a key; one that is new is kept only after `keep`. */
+  function find(key: SemaphoreKey): KeyState {
+    const isGrouped = typeof key !== 'string';
+    const groupName = isGrouped ? key.group : key;
+    const name = isGrouped ? key.key : key;
+    const known = groups.get(groupName);
+    const group = known ?? { name: groupName, held: 0, waiting: 0, keys: new Map(), ready: new Set() };
+    return group.keys.get(name) ?? { name, group, held: 0, waiters: new Set() };
+  }
+
+  function keep(state: KeyState): void {
+    groups.set(state.group.name, state.group);
+    state.group.keys.set(state.name, state);
+  }
+
+  function take(state: KeyState, weight: number): Release {
+    count(state, weight);
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
-      held -= weight;
-      state.held -= weight;
-      refresh(key, state);
+      count(state, -weight);
+      refresh(state);
       startReady();
     };
   }
 
-  /** Puts a key where it belongs after its waiters or its units have changed. */
-  function refresh(key: string, state: KeyState): void {
+  function count(state: KeyState, weight: number): void {
+    held += weight;
+    state.group.held += weight;
+    state.held += weight;
+  }
+
+  /** Puts a key and its group where they belong after their waiters or their units have changed. */
+  function refresh(state: KeyState): void {
+    const { group } = state;
     const [first] = state.waiters;
-    if (first !== undefined && state.held + first.weight <= perKey) ready.add(key);
-    else ready.delete(key);
-    if (first === undefined && state.held === 0) keys.delete(key);
+    if (first !== undefined && state.held + first.weight <= perKey) group.ready.add(state);
+    else group.ready.delete(state);
+    if (first === undefined && state.held === 0) group.keys.delete(state.name);
+    const next = firstOf(group);
+    if (next !== undefined && group.held + next.weight <= perGroup) ready.add(group);
+    else ready.delete(group);
+    if (group.keys.size === 0) groups.delete(group.name);
   }
 
   function startReady(): void {
-    for (const key of ready) {
-      const state = keys.get(key);
-      const [first] = state?.waiters ?? [];
+    for (const group of ready) {
+      const [state] = group.ready;
+      const first = firstOf(group);
       if (state === undefined || first === undefined || held + first.weight > total) return;
       first.start();
-      // Its next task is behind those of the other keys.
-      ready.delete(key);
-      refresh(key, state);
+      // Its next task is behind those of the other keys, and the next one of its group behind those of the other groups.
+      group.ready.delete(state);
+      ready.delete(group);
+      refresh(state);
     }
   }
 
-  function wait(key: string, state: KeyState, weight: number, options: AcquireOptions): Promise<Release> {
+  function wait(state: KeyState, weight: number, options: AcquireOptions): Promise<Release> {
     return new Promise<Release>((resolve, reject) => {
       const { deadlineMs, signal } = options;
       const timer =
@@ -112,48 +157,54 @@ export function createKeyedSemaphore(limits: KeyedSemaphoreLimits): KeyedSemapho
         weight,
         start() {
           leave();
-          resolve(take(key, state, weight));
+          resolve(take(state, weight));
         },
       };
       function leave(): void {
         state.waiters.delete(waiter);
+        state.group.waiting -= 1;
         waiting -= 1;
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
       }
       function giveUp(error: SemaphoreError): void {
         leave();
-        refresh(key, state);
+        refresh(state);
         // A lighter one may have stood behind it.
         startReady();
         reject(error);
       }
       signal?.addEventListener('abort', onAbort);
       state.waiters.add(waiter);
+      state.group.waiting += 1;
       waiting += 1;
-      refresh(key, state);
+      refresh(state);
     });
   }
 
-  function tryAcquire(key: string, wanted = 1): Release | null {
-    const weight = Math.min(wanted, perKey, total);
-    const state = keys.get(key) ?? { held: 0, waiters: new Set() };
-    const isFree = state.waiters.size === 0 && state.held + weight <= perKey;
-    if (!isFree || ready.size > 0 || held + weight > total) return null;
-    keys.set(key, state);
-    return take(key, state, weight);
+  function tryAcquire(key: SemaphoreKey, wanted = 1): Release | null {
+    const weight = Math.min(wanted, weightLimit);
+    const state = find(key);
+    const { group } = state;
+    const isNobodyBefore = state.waiters.size === 0 && group.ready.size === 0 && ready.size === 0;
+    const isFree = state.held + weight <= perKey && group.held + weight <= perGroup && held + weight <= total;
+    if (!isNobodyBefore || !isFree) return null;
+    keep(state);
+    return take(state, weight);
   }
 
-  async function acquire(key: string, options: AcquireOptions = {}): Promise<Release> {
+  async function acquire(key: SemaphoreKey, options: AcquireOptions = {}): Promise<Release> {
     const { signal, deadlineMs } = options;
     if (signal?.aborted) throw new SemaphoreError('aborted', { cause: signal.reason });
     if (deadlineMs !== undefined && deadlineMs <= performance.now()) throw new SemaphoreError('late');
     const release = tryAcquire(key, options.weight);
     if (release !== null) return release;
-    const state = keys.get(key) ?? { held: 0, waiters: new Set() };
-    if (waiting >= waitingTotal || state.waiters.size >= waitingPerKey) throw new SemaphoreError('full');
-    keys.set(key, state);
-    return await wait(key, state, Math.min(options.weight ?? 1, perKey, total), options);
+    const state = find(key);
+    const isFull =
+      waiting >= waitingTotal || state.group.waiting >= waitingPerGroup || state.waiters.size >= waitingPerKey;
+    if (isFull) throw new SemaphoreError('full');
+    keep(state);
+    return await wait(state, Math.min(options.weight ?? 1, weightLimit), options);
   }
 
   return {
@@ -170,4 +221,11 @@ export function createKeyedSemaphore(limits: KeyedSemaphoreLimits): KeyedSemapho
     held: () => held,
     waiting: () => waiting,
   };
+}
+
+/** The task of a group that starts next. */
+function firstOf({ ready }: GroupState): Waiter | undefined {
+  const [state] = ready;
+  const [first] = state?.waiters ?? [];
+  return first;
 }

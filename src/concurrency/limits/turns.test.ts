@@ -10,7 +10,7 @@ describe('turns', () => {
     const turns = createTurns({ limit: 2, waitLimitMs: AN_HOUR_MS });
     const begun: string[] = [];
     const take = async (name: string) => {
-      const end = await turns.take();
+      const end = await turns.take('a key');
       begun.push(name);
       return end;
     };
@@ -25,14 +25,29 @@ describe('turns', () => {
     assert.deepEqual(begun, ['a', 'b', 'c', 'd']);
   });
 
+  it('go round the groups of those who wait, and within each round its keys', async () => {
+    const turns = createTurns({ limit: 1, waitLimitMs: AN_HOUR_MS });
+    const end = await turns.take('first');
+    const begun: string[] = [];
+    const names = ['a1', 'a1', 'a1', 'a2', 'b1'];
+    const all = names.map(async (key) => {
+      const endOwn = await turns.take({ group: key.slice(0, 1), key });
+      begun.push(key);
+      endOwn();
+    });
+    end();
+    await Promise.all(all);
+    assert.deepEqual(begun, ['a1', 'b1', 'a2', 'a1', 'a1']);
+  });
+
   it('are not needed by one that has waited long enough', async () => {
     const turns = createTurns({ limit: 1, waitLimitMs: 5 });
-    const endHanging = await turns.take();
-    const endWithout = await turns.take();
+    const endHanging = await turns.take('a key');
+    const endWithout = await turns.take('a key');
     // It had no turn to give back: the one that hangs still has the only one.
     endWithout();
     let hasBegun = false;
-    const next = turns.take().then((end) => {
+    const next = turns.take('a key').then((end) => {
       hasBegun = true;
       return end;
     });

@@ -1,3 +1,4 @@
+import type { GroupedKey } from '../../concurrency/limits/keyed-semaphore.ts';
 import type { Queryable } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { hashApiKey } from './api-keys.ts';
@@ -26,6 +27,14 @@ export type Admission = {
   /** The database's time at the lookup, unless a test owns the clock. */
   nowMs: number;
 };
+
+/** Whose share of a limit the requests of an integration take: that of its dealer, and within it its own. */
+export function shareOf({
+  integrationId,
+  organizationId,
+}: Pick<Admission, 'integrationId' | 'organizationId'>): GroupedKey {
+  return { group: organizationId ?? integrationId, key: integrationId };
+}
 
 type AdmissionRow = {
   key_hash: string;

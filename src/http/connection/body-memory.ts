@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ByteRateOptions, createByteRate } from '../../concurrency/limits/byte-rate.ts';
-import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
+import { createKeyedSemaphore, SemaphoreError, type SemaphoreKey } from '../../concurrency/limits/keyed-semaphore.ts';
 import { LARGE_BODY_BYTES_PER_SECOND, READ_WAIT_LIMIT_MS } from '../../contract/limits.ts';
 import { clientSignal } from './client-signal.ts';
 import { onceClosed } from './once-closed.ts';
 import { untilGone, waitForSlot } from './wait-for-slot.ts';
 
 const BYTES_LIMIT = 256 * 1_048_576;
-/** The limit of one integration or, in the dashboard, of one dealer. */
+/** The limit of one integration or, in the dashboard, of one dealer. All integrations of a dealer may have twice as much. */
 const BYTES_LIMIT_PER_KEY = 32 * 1_048_576;
+const BYTES_LIMIT_PER_DEALER = 2 * BYTES_LIMIT_PER_KEY;
 const WAITING_LIMIT = 2_000;
 const WAITING_LIMIT_PER_KEY = 100;
+const WAITING_LIMIT_PER_DEALER = 2 * WAITING_LIMIT_PER_KEY;
 /**
  * What all counted bodies may bring in a second. If they come faster, V8 collects all its memory again and again: bodies of
  * 250 MB a second cost seven collections of 30 ms in each second.
@@ -21,7 +23,7 @@ const PART_BYTES = 1_048_576;
 
 export type BodyLimitOptions = {
   /** Whose share of the memory a body takes; null for one that is not counted. */
-  keyOf(request: FastifyRequest): string | null;
+  keyOf(request: FastifyRequest): SemaphoreKey | null;
   /** Smaller bodies are not counted. */
   countedFromBytes: number;
   rate?: Partial<ByteRateOptions> | undefined;
@@ -38,7 +40,7 @@ export type BodyLimits = {
 };
 
 /**
- * Bounds the bytes of bodies in memory, for each key and for all: sixty bulks of 10 MB at a time, which the rate limit
+ * Bounds the bytes of bodies in memory, for each key, for each dealer and for all: sixty bulks of 10 MB at a time, which the rate limit
  * allows one integration, would be 600 MB. A body is not read before it has its units; it keeps them until it is answered. One
  * that waits too long is refused. Also bounds how many bytes come in a second. How large one body may be is
  * `bodyLimitBytes` of its operation.
@@ -50,18 +52,20 @@ export function limitBodies(
   const bytesHeld = createKeyedSemaphore({
     total: BYTES_LIMIT,
     perKey: BYTES_LIMIT_PER_KEY,
+    perGroup: BYTES_LIMIT_PER_DEALER,
     waitingTotal: WAITING_LIMIT,
     waitingPerKey: WAITING_LIMIT_PER_KEY,
+    waitingPerGroup: WAITING_LIMIT_PER_DEALER,
   });
   const bytesRead = createByteRate({ ...RATE, ...rate });
 
-  async function passParts(key: string, bytes: number, signal: AbortSignal): Promise<void> {
+  async function passParts(key: SemaphoreKey, bytes: number, signal: AbortSignal): Promise<void> {
     for (let rest = bytes; rest > 0; rest -= PART_BYTES) {
       await bytesRead.pass(key, Math.min(rest, PART_BYTES), { signal });
     }
   }
 
-  async function admitBody(key: string, weight: number, reply: FastifyReply): Promise<void> {
+  async function admitBody(key: SemaphoreKey, weight: number, reply: FastifyReply): Promise<void> {
     const deadlineMs = performance.now() + READ_WAIT_LIMIT_MS;
     const release = await waitForSlot(bytesHeld, key, reply, { weight, deadlineMs });
     onceClosed(reply.raw, release);

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** The addresses or ranges of proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8. */
@@ -8,8 +8,9 @@ export type TrustedProxies = readonly string[];
  * Who sent a request. X-Forwarded-For is read from its end, as far as those who wrote it are trusted; the first address
  * that is not a trusted proxy's is the client's. Without trusted proxies anybody could write anything into the header.
  */
-export function clientAddress(request: FastifyRequest, trusted: TrustedProxies): string {
+export function clientAddress(request: Pick<IncomingMessage, 'headers' | 'socket'>, trusted: TrustedProxies): string {
   let address = plainAddress(request.socket.remoteAddress ?? '');
+  if (trusted.length === 0) return address;
   const header = request.headers['x-forwarded-for'];
   const hops = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((hop) => hop.trim());
   while (hops.length > 0 && isTrusted(address, trusted)) {

@@ -7,6 +7,9 @@ import { ALONE_AFTER_MS, createRequestTurns, REQUESTS_PER_TURN } from './request
 import { createSenders } from './senders.ts';
 import { limitUnanswered } from './unanswered-requests.ts';
 
+const dealerOf = (name: string) => ({ group: name, key: name });
+const LOUD = dealerOf('loud');
+const QUIET = dealerOf('quiet');
 const NAMES = Array.from({ length: REQUESTS_PER_TURN * 2 + 1 }, (_, index) => `loud ${index}`);
 
 describe('requests that arrive together', () => {
@@ -14,7 +17,7 @@ describe('requests that arrive together', () => {
     const turns = createRequestTurns();
     const begun: string[] = [];
     const note = (name: string) => begun.push(name) > 0;
-    for (const name of NAMES) turns.take('loud', () => note(name));
+    for (const name of NAMES) turns.take(LOUD, () => note(name));
     assert.deepEqual(begun, NAMES);
   });
 
@@ -22,19 +25,38 @@ describe('requests that arrive together', () => {
     const turns = createRequestTurns();
     const begun: string[] = [];
     const note = (name: string) => begun.push(name) > 0;
-    turns.take('quiet', () => note('quiet'));
-    for (const name of NAMES) turns.take('loud', () => note(name));
-    turns.take('quiet', () => note('quiet'));
+    turns.take(QUIET, () => note('quiet'));
+    for (const name of NAMES) turns.take(LOUD, () => note(name));
+    turns.take(QUIET, () => note('quiet'));
     const first = ['quiet', ...NAMES.slice(0, REQUESTS_PER_TURN), 'quiet'];
     assert.deepEqual(begun, first);
     await nextTurn();
     assert.deepEqual(begun, [...first, ...NAMES.slice(REQUESTS_PER_TURN, -1)]);
     // One that arrives now waits behind those that arrived before it.
-    turns.take('loud', () => note('last'));
-    turns.take('quiet', () => note('quiet'));
+    turns.take(LOUD, () => note('last'));
+    turns.take(QUIET, () => note('quiet'));
     assert.equal(begun.at(-1), 'quiet');
     await nextTurn();
     assert.deepEqual(begun.slice(-3), ['quiet', NAMES.at(-1), 'last']);
+  });
+
+  it('share the turns of their dealer round-robin among its integrations and people', async () => {
+    const turns = createRequestTurns();
+    const begun: string[] = [];
+    turns.take(QUIET, () => true);
+    const send = (key: string, count: number) => {
+      for (let sent = 0; sent < count; sent++) turns.take({ group: 'dealer', key }, () => begun.push(key) > 0);
+    };
+    send('a', 2 * REQUESTS_PER_TURN);
+    send('b', 1);
+    send('c', REQUESTS_PER_TURN);
+    assert.deepEqual(begun.splice(0), ['a', 'a', 'a', 'a']);
+    await nextTurn();
+    assert.deepEqual(begun.splice(0), ['a', 'b', 'c', 'a']);
+    await nextTurn();
+    assert.deepEqual(begun.splice(0), ['c', 'a', 'c', 'a']);
+    await nextTurn();
+    assert.deepEqual(begun, ['c']);
   });
 
   it('begin at once again when the other client has been silent for a while', async () => {
@@ -42,9 +64,9 @@ describe('requests that arrive together', () => {
     const turns = createRequestTurns(() => nowMs);
     let begun = 0;
     const send = () => {
-      for (const _ of NAMES) turns.take('loud', () => ++begun > 0);
+      for (const _ of NAMES) turns.take(LOUD, () => ++begun > 0);
     };
-    turns.take('quiet', () => true);
+    turns.take(QUIET, () => true);
     send();
     assert.equal(begun, REQUESTS_PER_TURN);
     await nextTurn();
@@ -58,16 +80,16 @@ describe('requests that arrive together', () => {
   it('leave their places to others if they have no need to begin any more', async () => {
     const turns = createRequestTurns();
     const begun: string[] = [];
-    turns.take('quiet', () => true);
-    for (let count = 0; count < REQUESTS_PER_TURN; count++) turns.take('loud', () => true);
-    for (let count = 0; count < 3 * REQUESTS_PER_TURN; count++) turns.take('loud', () => false);
-    turns.take('loud', () => begun.push('last') > 0);
+    turns.take(QUIET, () => true);
+    for (let count = 0; count < REQUESTS_PER_TURN; count++) turns.take(LOUD, () => true);
+    for (let count = 0; count < 3 * REQUESTS_PER_TURN; count++) turns.take(LOUD, () => false);
+    turns.take(LOUD, () => begun.push('last') > 0);
     await nextTurn();
     assert.deepEqual(begun, ['last']);
   });
 
   it('are told apart by their senders; one whose client left meanwhile is not begun', async () => {
-    const known = createSenders();
+    const known = createSenders([]);
     const path = createFastPath(known, limitUnanswered());
     const begun: string[] = [];
     path.open((request) => begun.push(String(request.url)));
@@ -84,7 +106,7 @@ describe('requests that arrive together', () => {
       { cookie: 'c' },
       {},
     ];
-    for (const [index, headers] of senders.entries()) known.note(headers, `sender ${index}`);
+    for (const [index, headers] of senders.entries()) known.note(headers, dealerOf(`sender ${index}`));
     const gone = { destroyed: false };
     for (const [index, headers] of senders.entries()) {
       for (let count = 0; count < REQUESTS_PER_TURN; count++) send(`/${index}`, headers, {});

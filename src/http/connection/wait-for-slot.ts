@@ -1,11 +1,16 @@
 import type { FastifyReply } from 'fastify';
-import type { AcquireOptions, KeyedSemaphore, Release } from '../../concurrency/limits/keyed-semaphore.ts';
+import type {
+  AcquireOptions,
+  KeyedSemaphore,
+  Release,
+  SemaphoreKey,
+} from '../../concurrency/limits/keyed-semaphore.ts';
 import { onceClosed } from './once-closed.ts';
 
 /** Waits for units of a semaphore until the deadline. A client that has gone no longer waits. Throws a SemaphoreError. */
 export async function waitForSlot(
   semaphore: KeyedSemaphore,
-  key: string,
+  key: SemaphoreKey,
   reply: Pick<FastifyReply, 'raw'>,
   units: AcquireOptions,
 ): Promise<Release> {

@@ -98,7 +98,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const known = operation.access === 'public' ? null : sessions.lastUserOf(request);
         if (known !== null) rate.countPerson(known.userId);
         const user = operation.access === 'public' ? null : await sessions.find(request, reply, address);
-        if (user !== null) senders.note(request.headers, user.userId);
+        if (user !== null) senders.note(request.headers, { group: dealerKey({ user, address }), key: user.userId });
         if (user === null) rate.countAddress(address);
         else if (known === null) rate.countPerson(user.userId);
         if (operation.access !== 'public') assertMayCall(operation, user);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
+import { SemaphoreError, type SemaphoreKey } from '../../concurrency/limits/keyed-semaphore.ts';
 import { eventLoopSlices, type Steps } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { JSON_DEPTH_LIMIT } from '../../contract/limits.ts';
@@ -37,7 +37,7 @@ const BLANKS_KEPT = 4_096;
 
 export type ReadOptions = {
   /** Whose body it is: large bodies of different keys are parsed round-robin. */
-  key: string;
+  key: SemaphoreKey;
   shape: Shape;
   /** Collects the names that the shape does not know. */
   unknown?: UnknownNames;
@@ -62,10 +62,10 @@ export async function readJsonBody(
   }
 }
 
-const largeBodies = new WeakMap<object, string>();
+const largeBodies = new WeakMap<object, SemaphoreKey>();
 
 /** Whose body it is, if it is a large one: whatever walks through it should do so in slices, too. */
-export function keyOfLargeBody(body: unknown): string | undefined {
+export function keyOfLargeBody(body: unknown): SemaphoreKey | undefined {
   return typeof body === 'object' && body !== null ? largeBodies.get(body) : undefined;
 }
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_LENGTH_LIMIT, RATE_LIMIT_DEFAULT } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations/operation.ts';
 import type { Database } from '../../db/database.ts';
-import { type Admission, findAdmissions } from '../../dealers/integrations/admission.ts';
+import { type Admission, findAdmissions, shareOf } from '../../dealers/integrations/admission.ts';
 import { isApiKey } from '../../dealers/integrations/api-keys.ts';
 import type { KeyUse } from '../../dealers/integrations/key-use.ts';
 import type { Senders } from '../connection/senders.ts';
@@ -53,7 +53,7 @@ export function admitter({ db, rateLimits, now, keyUse, senders }: AdmitterOptio
       const key = bearerKey(headers.authorization);
       const { admission, spending, cap } = await lookUp(key, operation?.cost ?? UNKNOWN_ROUTE_COST);
       keyUse.note(admission.integrationId);
-      senders.note(headers, admission.integrationId);
+      senders.note(headers, shareOf(admission));
       result.integrationId = admission.integrationId;
       result.headers = { 'x-api-version': admission.apiVersion, ...rateHeaders(cap, spending) };
       assertWithinRateLimit(spending);

@@ -7,6 +7,7 @@ import { ANSWER_PIECE_LIMIT_MS } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations/operation.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
+import { shareOf } from '../../dealers/integrations/admission.ts';
 import { createKeyUse } from '../../dealers/integrations/key-use.ts';
 import type { AppOptions } from '../app-options.ts';
 import { limitBodies } from '../connection/body-memory.ts';
@@ -116,7 +117,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
   app.decorateRequest('rawBody', null);
   const operations: Operation[] = Object.values(OPERATIONS);
   const bodies = limitBodies(app, {
-    keyOf: (request) => request.integrationId,
+    keyOf: ({ integration }) => (integration === null ? null : shareOf(integration)),
     countedFromBytes: COUNTED_BODY_BYTES,
     rate: options.bodyRate,
     refusal: overloaded,
@@ -126,7 +127,7 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
     await bodies.passRead(request, body.length);
     request.rawBody = body;
     const shape = (request.routeOptions.config.operation?.body ?? {}) as Shape;
-    const key = request.integrationId ?? '';
+    const key = request.integration === null ? '' : shareOf(request.integration);
     const unknown = new UnknownNames();
     const options = { key, shape, unknown, signal: clientSignal(request) };
     try {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Freshness } from '../../../channel/reads/read-documents.ts';
 import type { Release } from '../../../concurrency/limits/keyed-semaphore.ts';
 import { WHOLE_PAGE_BYTES } from '../../../db/large-pages.ts';
+import { shareOf } from '../../../dealers/integrations/admission.ts';
 import { acceptedEncoding, type Encoding } from '../../accept-encoding.ts';
 import { isMatch } from '../../etag.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
@@ -70,7 +71,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
     const body = answer.bodies[encoding];
     if (body === undefined) return null;
     const isCounted = body.length >= COUNTED_BYTES;
-    const release = isCounted ? limits.tryBytes(integration.integrationId, body.length) : null;
+    const release = isCounted ? limits.tryBytes(shareOf(integration), body.length) : null;
     if (isCounted && release === null) return null;
     return { status: 200, version, headers: contentHeaders(etag, encoding), body, release };
   }
@@ -96,7 +97,7 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
       setHeaders(reply, found, encoding);
       return body === null ? sendHead(reply) : await reply.send(body);
     }
-    const release = limits.tryBytes(integration.integrationId, weight);
+    const release = limits.tryBytes(shareOf(integration), weight);
     if (release !== null) return await sendCounted(read, found, encoding, body, release);
     return await sendLater(read, weight, again);
   }
@@ -157,8 +158,8 @@ export function createReadCache({ maxBytes, limits, pieceLimitMs }: ReadCacheOpt
   };
 }
 
-function waitOf({ integration: { integrationId }, reply }: Read): ReadWait {
-  return { integrationId, reply };
+function waitOf({ integration, reply }: Read): ReadWait {
+  return { share: shareOf(integration), reply };
 }
 
 function encodingOf(headers: IncomingHttpHeaders, found: Answer | Streamed): Encoding {

@@ -3,6 +3,7 @@ import { createByteRate } from '../../../concurrency/limits/byte-rate.ts';
 import {
   type AcquireOptions,
   createKeyedSemaphore,
+  type GroupedKey,
   type KeyedSemaphore,
   type Release,
   SemaphoreError,
@@ -12,7 +13,7 @@ import { LARGE_PAGE_BYTES_PER_SECOND, OVERLOADED_RETRY_SECONDS, READ_WAIT_LIMIT_
 import { untilGone, waitForSlot } from '../../connection/wait-for-slot.ts';
 
 /**
- * What the reads of one integration may take of the process, so that the others have theirs: database connections, memory
+ * What the reads of one dealer and of each integration may take of the process, so that the others have theirs: database connections, memory
  * for answers that are on their way, and time of the event loop. What can't start waits here, without any of them, and after
  * the deadline the answer is `overloaded`. An answer that has begun can't be refused any more: its next piece waits until
  * the client goes.
@@ -21,14 +22,15 @@ export type ReadLimits = {
   /** Runs one read of the database. */
   read<Result>(wait: ReadWait, task: () => Promise<Result>): Promise<Result>;
   /** Bytes of an answer until it is sent; null if they can't be had at once. */
-  tryBytes(integrationId: string, bytes: number): Release | null;
+  tryBytes(share: GroupedKey, bytes: number): Release | null;
   waitForBytes(wait: ReadWait, bytes: number): Promise<Release>;
   /** Waits until the bytes of a piece, which was sent, are within what all large pages may send in a second. */
   pace(wait: ReadWait, bytes: number): Promise<void>;
 };
 
 export type ReadWait = {
-  integrationId: string;
+  /** Of the dealer, and within it of the integration. */
+  share: GroupedKey;
   reply: FastifyReply;
   /** Whether a part of the answer has been sent. */
   hasBegun?: boolean;
@@ -37,12 +39,13 @@ export type ReadWait = {
 /** Of the connections that are not admission's or the worker's, so many are for reads; the rest is left to writes. */
 const READ_SHARE = 1 / 2;
 /**
- * So much of the reads' share one integration may use. With half of it, three reads of 250 events at a time took two
- * cores, and the p99 of a neighbour went from 15 to 80 ms. Now it goes to 24, and those reads are a quarter slower.
+ * So much of the reads' share one dealer may use, with all integrations. With half of it, three reads of 250 events at a time
+ * took two cores, and the p99 of a neighbour went from 15 to 80 ms. Now it goes to 24, and those reads are a quarter slower.
  */
-const INTEGRATION_SHARE = 1 / 4;
-const WAITING_LIMIT = 2_000;
+const DEALER_SHARE = 1 / 4;
+const WAITING_LIMIT = 4_000;
 const WAITING_LIMIT_PER_INTEGRATION = 500;
+const WAITING_LIMIT_PER_DEALER = 2 * WAITING_LIMIT_PER_INTEGRATION;
 
 /** Large pages up to this are not slowed down. */
 const LARGE_PAGE_BURST_BYTES = 4 * 1_048_576;
@@ -60,15 +63,22 @@ export type ReadLimitOptions = {
 export function createReadLimits(options: ReadLimitOptions): ReadLimits {
   const { poolSize, waitLimitMs = READ_WAIT_LIMIT_MS } = options;
   const connections = Math.max(1, Math.floor(poolSize * READ_SHARE));
-  const waiting = { waitingTotal: WAITING_LIMIT, waitingPerKey: WAITING_LIMIT_PER_INTEGRATION };
+  const waiting = {
+    waitingTotal: WAITING_LIMIT,
+    waitingPerKey: WAITING_LIMIT_PER_INTEGRATION,
+    waitingPerGroup: WAITING_LIMIT_PER_DEALER,
+  };
   const slots = createKeyedSemaphore({
     total: connections,
-    perKey: Math.max(1, Math.floor(connections * INTEGRATION_SHARE)),
+    perKey: Math.max(1, Math.floor(connections * DEALER_SHARE)),
     ...waiting,
   });
+  const bytesPerIntegration = options.bytesPerIntegration ?? BYTES_IN_FLIGHT_LIMIT_PER_INTEGRATION;
   const bytesInFlight = createKeyedSemaphore({
     total: BYTES_IN_FLIGHT_LIMIT,
-    perKey: options.bytesPerIntegration ?? BYTES_IN_FLIGHT_LIMIT_PER_INTEGRATION,
+    perKey: bytesPerIntegration,
+    // One integration whose client does not read leaves as much for the dealer's others.
+    perGroup: 2 * bytesPerIntegration,
     ...waiting,
   });
   const largePages = createByteRate({
@@ -76,9 +86,9 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
     burstBytes: LARGE_PAGE_BURST_BYTES,
   });
 
-  const wait = (semaphore: KeyedSemaphore, { integrationId, reply, hasBegun }: ReadWait, units: AcquireOptions) => {
+  const wait = (semaphore: KeyedSemaphore, { share, reply, hasBegun }: ReadWait, units: AcquireOptions) => {
     const deadline = hasBegun === true ? {} : { deadlineMs: performance.now() + waitLimitMs };
-    return waitUnlessOverloaded(semaphore, integrationId, reply, { ...units, ...deadline });
+    return waitUnlessOverloaded(semaphore, share, reply, { ...units, ...deadline });
   };
 
   return {
@@ -92,8 +102,7 @@ export function createReadLimits(options: ReadLimitOptions): ReadLimits {
     },
     tryBytes: bytesInFlight.tryAcquire,
     waitForBytes: (reader, weight) => wait(bytesInFlight, reader, { weight }),
-    pace: ({ integrationId, reply }, bytes) =>
-      untilGone(reply, (signal) => largePages.pass(integrationId, bytes, { signal })),
+    pace: ({ share, reply }, bytes) => untilGone(reply, (signal) => largePages.pass(share, bytes, { signal })),
   };
 }
 

@@ -6,6 +6,7 @@ import type { BulkResult, Customer, CustomerInput } from '../../../contract/reso
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
 import { lockCustomers, openCustomerUpserts, type Upserted } from '../../../customers/upsert-customers.ts';
+import { shareOf } from '../../../dealers/integrations/admission.ts';
 import { lockAttachment } from '../../../dealers/integrations/attach-integration.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import type { Handler } from '../handler.ts';
@@ -52,7 +53,7 @@ const bulkUpsert: WriteKind<CustomerInput[]> = {
   async work(tx, channel, items) {
     const [{ input, integration }] = items;
     const scope = scopeOf(integration);
-    const inSlices = <Result>(steps: Steps<Result>) => eventLoopSlices.run(scope.integrationId, steps);
+    const inSlices = <Result>(steps: Steps<Result>) => eventLoopSlices.run(shareOf(integration), steps);
     const { country } = integration;
     const drafts = await inSlices(
       mapSteps(input, (customer, index) => draftCustomer(customer, country, `customers[${index}].`)),

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { eventLoopSlices, runAtOnce } from '../../../concurrency/time-slices.ts';
+import { shareOf } from '../../../dealers/integrations/admission.ts';
 import { LARGE_BODY_BYTES } from '../../json/json-body.ts';
 import type { Call } from '../handler.ts';
 import { fingerprintSteps, type WriteRequest } from './idempotency-records.ts';
@@ -33,7 +34,8 @@ async function writeRequest({ integration, request }: WriteCall): Promise<WriteR
   return {
     integrationId,
     key: String(request.headers['idempotency-key']),
-    fingerprint: body.length > LARGE_BODY_BYTES ? await eventLoopSlices.run(integrationId, steps) : runAtOnce(steps),
+    fingerprint:
+      body.length > LARGE_BODY_BYTES ? await eventLoopSlices.run(shareOf(integration), steps) : runAtOnce(steps),
     requestId: request.id,
     bodyBytes: body.length,
   };

@@ -1,9 +1,9 @@
 import { createKeyedQueue, NEXT_BATCH } from '../../../concurrency/keyed-queue.ts';
-import { createTurns } from '../../../concurrency/limits/turns.ts';
 import { STORAGE_QUOTA_DEFAULT_MB_PER_DAY } from '../../../contract/limits.ts';
 import type { AppOptions } from '../../app-options.ts';
 import type { WriteRequest } from './idempotency-records.ts';
 import { createKeysInFlight } from './keys-in-flight.ts';
+import { createTransactionTurns } from './transaction-turns.ts';
 import type { WriteItem, WriteKind } from './write-kind.ts';
 import { LATE, type WriteOutcome } from './write-outcome.ts';
 import {
@@ -36,7 +36,7 @@ export function createWriteExecutor(options: ExecutorOptions): WriteExecutor {
     canJoin: canShareTransaction,
     // Those who wait would wait for the same connection or lock in vain, one after the other.
     resultForWaiting: (outcome) => (outcome.kind === 'unavailable' ? outcome : undefined),
-    turns: createTurns(SHARED_TRANSACTIONS),
+    takeTurn: createTransactionTurns(),
     resultsAtOnce: ANSWERS_AT_ONCE,
   });
 
@@ -52,12 +52,6 @@ export function createWriteExecutor(options: ExecutorOptions): WriteExecutor {
   };
 }
 
-/**
- * How many transactions with several writes run at once. About half of the work of one is done by the thread of the
- * service, so two keep it busy; with more, each has fewer writes, and a write costs more. A transaction that waits for a
- * lock must not hold up other dealers, so the wait for a turn is short.
- */
-const SHARED_TRANSACTIONS = { limit: 2, waitLimitMs: 50 };
 /** Sending an answer takes about half a millisecond. */
 const ANSWERS_AT_ONCE = 8;
 

@@ -9,7 +9,7 @@ import {
   lockClock,
   untilBlocked,
 } from '../../../../test/harness/database/locks.ts';
-import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
+import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { type Database, type DatabaseOptions, LOCK_NOT_AVAILABLE, sqlState } from '../../../db/database.ts';
 import { rawSql, sql } from '../../../db/sql.ts';
@@ -129,4 +129,29 @@ describe('writes of one dealer that wait for a lock', () => {
       }
     });
   }
+});
+
+describe('writes of many integrations of one dealer', () => {
+  const CONNECTIONS = 5;
+  const INTEGRATIONS = 8;
+
+  it('hold four connections at once, so that other dealers have theirs', async (t) => {
+    const database = await cloneDatabase({ poolSize: CONNECTIONS, connectTimeoutMs: 500 });
+    const world = await startWorld({ database });
+    t.after(() => world.stop());
+    const stranger = await openShop(world);
+    const shops = [await openShop(world)];
+    while (shops.length < INTEGRATIONS) shops.push(await addShop(world, shops[0] as Shop));
+    const clocks: HeldLock[] = [];
+    for (const { integrationId } of shops) clocks.push(await lockClock(database.db, integrationId));
+    const untilAdmitted = await Promise.all(shops.map(admissionCounter));
+    const answers = shops.map((shop) => shop.post('/v1/orders', { channel_order_id: 'SO-1' }));
+    for (const admitted of untilAdmitted) await admitted(2);
+    await untilBlocked(world.db, CONNECTIONS - 1);
+    for (let time = 0; time < 5; time++) assert.equal((await stranger.post('/v1/orders', order(time))).status, 201);
+    for (const clock of clocks) await clock.release();
+    for (const { status } of await Promise.all(answers)) assert.equal(status, 201);
+  });
+
+  const order = (index: number) => ({ channel_order_id: `SO-${index}` });
 });
