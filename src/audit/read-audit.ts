@@ -2,6 +2,7 @@ import type { AuditAction, AuditActorKind, AuditObjectKind } from '../contract/a
 import { UNDO_LIMIT_DAYS } from '../contract/dashboard/limits.ts';
 import { type CappedCount, COUNT_LIMIT, cappedCount } from '../contract/dashboard/list.ts';
 import type { Queryable } from '../db/database.ts';
+import { asRowsWithin, type RowsWithin, rowsWithin } from '../db/large-pages.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import type { Values } from './record-audit.ts';
@@ -24,6 +25,8 @@ export type AuditFilter = {
 export type AuditPage = AuditFilter & {
   start: { position: AuditPosition; isBackwards: boolean } | null;
   limit: number;
+  /** A row may have 240 KB, two long texts before and after, so a page may end before its limit of rows. */
+  bytesLimit?: number;
   /** The time, where a test owns it. */
   now?: Date | null;
 };
@@ -56,31 +59,52 @@ export type AuditRow = {
 };
 
 /** One page of the log, newest first. */
-export async function listAudit(db: Queryable, page: AuditPage): Promise<AuditRow[]> {
+export async function listAudit(db: Queryable, page: AuditPage): Promise<RowsWithin<AuditRow>> {
+  const { organizationId, limit, bytesLimit } = page;
   const isBackwards = page.start?.isBackwards ?? false;
   const direction = rawSql(isBackwards ? 'asc' : 'desc');
   const comparison = rawSql(isBackwards ? '>' : '<');
+  const order = sql`at ${direction}, id ${direction}`;
   const position = page.start?.position ?? null;
   const behind =
     position === null ? sql`true` : sql`(a.at, a.id) ${comparison} (${position.value}::timestamptz, ${position.id})`;
-  const rows = await db.query<AuditRow>(
+  const values = sql`
+    select coalesce(o.old_values, a.old_values) as old_values, coalesce(o.new_values, a.new_values) as new_values
+    from audit_log a
+    left join audit_log_objects o
+      on o.organization_id = a.organization_id and o.audit_id = a.id and o.object_id = ${page.objectId ?? null}
+    where a.organization_id = ${organizationId} and a.id = page.id limit 1`;
+  // The sizes are those of the page's rows alone: beside the search they would be computed for all that it sorts.
+  const sized = sql`
+    select page.id, page.at, octet_length(v.old_values::text) + octet_length(v.new_values::text) as bytes
+    from page cross join lateral (${values}) v`;
+  const found = await db.query<AuditRow & { found: number }>(
     plannedAnew(sql`
+      with page as materialized (
+        select a.id, a.at from audit_log a where ${conditionOf(page)} and ${behind}
+        order by a.at ${direction}, a.id ${direction} limit ${limit + 1}),
+      within as materialized (
+        ${rowsWithin({ rows: limit, bytes: bytesLimit }, sized, sql`id, at`, order)})
       select a.id, a.at, a.at::text as position, a.actor_kind as "actorKind", a.actor_id as "actorId",
         a.actor_role as "actorRole", a.source_address as "sourceAddress", a.action, a.object_kind as "objectKind",
-        a.object_id as "objectId", coalesce(o.old_values, a.old_values) as "oldValues",
-        coalesce(o.new_values, a.new_values) as "newValues", a.personal_fields as "personalFields",
+        a.object_id as "objectId", v.old_values as "oldValues", v.new_values as "newValues",
+        a.personal_fields as "personalFields",
         case when a.object_id is null then (
           select count(*)::integer from (
             select from audit_log_objects c where c.organization_id = a.organization_id and c.audit_id = a.id
             limit ${COUNT_LIMIT}) counted) else 1 end as "objectCount",
-        a.undo is not null as "isUndoable", ${isTooOld(page.now ?? null)} as "isTooOld", a.undoes, ${undoneBy} as "undoneBy"
-      from audit_log a
-      left join audit_log_objects o
-        on o.organization_id = a.organization_id and o.audit_id = a.id and o.object_id = ${page.objectId ?? null}
-      where ${conditionOf(page)} and ${behind}
-      order by a.at ${direction}, a.id ${direction} limit ${page.limit}`),
+        a.undo is not null as "isUndoable", ${isTooOld(page.now ?? null)} as "isTooOld", a.undoes,
+        ${undoneBy} as "undoneBy", page.found
+      from within page
+      cross join lateral (
+        select organization_id, id, at, actor_kind, actor_id, actor_role, source_address, action, object_kind, object_id,
+          personal_fields, undo, undoes
+        from audit_log where organization_id = ${organizationId} and id = page.id limit 1) a
+      cross join lateral (${values}) v
+      order by page.at ${direction}, page.id ${direction}`),
   );
-  return isBackwards ? rows.reverse() : rows;
+  const { rows, isMore } = asRowsWithin(found);
+  return { rows: isBackwards ? rows.reverse() : rows, isMore };
 }
 
 /** How many rows match; counting stops at COUNT_LIMIT. */
@@ -155,17 +179,23 @@ export type AuditObjectRow = { id: string; oldValues: Values; newValues: Values 
 export async function listAuditObjects(
   db: Queryable,
   key: { organizationId: string; auditId: string },
-  { after, limit }: { after: string; limit: number },
-): Promise<{ objectKind: AuditObjectKind; objects: AuditObjectRow[] } | null> {
-  const [row] = await db.query<{ objectKind: AuditObjectKind }>(sql`
-    select object_kind as "objectKind" from audit_log
-    where organization_id = ${key.organizationId} and id = ${key.auditId}`);
+  { after, limit, bytesLimit }: { after: string; limit: number; bytesLimit: number },
+): Promise<RowsWithin<AuditObjectRow> | null> {
+  const [row] = await db.query(sql`
+    select from audit_log where organization_id = ${key.organizationId} and id = ${key.auditId}`);
   if (row === undefined) return null;
-  const objects = await db.query<AuditObjectRow>(sql`
-    select object_id as id, old_values as "oldValues", new_values as "newValues" from audit_log_objects
-    where organization_id = ${key.organizationId} and audit_id = ${key.auditId} and object_id > ${after}
-    order by object_id limit ${limit}`);
-  return { objectKind: row.objectKind, objects };
+  const ofChange = sql`organization_id = ${key.organizationId} and audit_id = ${key.auditId}`;
+  const sized = sql`
+    select object_id, octet_length(old_values::text) + octet_length(new_values::text) as bytes from audit_log_objects
+    where ${ofChange} and object_id > ${after} order by object_id limit ${limit + 1}`;
+  const found = await db.query<AuditObjectRow & { found: number }>(sql`
+    with page as materialized (
+      ${rowsWithin({ rows: limit, bytes: bytesLimit }, sized, sql`object_id`, sql`object_id`)})
+    select page.object_id as id, o.old_values as "oldValues", o.new_values as "newValues", page.found
+    from page cross join lateral (
+      select old_values, new_values from audit_log_objects where ${ofChange} and object_id = page.object_id limit 1) o
+    order by page.object_id`);
+  return asRowsWithin(found);
 }
 
 /** How many objects a change of many had. */

@@ -60,6 +60,31 @@ export function assertPiece(documents: (Buffer | null)[]): Buffer[] {
   return piece;
 }
 
+/** The rows of a page that is cut off by bytes, and whether the list goes on behind them. */
+export type RowsWithin<Row> = { rows: Row[]; isMore: boolean };
+
+/** Cuts a page by rows and by bytes. `bytes` absent is no limit of bytes. */
+export type PageLimits = { rows: number; bytes?: number | undefined };
+
+/**
+ * The first rows of a page: as many as the limits allow, and at least one, so that a list always goes on. `rows` has the
+ * columns of `key` and `bytes`, and one row more than the limit. Each row that is left also has `found`, the number of
+ * rows there were: the list goes on if that is more than are left.
+ */
+export function rowsWithin(limits: PageLimits, rows: Sql, key: Sql, order: Sql): Sql {
+  return sql`
+    select ${key}, found from (
+      select ${key}, (count(*) over ())::integer as found, row_number() over (order by ${order}) as number,
+        sum(bytes) over (order by ${order} rows unbounded preceding) as total
+      from (${rows}) sized) counted
+    where number <= ${limits.rows} and (number = 1 or total <= ${limits.bytes ?? Number.MAX_SAFE_INTEGER})`;
+}
+
+/** What `rowsWithin` left, in the order in which it was read. */
+export function asRowsWithin<Row extends { found: number }>(rows: Row[]): RowsWithin<Row> {
+  return { rows, isMore: (rows[0]?.found ?? 0) > rows.length };
+}
+
 /** Splits rows whose sizes are known into pages to read: as many as the bytes of a page allow, and at least one. */
 export function inPages<Sized extends { bytes: number }>(rows: readonly Sized[], bytesMax: number): Sized[][] {
   const pages: Sized[][] = [];

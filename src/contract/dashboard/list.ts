@@ -3,6 +3,11 @@ import Type, { type TSchema } from 'typebox';
 /** What every list of the dashboard takes and answers, so that one table component shows them all. */
 export const LIST_LIMIT_DEFAULT = 50;
 const LIST_LIMIT_MAX = 200;
+/**
+ * A page of a list whose rows have long texts ends here, however few rows that leaves. The event loop does nothing else
+ * while an answer is written: 200 rows of the audit log had 48 MB and took it 177 ms.
+ */
+export const LIST_PAGE_BYTES = 1_048_576;
 const CURSOR_LENGTH_LIMIT = 1_000;
 const SEARCH_LENGTH_LIMIT = 200;
 /** Counting stops here: beyond it a list says "10,000+". */

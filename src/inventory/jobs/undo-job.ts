@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AuditObjectRow, countAuditObjects, listAuditObjects } from '../../audit/read-audit.ts';
 import type { Values } from '../../audit/record-audit.ts';
+import { LIST_PAGE_BYTES } from '../../contract/dashboard/list.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -36,11 +37,11 @@ export const undoKind: StockJobKind<Work> = {
     const key = await auditKeyOf(context, job);
     let [phase, after] = positionOf(job.position);
     for (;;) {
-      const found = await listAuditObjects(context.db, key, { after, limit: BATCH_LIMIT });
-      const last = found?.objects.at(-1);
+      const found = await listAuditObjects(context.db, key, { after, limit: BATCH_LIMIT, bytesLimit: LIST_PAGE_BYTES });
+      const last = found?.rows.at(-1);
       if (found !== null && last !== undefined) {
         const current = phase;
-        const objects = found.objects.filter((object) => isOfPhase(object, current));
+        const objects = found.rows.filter((object) => isOfPhase(object, current));
         if (objects.length > 0) return { work: { phase, objects }, position: `${phase}:${last.id}` };
         after = last.id;
       } else {

@@ -208,7 +208,7 @@ function ManyObjects({ auditId }: { auditId: string }) {
           <ChangeList changes={object.changes} />
         </li>
       ))}
-      {data.next_cursor === null ? null : <li>The first 100 are shown.</li>}
+      {data.next_cursor === null ? null : <li>The first {data.data.length} are shown.</li>}
     </ul>
   );
 }

@@ -49,7 +49,8 @@ export const AuditEntry = Type.Object(
     changes: Changes,
     personal_fields: Type.Array(Type.String(), { description: 'Changed fields about a person, without their values.' }),
     names: Type.Record(Type.String(), Type.String(), {
-      description: 'Of the ids in the changes, such as a location or a channel: how they are called today.',
+      description:
+        'Of the ids in the changes, such as a location or a channel: how they are called today, shortened if long.',
     }),
     is_undoable: Type.Boolean({ description: `It can be undone now: for ${UNDO_LIMIT_DAYS} days, and once.` }),
     undoes: OptionalText,
@@ -74,7 +75,7 @@ export const auditOperations = {
     path: '/audit',
     access: 'staff',
     description:
-      'Who changed what, newest first. `q` is the id of an object. With `object_id`, the history of one object.',
+      'Who changed what, newest first. `q` is the id of an object. With `object_id`, the history of one object. If texts are long, a page ends at about 1 MiB and has fewer rows than `limit`; `next_cursor` goes on.',
     query: listQuery(auditFilters),
     response: listOf(AuditEntry),
   }),
@@ -82,7 +83,8 @@ export const auditOperations = {
     method: 'GET',
     path: '/audit/{audit_id}/objects',
     access: 'staff',
-    description: 'What a change of many did to each of them, in the order of their ids.',
+    description:
+      'What a change of many did to each of them, in the order of their ids: up to 100, fewer if texts are long.',
     params: Type.Object({ audit_id: Type.String() }),
     query: Type.Object({ after: Type.Optional(Type.String({ maxLength: 50 })) }),
     response: Type.Object({

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { PIECE_BYTES } from '../../../db/large-pages.ts';
+import { PIECE_BYTES, type RowsWithin } from '../../../db/large-pages.ts';
 import { CSV_START, writeCsv } from '../../../inventory/csv/csv-file.ts';
 import type { SignedIn } from '../call.ts';
 import { pacedPieces } from '../limits/file-pace.ts';
 
 /** The event loop does nothing else while a batch is read and written: 500 rows of orders took it 56 ms. */
 const BATCH_ROWS = 100;
-/** Nobody knows yet how large the rows are. Those of the audit log may have 240 KB each: two long texts, before and after. */
+/** Nobody knows yet how large the rows are. */
 const FIRST_BATCH_ROWS = 10;
 const ROWS_LIMIT = 100_000;
 
@@ -19,7 +19,8 @@ type ExportedRow = { id: string; position?: string };
 
 type ListExport<Row> = {
   header: string[];
-  read(start: ExportStart, limit: number): Promise<Row[]>;
+  /** A list whose rows may be large cuts a batch off by bytes itself. */
+  read(start: ExportStart, limit: number): Promise<Row[] | RowsWithin<Row>>;
   cellsOf(rows: Row[]): Promise<string[][]>;
 };
 
@@ -44,12 +45,13 @@ export async function* csvPieces<Row extends ExportedRow>({
   let start: ExportStart = null;
   let limit = FIRST_BATCH_ROWS;
   for (let sent = 0; sent < ROWS_LIMIT; ) {
-    const rows: Row[] = await read(start, Math.min(limit, ROWS_LIMIT - sent));
+    const batch: Row[] | RowsWithin<Row> = await read(start, Math.min(limit, ROWS_LIMIT - sent));
+    const { rows, isMore } = Array.isArray(batch) ? { rows: batch, isMore: batch.length >= limit } : batch;
     const last = rows.at(-1);
     if (last === undefined) return;
     const piece = writeCsv(await cellsOf(rows));
     yield piece;
-    if (rows.length < limit) return;
+    if (!isMore) return;
     sent += rows.length;
     limit = nextLimit(rows.length, piece.length);
     start = { position: { value: last.position ?? null, id: last.id }, isBackwards: false };

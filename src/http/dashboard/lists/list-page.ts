@@ -1,6 +1,7 @@
 import { type CappedCount, LIST_LIMIT_DEFAULT } from '../../../contract/dashboard/list.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import { sqlState } from '../../../db/database.ts';
+import type { RowsWithin } from '../../../db/large-pages.ts';
 
 /** Where a page of a keyset list begins or ends: the value it is sorted by, as text, and the id of its row. */
 export type Position = { value: string | null; id: string };
@@ -32,15 +33,18 @@ export function sortOf<Sort extends string>(text: string | undefined, sorts: rea
 
 /**
  * Reads a page of a list, and beside it counts all rows that match. `read` asks for one row more than `limit`, so that we
- * know whether there are more. `page` is what the answer says besides its rows.
+ * know whether there are more; a list that is cut off by bytes says so itself. `page` is what the answer says besides its
+ * rows.
  */
 export async function readPage<Row>(
   request: PageRequest,
   sort: string,
-  list: { read(): Promise<Row[]>; count(): Promise<CappedCount>; positionOf(row: Row): Position },
+  list: { read(): Promise<Row[] | RowsWithin<Row>>; count(): Promise<CappedCount>; positionOf(row: Row): Position },
 ): Promise<{ rows: Row[]; page: PageFacts }> {
   const [found, count] = await Promise.all([readingPage(request, list.read), list.count()]);
-  const { rows, ...cursors } = pageOf(found, request, sort, list.positionOf);
+  const part = Array.isArray(found) ? withoutExtra(found, request) : found;
+  const cursors = cursorsOf(part, request, sort, list.positionOf);
+  const { rows } = part;
   return { rows, page: { ...cursors, count: presentCount(count) } };
 }
 
@@ -59,25 +63,28 @@ async function readingPage<Rows>({ from }: PageRequest, read: () => Promise<Rows
 /** The class of SQLSTATE codes for an invalid value. */
 const DATA_EXCEPTION = '22';
 
+/** Drops the extra row that was read to see whether there are more. Rows that were read backwards have it in front. */
+function withoutExtra<Row>(rows: Row[], { from, limit }: PageRequest): RowsWithin<Row> {
+  if (rows.length <= limit) return { rows, isMore: false };
+  return { rows: from?.isBackwards ? rows.slice(1) : rows.slice(0, limit), isMore: true };
+}
+
 /**
- * Drops the extra row that was read to see whether there are more, and makes the cursors of the pages before and after.
- * `rows` are in the order of the list, also when they were read backwards.
+ * The cursors of the pages before and after. `rows` are in the order of the list, also when they were read backwards; then
+ * there are more in front of them.
  */
-function pageOf<Row>(
-  rows: Row[],
-  { from, limit }: PageRequest,
+function cursorsOf<Row>(
+  { rows, isMore }: RowsWithin<Row>,
+  { from }: PageRequest,
   sort: string,
   positionOf: (row: Row) => Position,
-): { rows: Row[] } & Cursors {
-  const isMore = rows.length > limit;
+): Cursors {
   const isBackwards = from?.isBackwards ?? false;
-  const shown = !isMore ? rows : isBackwards ? rows.slice(1) : rows.slice(0, limit);
   const hasNext = isBackwards || isMore;
   const hasPrevious = isBackwards ? isMore : from !== null;
-  const first = shown.at(0);
-  const last = shown.at(-1);
+  const first = rows.at(0);
+  const last = rows.at(-1);
   return {
-    rows: shown,
     next_cursor: hasNext && last !== undefined ? writeCursor(positionOf(last), sort) : null,
     previous_cursor: hasPrevious && first !== undefined ? writeCursor(positionOf(first), sort) : null,
   };

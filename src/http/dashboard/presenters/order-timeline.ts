@@ -17,7 +17,7 @@ export async function readOrderTimeline(
 ): Promise<TimelineEntry[]> {
   const details = await readDealerOrder(db, organizationId, orderId);
   const filter = { organizationId, objectKind: 'order', objectId: orderId } as const;
-  const [changes, events] = await Promise.all([
+  const [{ rows: changes }, events] = await Promise.all([
     listAudit(db, { ...filter, start: null, limit: CHANGES_LIMIT }),
     listOrderEvents(db, details.integrationId, orderId),
   ]);

@@ -6,6 +6,7 @@ import {
   auditJobName,
 } from '../../../../contract/audit-actions.ts';
 import type { EventPage, EventRow, eventOperations } from '../../../../contract/dashboard/integrations/events.ts';
+import { LIST_PAGE_BYTES } from '../../../../contract/dashboard/list.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import { isId } from '../../../../contract/ids.ts';
 import { type ChannelName, listChannels } from '../../../../dealers/integrations/integrations.ts';
@@ -172,8 +173,8 @@ async function causeOf(
   const [from, to] = [-CAUSE_WITHIN_MS, CAUSE_WITHIN_MS].map((ms) => new Date(createdAt.getTime() + ms));
   const times = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const filter = { organizationId, objectKind, objectId, ...times };
-  const [rows, orders] = await Promise.all([
-    listAudit(db, { ...filter, start: null, limit: CAUSES_LIMIT }),
+  const [{ rows }, orders] = await Promise.all([
+    listAudit(db, { ...filter, start: null, limit: CAUSES_LIMIT, bytesLimit: LIST_PAGE_BYTES }),
     numbersOfOrders(
       db,
       channels.map(({ id }) => id),

@@ -13,9 +13,11 @@ import {
   auditActionText,
   auditJobName,
 } from '../../../../contract/audit-actions.ts';
+import { LIST_PAGE_BYTES } from '../../../../contract/dashboard/list.ts';
 import type { AuditEntry, auditOperations } from '../../../../contract/dashboard/organization/audit.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
 import type { Queryable } from '../../../../db/database.ts';
+import { PIECE_BYTES } from '../../../../db/large-pages.ts';
 import { undoChange } from '../../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
@@ -25,14 +27,17 @@ import { namesOfObjects } from '../../presenters/object-names.ts';
 /** The log has one order. */
 const SORT = '-at';
 const OBJECTS_LIMIT = 100;
+/** An order names the items of all its lines, and each may have a long title. The item's own page has it in full. */
+const NAME_LENGTH_LIMIT = 100;
 
 export const auditHandlers: Handlers<typeof auditOperations> = {
   async listAudit({ context, user, query }) {
     const request = pageRequestOf(query, SORT);
     const filter = filterOf(user, query);
+    const limits = { limit: request.limit, bytesLimit: LIST_PAGE_BYTES };
     const now = context.channel.now();
     const { rows, page } = await readPage(request, SORT, {
-      read: () => listAudit(context.db, { ...filter, start: request.from, limit: request.limit + 1, now }),
+      read: () => listAudit(context.db, { ...filter, ...limits, start: request.from, now }),
       count: () => countAudit(context.db, filter),
       positionOf: (row) => ({ value: row.position, id: row.id }),
     });
@@ -41,21 +46,22 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
 
   async listAuditObjects({ context, user, params, query }) {
     const key = { organizationId: user.organizationId, auditId: params.audit_id };
-    const found = await listAuditObjects(context.db, key, { after: query.after ?? '', limit: OBJECTS_LIMIT + 1 });
+    const limits = { limit: OBJECTS_LIMIT, bytesLimit: LIST_PAGE_BYTES };
+    const found = await listAuditObjects(context.db, key, { ...limits, after: query.after ?? '' });
     if (found === null) throw new DomainError('not_found', 'There is no such change.');
-    const shown = found.objects.slice(0, OBJECTS_LIMIT);
+    const { rows, isMore } = found;
     const names = await namesOfObjects(
       context.db,
       user.organizationId,
-      shown.map(({ id }) => id),
+      rows.map(({ id }) => id),
     );
     return {
-      data: shown.map(({ id, oldValues, newValues }) => ({
+      data: rows.map(({ id, oldValues, newValues }) => ({
         id,
         name: names.get(id) ?? null,
         changes: presentChanges(oldValues, newValues, user.seesCost),
       })),
-      next_cursor: found.objects.length > OBJECTS_LIMIT ? (shown.at(-1)?.id ?? null) : null,
+      next_cursor: isMore ? (rows.at(-1)?.id ?? null) : null,
     };
   },
 
@@ -71,7 +77,7 @@ export const auditHandlers: Handlers<typeof auditOperations> = {
     const filter = filterOf(user, query);
     return await sendCsv({ user, reply }, 'audit.csv', {
       header: EXPORT_HEADER,
-      read: (start, limit) => listAudit(context.db, { ...filter, start, limit }),
+      read: (start, limit) => listAudit(context.db, { ...filter, start, limit, bytesLimit: PIECE_BYTES }),
       cellsOf: async (rows) => (await presentRows(context.db, user, rows)).map(exportCells),
     });
   },
@@ -144,7 +150,8 @@ function idsIn(value: unknown): string[] {
 
 function nameOf(names: Map<string, string>, id: string): [string, string][] {
   const name = names.get(id);
-  return name === undefined ? [] : [[id, name]];
+  if (name === undefined) return [];
+  return [[id, name.length > NAME_LENGTH_LIMIT ? `${name.slice(0, NAME_LENGTH_LIMIT).toWellFormed()}…` : name]];
 }
 
 /** The cost price of an item is the one value in the log that not everybody may see. */
