@@ -141,6 +141,20 @@ export async function readImportLines(
     from stock_file_lines l where l.file_id = ${fileId} and l.number > ${after} order by l.number limit ${limit}`);
 }
 
+/** The beginnings of the cells of the first lines: a line may have 200,000 characters, of which a page shows few. */
+export async function readSampleCells(
+  db: Queryable,
+  fileId: string,
+  { lines, characters }: { lines: number; characters: number },
+): Promise<string[][]> {
+  const rows = await db.query<{ cells: string[] }>(sql`
+    select array(
+      select left(ltrim(cell, E' \\t\\r\\n'), ${characters})
+      from unnest(l.cells) with ordinality as ordered (cell, position) order by position) as cells
+    from stock_file_lines l where l.file_id = ${fileId} order by l.number limit ${lines}`);
+  return rows.map(({ cells }) => cells);
+}
+
 /** The cells of some lines, by where they begin in the file. */
 export async function readCellsOfLines(
   db: Queryable,

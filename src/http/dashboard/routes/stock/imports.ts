@@ -9,7 +9,7 @@ import {
   findReadableFile,
   IMPORT_FILE_KEPT_DAYS,
   type ImportFile,
-  readImportLines,
+  readSampleCells,
   recallMapping,
   storeImportFile,
 } from '../../../../inventory/import/import-files.ts';
@@ -22,9 +22,8 @@ import { notifyOfJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
 /** How many lines are searched for sample cells to show beside a heading. */
-const SAMPLE_LINES = 20;
+const SAMPLES_READ = { lines: 20, characters: 60 };
 const SAMPLES_SHOWN = 3;
-const SAMPLE_LENGTH_LIMIT = 60;
 
 const CSV_UPLOAD = {
   limitBytes: CSV_BYTES_LIMIT,
@@ -48,7 +47,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
     const { currency, seesCost: mayCost } = user;
     const file = await findReadableFile(context.db, user, params.file_id);
     const hidden = mayCost ? [] : costHeadings(file, (await recallMapping(context.db, file)) ?? []);
-    const lines = await readImportLines(context.db, file.id, { after: 0, limit: SAMPLE_LINES });
+    const lines = await readSampleCells(context.db, file.id, SAMPLES_READ);
     return {
       id: file.id,
       name: file.name,
@@ -56,7 +55,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
       line_count: file.lineCount,
       headings: file.header.map((heading, index) => ({
         heading,
-        samples: hidden.includes(index) ? [] : samplesOf(lines.map((line) => line.cells[index] ?? '')),
+        samples: hidden.includes(index) ? [] : samplesOf(lines.map((cells) => cells[index] ?? '')),
       })),
       mapping: await suggestMapping(context.db, file, currency, mayCost),
       columns: columnsOf(file, currency, mayCost).map(({ name, label }) => ({ name, label })),
@@ -111,5 +110,5 @@ function keptUntil({ createdAt }: ImportFile): Date {
 
 function samplesOf(cells: string[]): string[] {
   const filled = [...new Set(cells.map((cell) => cell.trim()).filter((cell) => cell !== ''))];
-  return filled.slice(0, SAMPLES_SHOWN).map((cell) => cell.slice(0, SAMPLE_LENGTH_LIMIT));
+  return filled.slice(0, SAMPLES_SHOWN);
 }
