@@ -7,6 +7,7 @@ import type { DiscardLimits } from './connection/body-discard.ts';
 import type { TrustedProxies } from './connection/client-address.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestRateLimits } from './dashboard/limits/request-rate.ts';
+import type { UploadPace } from './dashboard/limits/upload-pace.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
 import type { RefusalLineLimits } from './logging/refusal-lines.ts';
 import type { RateLimitStore } from './public/rate-limit/rate-limit-store.ts';
@@ -54,6 +55,8 @@ export type AppOptions = {
   bodyRate?: Partial<ByteRateOptions>;
   /** How many requests a person may send to the dashboard; tests lower it. */
   dashboardRate?: RequestRateLimits;
+  /** How slowly a file may be uploaded; tests shorten it. */
+  uploadPace?: Partial<UploadPace>;
   /** How many lines about refused requests the log gets; tests lower it. */
   refusalLines?: RefusalLineLimits;
 };

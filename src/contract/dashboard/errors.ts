@@ -12,6 +12,7 @@ const statuses = {
   owner_only: 403,
   sign_up_off: 403,
   route_not_found: 404,
+  request_timeout: 408,
   request_too_large: 413,
   too_many_attempts: 429,
   too_many_requests: 429,

@@ -63,3 +63,11 @@ export const MAILS_PER_DAY_LIMIT = 1_000;
  * are stored in the database, and every commit waits until what was written before it is on the disk.
  */
 export const UPLOAD_BYTES_PER_SECOND = 8_388_608;
+
+/**
+ * How slowly one file may come, on average. A file takes one of the slots for uploads only when its first bytes, or all of
+ * it, have come. One that is slower is answered with 408 `request_timeout`: 16 files that came byte by byte kept everybody's out.
+ */
+export const UPLOAD_LEAST_BYTES_PER_SECOND = 16_384;
+export const UPLOAD_GRACE_SECONDS = 10;
+export const UPLOAD_FIRST_BYTES = 65_536;

@@ -59,7 +59,10 @@ function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof DashboardError) return { ...own(thrown), status: EDGE_ERROR_STATUS[thrown.code] };
   if (thrown instanceof DomainError) return { ...own(thrown), status: DOMAIN_ERROR_STATUS[thrown.code] };
   if (thrown instanceof SemaphoreError) return { ...own(overloaded()), status: EDGE_ERROR_STATUS.unavailable };
-  // Errors of the checks that both APIs share: the bytes of a body, and its schema.
+  // Errors of the checks that both APIs share: the time that a body takes, its bytes, and its schema.
+  if (thrown instanceof ApiError && thrown.code === 'request_timeout') {
+    return { status: EDGE_ERROR_STATUS.request_timeout, code: 'request_timeout', message: thrown.message };
+  }
   if (thrown instanceof ApiError && thrown.status < 500) {
     return { status: 400, code: 'invalid_request', message: thrown.message, field: thrown.param };
   }

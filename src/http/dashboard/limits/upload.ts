@@ -4,14 +4,20 @@ import { createKeyedSemaphore, SemaphoreError } from '../../../concurrency/limit
 import { UPLOAD_BYTES_PER_SECOND } from '../../../contract/dashboard/limits.ts';
 import { BYTES_PER_MB, PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
 import { clientSignal } from '../../connection/client-signal.ts';
-import type { SignedIn } from '../call.ts';
+import type { DashboardContext, SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
+import { createPacedBody } from './upload-pace.ts';
 
 /** A file of up to 25 MB is in memory while it is read and processed. */
 const UPLOADS_AT_ONCE = 16;
-/** A file may take minutes to arrive, so it takes four slow dealers to use all slots. */
+/** A file may take minutes to arrive, so it takes four dealers that keep the least pace to use all slots. */
 const UPLOADS_AT_ONCE_PER_DEALER = 4;
-/** A file that waits costs no memory: none of it has been read. */
+/**
+ * Files whose first bytes have not come hold no slot, and at most 64 KiB that Node has read of them. The oldest of too many is
+ * refused, not the newest: whoever sends in earnest needs them for a moment only.
+ */
+const ARRIVING_LIMIT = 1_000;
+/** Files that wait for a slot, or for their first bytes, cost no more memory than that. */
 const WAITING_LIMIT = 200;
 const WAITING_LIMIT_PER_DEALER = 50;
 const WAIT_LIMIT_MS = 30_000;
@@ -30,7 +36,11 @@ const uploadRate = createByteRate({ bytesPerSecond: UPLOAD_BYTES_PER_SECOND, bur
 const PACED_BYTES = 262_144;
 
 /** A request that brings a file, and whose it is. */
-type Upload = { request: FastifyRequest; user: Pick<SignedIn, 'organizationId'> };
+type Upload = {
+  request: FastifyRequest;
+  user: Pick<SignedIn, 'organizationId'>;
+  context: Pick<DashboardContext, 'uploadPace'>;
+};
 
 /** How large a file may be, and the message for one that is larger. */
 export type UploadLimit = { limitBytes: number; tooLarge: string };
@@ -42,41 +52,68 @@ const PHOTO_UPLOAD: UploadLimit = {
 
 /** Reads a file that is being uploaded and passes it on. */
 export async function withUpload<Result>(
-  { request, user }: Upload,
+  upload: Upload,
   work: (bytes: Buffer) => Promise<Result>,
   limit: UploadLimit = PHOTO_UPLOAD,
 ): Promise<Result> {
-  return await asUpload({ request, user }, async () => await work(await readUpload({ request, user }, limit)), limit);
+  return await asUpload(upload, async (chunks) => await work(await readUpload(upload, chunks, limit)), limit);
 }
 
 /**
- * Runs a limited number of uploads at a time. One whose Content-Length is too large is refused before a byte of it is
- * read.
+ * Runs a limited number of uploads at a time, each when its first bytes have come: whoever sends one byte now and then holds no
+ * slot, and is ended for being slow. One whose Content-Length is too large is refused before a byte of it is read.
  */
 export async function asUpload<Result>(
-  { request, user }: Upload,
-  work: () => Promise<Result>,
+  { request, user, context }: Upload,
+  work: (chunks: AsyncIterable<Buffer>) => Promise<Result>,
   { limitBytes, tooLarge }: UploadLimit,
 ): Promise<Result> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw refusal(tooLarge);
+  const { organizationId } = user;
+  const body = createPacedBody(request.raw, context.uploadPace);
+  await whileArriving(organizationId, (signal) => body.begun(signal));
   const wait = { deadlineMs: performance.now() + WAIT_LIMIT_MS, signal: clientSignal(request) };
-  return await uploads.run(user.organizationId, work, wait).catch((error: unknown) => {
-    if (!(error instanceof SemaphoreError)) throw error;
-    const message = 'Too many files are being uploaded at this moment. Try again in a minute.';
-    throw new DashboardError('unavailable', message, { headers: { 'retry-after': String(RETRY_SECONDS) } });
+  const task = () => work(atRate(organizationId, body.chunks()));
+  return await uploads.run(organizationId, task, wait).catch((error: unknown) => {
+    throw error instanceof SemaphoreError ? tooMany() : error;
   });
+}
+
+type Arriving = { organizationId: string; refusal: AbortController };
+/** The first one is the oldest. */
+const arriving = new Set<Arriving>();
+
+async function whileArriving(organizationId: string, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  let own = 0;
+  for (const one of arriving) own += one.organizationId === organizationId ? 1 : 0;
+  if (own >= WAITING_LIMIT_PER_DEALER) throw tooMany();
+  const [oldest] = arriving;
+  if (oldest !== undefined && arriving.size >= ARRIVING_LIMIT) oldest.refusal.abort(tooMany());
+  const entry = { organizationId, refusal: new AbortController() };
+  arriving.add(entry);
+  // At once, or those that come in the same moment would all refuse the same one.
+  entry.refusal.signal.addEventListener('abort', () => arriving.delete(entry));
+  try {
+    await wait(entry.refusal.signal);
+  } finally {
+    arriving.delete(entry);
+  }
 }
 
 /**
  * Stops at the first byte too many: a file of 300 MB is not read to its end. The bytes are collected in one place, so that a
  * file takes its size of memory and not twice that.
  */
-async function readUpload(upload: Upload, { limitBytes, tooLarge }: UploadLimit): Promise<Buffer> {
+async function readUpload(
+  { request }: Upload,
+  chunks: AsyncIterable<Buffer>,
+  { limitBytes, tooLarge }: UploadLimit,
+): Promise<Buffer> {
   // Memory that nothing was written to yet costs nothing, so whoever only announces a large file takes none.
-  const announced = Number(upload.request.headers['content-length'] ?? FIRST_BYTES);
+  const announced = Number(request.headers['content-length'] ?? FIRST_BYTES);
   let file: Buffer = Buffer.allocUnsafeSlow(Math.max(1, announced));
   let bytes = 0;
-  for await (const piece of chunksOf(upload)) {
+  for await (const piece of chunks) {
     if (bytes + piece.length > limitBytes) throw refusal(tooLarge);
     if (bytes + piece.length > file.length) file = grown(file, bytes + piece.length, limitBytes);
     bytes += piece.copy(file, bytes);
@@ -91,18 +128,23 @@ function grown(file: Buffer, neededBytes: number, limitBytes: number): Buffer {
 }
 
 /**
- * The bytes of a file as they come, at most as fast as all uploads may be together: six zips at once took the p50 of another
- * client from 4 to 19 ms. Whoever stops reading leaves the request whole, so that its answer can be sent.
+ * The bytes of a file at most as fast as all uploads may be together: six zips at once took the p50 of another client from 4
+ * to 19 ms.
  */
-export async function* chunksOf({ request, user }: Upload): AsyncGenerator<Buffer> {
+async function* atRate(organizationId: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let unpaid = 0;
-  for await (const chunk of request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks) {
     yield chunk;
     unpaid += chunk.length;
     if (unpaid < PACED_BYTES) continue;
-    await uploadRate.pass(user.organizationId, unpaid);
+    await uploadRate.pass(organizationId, unpaid);
     unpaid = 0;
   }
+}
+
+function tooMany(): DashboardError {
+  const message = 'Too many files are being uploaded at this moment. Try again in a minute.';
+  return new DashboardError('unavailable', message, { headers: { 'retry-after': String(RETRY_SECONDS) } });
 }
 
 function refusal(message: string): DashboardError {

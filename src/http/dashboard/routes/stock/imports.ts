@@ -17,7 +17,7 @@ import { startImport } from '../../../../inventory/import/start-import.ts';
 import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../../inventory/import/store-zip.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
-import { asUpload, chunksOf, withUpload } from '../../limits/upload.ts';
+import { asUpload, withUpload } from '../../limits/upload.ts';
 import { notifyOfJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
@@ -36,7 +36,7 @@ export const importHandlers: Handlers<typeof importOperations> = {
   async uploadImport({ context, user, query, request }) {
     const { kind, name = 'stock.csv' } = query;
     const id = await withUpload(
-      { request, user },
+      { request, user, context },
       (bytes) => storeImportFile(context.db, user.organizationId, { name, kind, bytes, uploadedBy: user.userId }),
       CSV_UPLOAD,
     );
@@ -67,8 +67,9 @@ export const importHandlers: Handlers<typeof importOperations> = {
   async uploadImportPhotos({ context, user, params, query, request }) {
     await findReadableFile(context.db, user, params.file_id);
     const { name = 'photos.zip' } = query;
-    const store = () => storeZip(context.db, user.organizationId, params.file_id, name, chunksOf({ request, user }));
-    return { photo_count: await asUpload({ request, user }, store, ZIP_UPLOAD) };
+    const store = (chunks: AsyncIterable<Buffer>) =>
+      storeZip(context.db, user.organizationId, params.file_id, name, chunks);
+    return { photo_count: await asUpload({ request, user, context }, store, ZIP_UPLOAD) };
   },
 
   checkImport: (call) => start(call, true),

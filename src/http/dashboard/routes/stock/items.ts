@@ -126,7 +126,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async addItemPhoto({ context, user, actor, params, request }) {
     // The item is checked before the file is read, so that nobody uploads 25 MB for an item that does not exist.
     await assertItem(context.db, user.organizationId, params.item_id);
-    const id = await withUpload({ request, user }, (bytes) =>
+    const id = await withUpload({ request, user, context }, (bytes) =>
       addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes),
     );
     notify(context, user, params.item_id);
