@@ -150,8 +150,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       throw new ApiError('route_not_found');
     });
   }
-  if (options.photoReader !== null)
-    await app.register(photoRoutes, { photoReader: options.photoReader, prefix: '/photos' });
+  const { photoReader, trustedProxies } = options;
+  if (photoReader !== null) await app.register(photoRoutes, { photoReader, trustedProxies, prefix: '/photos' });
   if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, fastPath, senders, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { type FoundPhoto, type PhotoReader, parsePhotoName } from '../../inventory/photos/photo-reader.ts';
+import { clientAddress, networkOf, type TrustedProxies } from '../connection/client-address.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { isMatch } from '../etag.ts';
 import { reading } from '../public/database-faults.ts';
@@ -11,8 +12,11 @@ const FOREVER = 'public, max-age=31536000, immutable';
 const ENCODING_REVISION = 1;
 const BUSY_RETRY_SECONDS = 2;
 
+type PhotoOptions = { photoReader: PhotoReader; trustedProxies: TrustedProxies };
+
 /** Photos are open to everyone who has the address: the visitors of a dealer's website need them. */
-export async function photoRoutes(app: FastifyInstance, { photoReader }: { photoReader: PhotoReader }): Promise<void> {
+export async function photoRoutes(app: FastifyInstance, options: PhotoOptions): Promise<void> {
+  const { photoReader } = options;
   app.addHook('onRequest', async (request, reply) => {
     // Websites of other origins show them, unlike the rest of the service.
     reply.header('Cross-Origin-Resource-Policy', 'cross-origin').header('Access-Control-Allow-Origin', '*');
@@ -23,7 +27,7 @@ export async function photoRoutes(app: FastifyInstance, { photoReader }: { photo
 
   // Two routes: Fastify's own HEAD would run the GET and read its stream to the end.
   app.head('/:name', async (request, reply) => {
-    const photo = await findPhoto(photoReader, request, clientSignal(request));
+    const photo = await findPhoto(options, request, clientSignal(request));
     if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
@@ -35,7 +39,7 @@ export async function photoRoutes(app: FastifyInstance, { photoReader }: { photo
   });
   app.get('/:name', { exposeHeadRoute: false }, async (request, reply) => {
     const gone = clientSignal(request);
-    const photo = await findPhoto(photoReader, request, gone);
+    const photo = await findPhoto(options, request, gone);
     if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
@@ -48,12 +52,14 @@ export async function photoRoutes(app: FastifyInstance, { photoReader }: { photo
 }
 
 async function findPhoto(
-  photoReader: PhotoReader,
+  { photoReader, trustedProxies }: PhotoOptions,
   request: FastifyRequest,
   signal: AbortSignal,
 ): Promise<FoundPhoto | null | 'busy'> {
   const wanted = parsePhotoName(nameOf(request));
-  return wanted === null ? null : await reading(() => unlessBusy(signal, () => photoReader.find(wanted, signal)));
+  if (wanted === null) return null;
+  const network = networkOf(clientAddress(request, trustedProxies));
+  return await reading(() => unlessBusy(signal, () => photoReader.find(wanted, { network, signal })));
 }
 
 /** Sets what every answer about a photo carries, and returns its ETag. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { createSemaphore } from '../../concurrency/limits/semaphore.ts';
+import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
@@ -23,12 +23,19 @@ import { type FileStat, type PhotoFiles, readOriginal } from './storage/photo-fi
 export type PhotoName = { photoId: string; square: SquareName | null; extension: PhotoExtension };
 
 export type PhotoReader = {
-  /** Null if there is no such photo, or none in such a format. The signal ends the wait for a connection. */
-  find(name: PhotoName, signal?: AbortSignal): Promise<FoundPhoto | null>;
+  /** Null if there is no such photo, or none in such a format. */
+  find(name: PhotoName, visitor: Visitor): Promise<FoundPhoto | null>;
   /** Null if its file is lost. The signal ends the wait for a variant that is not made yet. */
   open(photo: FoundPhoto, signal?: AbortSignal): Promise<OpenedPhoto | null>;
   /** What `open` would give, without reading or making anything. */
   stat(photo: FoundPhoto): Promise<FileStat | null>;
+};
+
+export type Visitor = {
+  /** Of the visitor's address; the visitors of one network share the lookups. */
+  network: string;
+  /** Ends the wait for a connection. */
+  signal?: AbortSignal;
 };
 
 export type FoundPhoto = PhotoName &
@@ -54,7 +61,10 @@ export function parsePhotoName(text: string): PhotoName | null {
 const MEMORY_WAIT_MS = 20_000;
 /** How many of the connections that the API uses, too, photos may take. */
 const LOOKUPS_AT_ONCE = 2;
+/** Nobody has to say who they are to ask for a photo, so those of one network leave the others their half. */
+const LOOKUPS_AT_ONCE_PER_NETWORK = 1;
 const LOOKUPS_WAITING_MAX = 1_000;
+const LOOKUPS_WAITING_MAX_PER_NETWORK = 250;
 const LOOKUP_WAIT_MS = 5_000;
 
 /**
@@ -67,7 +77,12 @@ export function createPhotoReader(
   onFault: (error: unknown, message: string) => void,
 ): PhotoReader {
   const makeOnce = createSingleFlight<Made | null>();
-  const lookups = createSemaphore({ limit: LOOKUPS_AT_ONCE, waitingLimit: LOOKUPS_WAITING_MAX });
+  const lookups = createKeyedSemaphore({
+    total: LOOKUPS_AT_ONCE,
+    perKey: LOOKUPS_AT_ONCE_PER_NETWORK,
+    waitingTotal: LOOKUPS_WAITING_MAX,
+    waitingPerKey: LOOKUPS_WAITING_MAX_PER_NETWORK,
+  });
 
   async function make(photo: FoundPhoto, file: PhotoFileName, signal: AbortSignal): Promise<Made | null> {
     const { photoId } = photo;
@@ -97,9 +112,10 @@ export function createPhotoReader(
   }
 
   return {
-    async find(name, signal) {
+    async find(name, { network, signal }) {
       const deadlineMs = performance.now() + LOOKUP_WAIT_MS;
       const [row] = await lookups.run(
+        network,
         () =>
           db.query<{ format: PhotoFormat; organizationId: string } & PhotoSize>(sql`
             select format, width, height, organization_id as "organizationId" from photos where id = ${name.photoId}`),
