@@ -1,6 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
-import { type FoundPhoto, type PhotoReader, parsePhotoName } from '../../inventory/photos/photo-reader.ts';
+import {
+  type FoundPhoto,
+  type PhotoReader,
+  parsePhotoName,
+  type Visitor,
+} from '../../inventory/photos/photo-reader.ts';
 import { clientAddress, networkOf, type TrustedProxies } from '../connection/client-address.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { isMatch } from '../etag.ts';
@@ -27,7 +32,7 @@ export async function photoRoutes(app: FastifyInstance, options: PhotoOptions): 
 
   // Two routes: Fastify's own HEAD would run the GET and read its stream to the end.
   app.head('/:name', async (request, reply) => {
-    const photo = await findPhoto(options, request, clientSignal(request));
+    const photo = await findPhoto(photoReader, request, visitorOf(options, request));
     if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
@@ -38,12 +43,12 @@ export async function photoRoutes(app: FastifyInstance, options: PhotoOptions): 
     return reply.type(`image/${photo.format}`).send();
   });
   app.get('/:name', { exposeHeadRoute: false }, async (request, reply) => {
-    const gone = clientSignal(request);
-    const photo = await findPhoto(options, request, gone);
+    const visitor = visitorOf(options, request);
+    const photo = await findPhoto(photoReader, request, visitor);
     if (photo === 'busy') return busy(reply);
     if (photo === null) return missing(reply);
     if (isKnown(request, describe(reply, request))) return reply.code(304).send();
-    const opened = await unlessBusy(gone, () => photoReader.open(photo, gone));
+    const opened = await unlessBusy(visitor.signal, () => photoReader.open(photo, visitor));
     if (opened === 'busy') return busy(reply);
     if (opened === null) return missing(reply);
     if (opened.size !== null) reply.header('Content-Length', opened.size);
@@ -51,15 +56,18 @@ export async function photoRoutes(app: FastifyInstance, options: PhotoOptions): 
   });
 }
 
+function visitorOf({ trustedProxies }: PhotoOptions, request: FastifyRequest): Required<Visitor> {
+  return { network: networkOf(clientAddress(request, trustedProxies)), signal: clientSignal(request) };
+}
+
 async function findPhoto(
-  { photoReader, trustedProxies }: PhotoOptions,
+  photoReader: PhotoReader,
   request: FastifyRequest,
-  signal: AbortSignal,
+  visitor: Required<Visitor>,
 ): Promise<FoundPhoto | null | 'busy'> {
   const wanted = parsePhotoName(nameOf(request));
   if (wanted === null) return null;
-  const network = networkOf(clientAddress(request, trustedProxies));
-  return await reading(() => unlessBusy(signal, () => photoReader.find(wanted, { network, signal })));
+  return await reading(() => unlessBusy(visitor.signal, () => photoReader.find(wanted, visitor)));
 }
 
 /** Sets what every answer about a photo carries, and returns its ETag. */

@@ -9,7 +9,7 @@ import {
   PHOTO_PIXELS_LIMIT,
   PHOTO_STORED_PIXELS,
 } from '../../contract/limits.ts';
-import { type PhotoSize, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory.ts';
+import { type PhotoSize, UPLOADS, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory.ts';
 import { type PhotoFormat, SQUARE_SIDES_PX, type SquareName } from './photo-variants.ts';
 import { FILE_BYTES_MAX } from './storage/photo-files.ts';
 
@@ -41,7 +41,7 @@ export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
   const format = sniff(bytes);
   return await asUpload(async () => {
     const size = await uploadSize(bytes, format);
-    return await withPhotoMemory('uploads', size, [format], () => encodeUpload(bytes, format, size));
+    return await withPhotoMemory(UPLOADS, size, [format], () => encodeUpload(bytes, format, size));
   });
 }
 
@@ -100,7 +100,7 @@ export async function rotateQuarter(bytes: Buffer, format: PhotoFormat, size: Ph
     encodeOriginal(sharp(bytes, { limitInputPixels: STORED_PIXELS_MAX }).rotate(90), format)
       .timeout({ seconds: PICTURE_SECONDS_MAX })
       .toBuffer({ resolveWithObject: true });
-  const { data, info } = await asUpload(() => withPhotoMemory('uploads', size, [format], rotate));
+  const { data, info } = await asUpload(() => withPhotoMemory(UPLOADS, size, [format], rotate));
   return { bytes: data, format, width: info.width, height: info.height };
 }
 

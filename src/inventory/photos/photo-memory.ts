@@ -1,5 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { type AcquireOptions, createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
+import {
+  type AcquireOptions,
+  createKeyedSemaphore,
+  type SemaphoreKey,
+} from '../../concurrency/limits/keyed-semaphore.ts';
 import type { PhotoFormat } from './photo-variants.ts';
 
 /** One thread for each picture, and half of the cores at most, never more than two: requests go before pictures. */
@@ -13,17 +17,30 @@ const MEMORY_BYTES = 1_073_741_824;
 const BYTES_PER_PIXEL: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 13, avif: 38 };
 
 /** A request that waits has read nothing yet; it costs a connection. */
-const VARIANTS_WAITING_MAX = 100;
+const VARIANTS_WAITING_MAX = 400;
+/** Nobody has to say who they are to ask for one, so those of one network leave places to the others. */
+const VARIANTS_WAITING_MAX_PER_NETWORK = 100;
 /** Uploads are in memory while they wait, at most 25 MB each. */
 export const UPLOADS_AT_ONCE = 16;
 
-/** Uploads and variants are served round-robin, so that a dealer need not wait behind a hundred visitors. */
+/**
+ * Uploads and variants are served round-robin, so that a dealer need not wait behind a hundred visitors, and so are the
+ * networks of the visitors.
+ */
 const memory = createKeyedSemaphore({
   total: MEMORY_BYTES,
   perKey: MEMORY_BYTES,
   waitingTotal: VARIANTS_WAITING_MAX + UPLOADS_AT_ONCE,
-  waitingPerKey: VARIANTS_WAITING_MAX,
+  waitingPerKey: VARIANTS_WAITING_MAX_PER_NETWORK,
+  waitingPerGroup: VARIANTS_WAITING_MAX,
 });
+
+export const UPLOADS: SemaphoreKey = 'uploads';
+
+/** Of the visitors of one network. */
+export function variantsFor(network: string): SemaphoreKey {
+  return { group: 'variants', key: network };
+}
 
 export type PhotoSize = { width: number; height: number };
 
@@ -32,7 +49,7 @@ export type PhotoSize = { width: number; height: number };
  * a SemaphoreError if there is no room to wait, its time is up, or whoever asked has gone.
  */
 export async function withPhotoMemory<Result>(
-  key: 'uploads' | 'variants',
+  key: SemaphoreKey,
   size: PhotoSize,
   formats: PhotoFormat[],
   work: () => Promise<Result>,

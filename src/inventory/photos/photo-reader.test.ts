@@ -14,6 +14,8 @@ import type { PhotoFiles } from './storage/photo-files.ts';
 /** How many variants are under way at once; no more than half of the cores of a large machine. */
 const SLOTS_MAX = 2;
 const PHOTOS = 12;
+/** Longer than any stall of a busy machine. */
+const WAIT_MS = 120_000;
 
 describe('variants of photos that are not made yet', () => {
   let world: World;
@@ -51,7 +53,10 @@ describe('variants of photos that are not made yet', () => {
 
   before(async () => {
     const database = await cloneDatabase();
-    world = await startWorld({ database, photoReader: createPhotoReader(database.db, files, () => {}) });
+    world = await startWorld({
+      database,
+      photoReader: createPhotoReader(database.db, files, () => {}, { lookupWaitMs: WAIT_MS, memoryWaitMs: WAIT_MS }),
+    });
     real = world.photoFiles;
   });
   after(() => world.stop());

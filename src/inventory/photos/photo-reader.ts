@@ -6,7 +6,7 @@ import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { raiseStorageUsage } from '../../quota/storage-usage.ts';
 import { renderPhoto } from './encode-photos.ts';
-import { type PhotoSize, withPhotoMemory } from './photo-memory.ts';
+import { type PhotoSize, variantsFor, withPhotoMemory } from './photo-memory.ts';
 import {
   FORMAT_OF,
   originalNames,
@@ -25,16 +25,16 @@ export type PhotoName = { photoId: string; square: SquareName | null; extension:
 export type PhotoReader = {
   /** Null if there is no such photo, or none in such a format. */
   find(name: PhotoName, visitor: Visitor): Promise<FoundPhoto | null>;
-  /** Null if its file is lost. The signal ends the wait for a variant that is not made yet. */
-  open(photo: FoundPhoto, signal?: AbortSignal): Promise<OpenedPhoto | null>;
+  /** Null if its file is lost. A variant that is not made yet is waited for. */
+  open(photo: FoundPhoto, visitor: Visitor): Promise<OpenedPhoto | null>;
   /** What `open` would give, without reading or making anything. */
   stat(photo: FoundPhoto): Promise<FileStat | null>;
 };
 
 export type Visitor = {
-  /** Of the visitor's address; the visitors of one network share the lookups. */
+  /** Of the visitor's address; the visitors of one network share lookups and variants. */
   network: string;
-  /** Ends the wait for a connection. */
+  /** Ends every wait. */
   signal?: AbortSignal;
 };
 
@@ -57,6 +57,9 @@ export function parsePhotoName(text: string): PhotoName | null {
   return { photoId, square: (square as SquareName | undefined) ?? null, extension: extension as PhotoExtension };
 }
 
+/** How long a visitor waits for a connection, and for memory to make a variant. */
+export type PhotoWaits = { lookupWaitMs?: number; memoryWaitMs?: number };
+
 /** Longer than a visitor's browser waits. */
 const MEMORY_WAIT_MS = 20_000;
 /** How many of the connections that the API uses, too, photos may take. */
@@ -75,6 +78,7 @@ export function createPhotoReader(
   db: Queryable,
   files: PhotoFiles,
   onFault: (error: unknown, message: string) => void,
+  { lookupWaitMs = LOOKUP_WAIT_MS, memoryWaitMs = MEMORY_WAIT_MS }: PhotoWaits = {},
 ): PhotoReader {
   const makeOnce = createSingleFlight<Made | null>();
   const lookups = createKeyedSemaphore({
@@ -113,7 +117,7 @@ export function createPhotoReader(
 
   return {
     async find(name, { network, signal }) {
-      const deadlineMs = performance.now() + LOOKUP_WAIT_MS;
+      const deadlineMs = performance.now() + lookupWaitMs;
       const [row] = await lookups.run(
         network,
         () =>
@@ -126,16 +130,16 @@ export function createPhotoReader(
       const { format: storedFormat, width, height, organizationId } = row;
       return { ...name, storedFormat, format: FORMAT_OF[name.extension], width, height, organizationId };
     },
-    async open(photo, signal) {
+    async open(photo, { network, signal }) {
       const file = fileOf(photo);
       const opened = await openFile(photo, file);
       if (opened !== null) return opened;
-      const deadlineMs = performance.now() + MEMORY_WAIT_MS;
+      const deadlineMs = performance.now() + memoryWaitMs;
       // Everything that it needs is read when it has its memory, so that what waits holds none.
       const made = await makeOnce(
         `${photo.photoId}/${file}`,
         (ended) =>
-          withPhotoMemory('variants', photo, formatsOf(photo), () => make(photo, file, ended), {
+          withPhotoMemory(variantsFor(network), photo, formatsOf(photo), () => make(photo, file, ended), {
             deadlineMs,
             signal: ended,
           }),
