@@ -62,6 +62,7 @@ async function makeEndpoints(db: Database, encryption: SecretEncryption, url: st
     await setUrl(db, COMMAND_LINE, { guard: createSsrfGuard(true), encryption }, integrationId, url);
     endpoints.push({
       integrationId,
+      organizationId: organization.id,
       apiVersion: '2026-05-07',
       isTestMode: false,
       url,

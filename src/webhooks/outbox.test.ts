@@ -20,6 +20,7 @@ describe('the outbox', () => {
     t.after(() => db.close());
     const endpoint = {
       integrationId,
+      organizationId: null,
       apiVersion: '2026-05-07',
       isTestMode: false,
       url: 'https://example.ch/hooks',

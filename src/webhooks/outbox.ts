@@ -16,6 +16,8 @@ import {
 /** What the outbox has to know of an endpoint to record an event for it. */
 export type Endpoint = {
   integrationId: string;
+  /** Null while the integration is detached; nothing is sent then. */
+  organizationId: string | null;
   apiVersion: string;
   isTestMode: boolean;
   url: string | null;
@@ -81,6 +83,7 @@ export function openOutbox(): Outbox {
       const deliveryId = newId('delivery', event.createdAt.getTime());
       deliveries.push({
         integrationId,
+        organizationId: endpoint.organizationId ?? '',
         id: deliveryId,
         eventId: id,
         status: endpoint.isSending ? 'pending' : 'held',

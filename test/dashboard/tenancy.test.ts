@@ -142,6 +142,7 @@ async function eventOf({ organizationId }: Person) {
   const outbox = openOutbox();
   const endpoint = {
     integrationId: channel?.id ?? '',
+    organizationId,
     apiVersion: CURRENT_VERSION,
     isTestMode: false,
     url: 'http://127.0.0.1:9/nobody',

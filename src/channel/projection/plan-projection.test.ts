@@ -21,6 +21,7 @@ const CHANNEL: ChannelSettings = {
   versions: [CURRENT_VERSION],
   endpoint: {
     integrationId: 'int_1',
+    organizationId: 'org_1',
     apiVersion: CURRENT_VERSION,
     isTestMode: false,
     url: null,

@@ -136,6 +136,7 @@ function settingsOf(row: SettingsRow, publicUrl: string): ChannelSettings {
     versions: [row.api_version, ...(row.rolling_to_version === null ? [] : [row.rolling_to_version])],
     endpoint: {
       integrationId: row.id,
+      organizationId: row.organization_id,
       apiVersion: row.api_version,
       isTestMode: row.is_test_mode,
       url: row.url,

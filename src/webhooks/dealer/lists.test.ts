@@ -64,6 +64,7 @@ describe('the lists of deliveries and events of a dealer', () => {
       const reason = index % 4 === 3 ? ((['echo', 'no_url', 'not_subscribed'] as const)[index % 3] ?? null) : null;
       const endpoint = {
         integrationId,
+        organizationId: null,
         apiVersion: CURRENT_VERSION,
         isTestMode: false,
         url: reason === 'no_url' ? null : 'http://127.0.0.1:9/nobody',

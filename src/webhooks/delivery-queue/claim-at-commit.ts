@@ -2,6 +2,7 @@ import type { Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { unnestRows } from '../../db/values/unnest-rows.ts';
+import type { EndpointIds } from '../endpoints/endpoint-ids.ts';
 import type { Claimed } from './claim.ts';
 import { isDue, isUnleased } from './due.ts';
 
@@ -15,7 +16,7 @@ import { isDue, isUnleased } from './due.ts';
  * | rule | who checks it |
  * |---|---|
  * | the worker runs, records in time and can sign for the endpoint | the worker, when slots are taken |
- * | the worker has a free slot, and the endpoint its share of them | the worker, when slots are taken |
+ * | the worker has a free slot, and the endpoint and its dealer their share of them | the worker, when slots are taken |
  * | webhooks of the endpoint are on | the change that writes the delivery; otherwise it is `held` |
  * | nothing of the endpoint waits in the queue, which it would overtake | the insert |
  * | fewer deliveries of the endpoint than its limit are in flight in all workers together | the insert |
@@ -30,7 +31,7 @@ export type CommitClaims = {
   readonly allSlotsPerEndpoint: number;
   readonly now: Date | null;
   /** Takes slots for deliveries of an endpoint, whose bodies have these sizes; returns for how many of them, from the first on. */
-  takeSlots(integrationId: string, bodyBytes: readonly number[]): number;
+  takeSlots(endpoint: EndpointIds, bodyBytes: readonly number[]): number;
   /** The insert gave these the lease, if it is committed. */
   add(claimed: Claimed[]): void;
   /** Some of the transaction's deliveries wait in the queue for a claim. */
@@ -55,8 +56,7 @@ export function claimsOf(tx: ClaimingTransaction): CommitClaims | null {
 }
 
 /** A delivery to be inserted, with all that is needed to send it. */
-export type NewDelivery = {
-  integrationId: string;
+export type NewDelivery = EndpointIds & {
   id: string;
   eventId: string;
   status: 'pending' | 'held';
@@ -75,13 +75,9 @@ export function takeSlots(claims: CommitClaims, deliveries: readonly NewDelivery
   const slots = new Map<string, number>();
   if (pending.length <= CLAIM_LIMIT) {
     for (const [integrationId, own] of Map.groupBy(pending, (delivery) => delivery.integrationId)) {
-      slots.set(
-        integrationId,
-        claims.takeSlots(
-          integrationId,
-          own.map(({ body }) => body.length),
-        ),
-      );
+      const [endpoint] = own;
+      const sizes = own.map(({ body }) => body.length);
+      if (endpoint !== undefined) slots.set(integrationId, claims.takeSlots(endpoint, sizes));
     }
   }
   const used = new Map<string, number>();

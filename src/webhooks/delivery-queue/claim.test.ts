@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { claimRequest, encryption, guard, queueEvents } from '../../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Database } from '../../db/database.ts';
@@ -24,8 +24,9 @@ describe('a claim', () => {
   });
   after(() => world.stop());
 
-  async function connect(): Promise<Shop> {
-    const shop = await openShop(world);
+  /** A new dealer's endpoint, or one more of a dealer. */
+  async function connect(dealer?: Shop): Promise<Shop> {
+    const shop = dealer === undefined ? await openShop(world) : await addShop(world, dealer);
     await setUrl(world.db, TESTER, { guard, encryption }, shop.integrationId, 'http://127.0.0.1:9/nobody');
     return shop;
   }
@@ -213,6 +214,32 @@ describe('a claim', () => {
       assert.deepEqual([claimed.length, isLimited], [count, true]);
     }
     assert.equal((await claimDue(world.db, claimRequest())).claimed.length, 4);
+  });
+
+  it('a claim gives a dealer the slots and bytes of one dealer, shared by its endpoints, and other dealers theirs', async () => {
+    const first = await connect();
+    const endpoints = [first, await connect(first), await connect(first)];
+    const other = await connect();
+    for (const shop of [...endpoints, other]) await queueEvents(world, shop, 5);
+    const countsOf = (claimed: Claimed[]) =>
+      [...endpoints, other].map(
+        ({ integrationId }) => claimed.filter((one) => one.integrationId === integrationId).length,
+      );
+    const shares = { slotsPerDealer: 7, inFlightByDealer: new Map([[first.organizationId, 1]]) };
+    const bySlots = await claimDue(world.db, claimRequest(shares));
+    assert.deepEqual(countsOf(bySlots.claimed), [2, 2, 2, 5]);
+    assert.equal(bySlots.isLimited, true);
+    const ofDealer = bySlots.claimed.filter((one) => one.organizationId === first.organizationId);
+    assert.equal(ofDealer.length, 6);
+    const full = { slotsPerDealer: 7, inFlightByDealer: new Map([[first.organizationId, 7]]) };
+    assert.deepEqual((await claimDue(world.db, claimRequest(full))).claimed, []);
+
+    const bytes = ofDealer[0]?.body.length ?? 0;
+    const inFlight = { bytesPerDealer: 10 * bytes, bytesByDealer: new Map([[first.organizationId, 8 * bytes]]) };
+    assert.equal((await claimDue(world.db, claimRequest(inFlight))).claimed.length, 2);
+    const paused = claimRequest({ pausedDealers: [first.organizationId] });
+    assert.deepEqual((await claimDue(world.db, paused)).claimed, []);
+    assert.equal((await claimDue(world.db, claimRequest())).claimed.length, 7);
   });
 
   it('a claim reports the endpoints that are off and have something due', async () => {

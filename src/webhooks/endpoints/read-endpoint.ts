@@ -8,7 +8,7 @@ import type { Endpoint } from '../outbox.ts';
  */
 export async function readEndpoint(db: Queryable, integrationId: string): Promise<Endpoint | null> {
   const [row] = await db.query<Endpoint>(sql`
-    select i.id as "integrationId", i.api_version as "apiVersion", i.is_test_mode as "isTestMode", e.url,
+    select i.id as "integrationId", i.organization_id as "organizationId", i.api_version as "apiVersion", i.is_test_mode as "isTestMode", e.url,
       e.subscribed_events as subscriptions, r.is_sending as "isSending"
     from integrations i
     join webhook_endpoints e on e.integration_id = i.id

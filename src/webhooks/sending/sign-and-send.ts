@@ -4,6 +4,9 @@ import { type AttemptResult, failure, type Sender } from './send.ts';
 import { signature } from './signature.ts';
 import { webhookHeaders } from './webhook-headers.ts';
 
+/** Whose slots it takes is the worker's business. */
+type SignedDelivery = Omit<Claimed, 'organizationId'>;
+
 /** A delivery whose worker dies again and again counts as failed, so that it can't kill workers for ever. */
 const TAKEOVER_LIMIT = 3;
 
@@ -21,7 +24,7 @@ class UnsignableError extends Error {
 export async function signAndSend(
   sender: Sender,
   encryption: SecretEncryption,
-  delivery: Claimed,
+  delivery: SignedDelivery,
   now: Date,
 ): Promise<AttemptResult> {
   if (delivery.takeovers > TAKEOVER_LIMIT) return failure('its worker died every time it was sent');
@@ -37,7 +40,7 @@ export async function signAndSend(
 }
 
 /** Those that can be decrypted; one whose key is lost must not stop the others. */
-function usableSecrets(encryption: SecretEncryption, { integrationId, secrets }: Claimed): string[] {
+function usableSecrets(encryption: SecretEncryption, { integrationId, secrets }: SignedDelivery): string[] {
   const faults: unknown[] = [];
   const decrypted = (secrets?.split(' ') ?? []).flatMap((ciphertext) => {
     try {

@@ -1,5 +1,6 @@
 import type { Claimed } from '../delivery-queue/claim.ts';
 import type { CommitClaims } from '../delivery-queue/claim-at-commit.ts';
+import type { EndpointIds } from '../endpoints/endpoint-ids.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { WorkerLimits } from './worker-limits.ts';
 
@@ -22,13 +23,13 @@ export type CommitClaimsOptions = {
 /** The claims of one transaction. Its slots are taken until it ends. */
 export function openCommitClaims(options: CommitClaimsOptions): CommitClaims {
   const { limits, slots, leaseToken, now, workers, asked, canClaim, onClaimed, onCancelled } = options;
-  const taken: { integrationId: string; bytes: number }[] = [];
+  const taken: { endpoint: EndpointIds; bytes: number }[] = [];
   const claimed: Claimed[] = [];
   let askedAt = 0;
   let hasQueued = false;
 
   function giveBack(): void {
-    for (const { integrationId, bytes } of taken.splice(0)) slots.release(integrationId, bytes);
+    for (const { endpoint, bytes } of taken.splice(0)) slots.release(endpoint, bytes);
   }
 
   return {
@@ -36,17 +37,19 @@ export function openCommitClaims(options: CommitClaimsOptions): CommitClaims {
     leaseMs: limits.leaseMs,
     allSlotsPerEndpoint: limits.inFlightPerEndpoint,
     now,
-    takeSlots(integrationId, bodyBytes) {
+    takeSlots(endpoint, bodyBytes) {
+      const { integrationId, organizationId } = endpoint;
       if (!canClaim(integrationId)) return 0;
       // The lease begins later, when the insert runs.
       if (taken.length === 0) askedAt = performance.now();
-      const { total, perEndpoint } = slots.available(workers, asked());
-      const own = slots.inFlight.get(integrationId) ?? 0;
-      const count = Math.max(0, Math.min(bodyBytes.length, total, perEndpoint - own));
+      const { total, perEndpoint, perDealer } = slots.available(workers, asked());
+      const own = perEndpoint - (slots.inFlight.get(integrationId) ?? 0);
+      const dealers = perDealer - (slots.inFlightByDealer.get(organizationId) ?? 0);
+      const count = Math.max(0, Math.min(bodyBytes.length, total, own, dealers));
       for (const [index, bytes] of bodyBytes.slice(0, count).entries()) {
-        if (slots.bytes() >= limits.inFlightBytes || slots.hasManyBytes(integrationId)) return index;
-        slots.acquire(integrationId, bytes);
-        taken.push({ integrationId, bytes });
+        if (slots.bytes() >= limits.inFlightBytes || slots.hasManyBytes(endpoint)) return index;
+        slots.acquire(endpoint, bytes);
+        taken.push({ endpoint, bytes });
       }
       return count;
     },

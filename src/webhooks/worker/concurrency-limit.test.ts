@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 
+/** An endpoint of a dealer who has no other. */
+const of = (id: string) => ({ integrationId: id, organizationId: `dealer of ${id}` });
+
 describe('the concurrency limit of a worker', () => {
   it('the concurrency limit always leaves free slots: with n endpoints that hang, each has its share and as many are left as one may take', () => {
     for (const [hanging, share] of [
@@ -19,7 +22,7 @@ describe('the concurrency limit of a worker', () => {
           const { total, perEndpoint } = slots.available(1);
           const id = `int_${index}`;
           if (total === 0 || (slots.inFlight.get(id) ?? 0) >= perEndpoint) continue;
-          slots.acquire(id, 100);
+          slots.acquire(of(id), 100);
           isGrowing = true;
         }
       }
@@ -31,24 +34,50 @@ describe('the concurrency limit of a worker', () => {
 
   it('an endpoint with an eighth of the bytes in flight waits until some of them have ended', () => {
     const slots = createConcurrencyLimit(1_024, 64, 800);
-    slots.acquire('large', 60);
-    slots.acquire('small', 1);
-    assert.deepEqual([slots.hasManyBytes('large'), slots.withManyBytes()], [false, []]);
-    slots.acquire('large', 60);
-    assert.deepEqual([slots.hasManyBytes('large'), slots.withManyBytes()], [true, ['large']]);
-    assert.equal(slots.hasManyBytes('small'), false);
-    slots.release('large', 60);
-    assert.deepEqual([slots.hasManyBytes('large'), slots.withManyBytes()], [false, []]);
-    slots.release('large', 60);
-    slots.acquire('large', 99);
-    assert.equal(slots.hasManyBytes('large'), false);
+    slots.acquire(of('large'), 60);
+    slots.acquire(of('small'), 1);
+    assert.deepEqual([slots.hasManyBytes(of('large')), slots.withManyBytes().integrationIds], [false, []]);
+    slots.acquire(of('large'), 60);
+    assert.deepEqual([slots.hasManyBytes(of('large')), slots.withManyBytes().integrationIds], [true, ['large']]);
+    assert.equal(slots.hasManyBytes(of('small')), false);
+    slots.release(of('large'), 60);
+    assert.deepEqual([slots.hasManyBytes(of('large')), slots.withManyBytes().integrationIds], [false, []]);
+    slots.release(of('large'), 60);
+    slots.acquire(of('large'), 99);
+    assert.equal(slots.hasManyBytes(of('large')), false);
+  });
+
+  it('a dealer whose receivers hang has a quarter of what is left free, with any number of endpoints', () => {
+    const slots = createConcurrencyLimit(1_024, 64);
+    for (let round = 0; round < 64; round++) {
+      for (let index = 0; index < 100; index++) {
+        const { perEndpoint, perDealer } = slots.available(1);
+        const endpoint = { integrationId: `int_${index}`, organizationId: 'org_1' };
+        const isFull =
+          (slots.inFlight.get(endpoint.integrationId) ?? 0) >= perEndpoint ||
+          (slots.inFlightByDealer.get('org_1') ?? 0) >= perDealer;
+        if (!isFull) slots.acquire(endpoint, 100);
+      }
+    }
+    assert.equal(slots.total(), Math.ceil(1_024 / 5));
+  });
+
+  it('a dealer with a quarter of the bytes in flight waits with all endpoints', () => {
+    const slots = createConcurrencyLimit(1_024, 64, 800);
+    const endpoint = (index: number) => ({ integrationId: `int_${index}`, organizationId: 'org_1' });
+    for (let index = 0; index < 4; index++) slots.acquire(endpoint(index), 50);
+    assert.deepEqual(slots.withManyBytes(), { integrationIds: [], organizationIds: ['org_1'] });
+    assert.equal(slots.hasManyBytes(endpoint(9)), true);
+    slots.release(endpoint(0), 50);
+    assert.equal(slots.hasManyBytes(endpoint(9)), false);
+    assert.equal(slots.hasManyBytes(of('other')), false);
   });
 
   it('the concurrency limit counts what is released, in slots and in bytes', () => {
     const slots = createConcurrencyLimit(4, 2);
-    slots.acquire('a', 100);
-    slots.acquire('a', 100);
-    slots.acquire('b', 100);
+    slots.acquire(of('a'), 100);
+    slots.acquire(of('a'), 100);
+    slots.acquire(of('b'), 100);
     assert.deepEqual(
       [slots.total(), [...slots.inFlight]],
       [
@@ -59,8 +88,8 @@ describe('the concurrency limit of a worker', () => {
         ],
       ],
     );
-    for (const id of ['a', 'b', 'a']) slots.release(id, 100);
+    for (const id of ['a', 'b', 'a']) slots.release(of(id), 100);
     assert.deepEqual([slots.total(), slots.bytes(), [...slots.inFlight]], [0, 0, []]);
-    assert.deepEqual(slots.available(1), { total: 2, perEndpoint: 1 });
+    assert.deepEqual(slots.available(1), { total: 2, perEndpoint: 1, perDealer: 1 });
   });
 });

@@ -123,10 +123,15 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       maxBytes,
       inFlight: slots.inFlight,
       slotsPerEndpoint: available.perEndpoint,
+      inFlightByDealer: slots.inFlightByDealer,
+      slotsPerDealer: available.perDealer,
+      bytesByDealer: slots.bytesByDealer,
+      bytesPerDealer: slots.bytesPerDealer,
       allSlotsPerEndpoint: limits.inFlightPerEndpoint,
       endedHere: buffer.endedByEndpoint,
       isAlone: workers === 1,
-      pausedEndpoints: [...pausedUntilMs.keys(), ...withManyBytes],
+      pausedEndpoints: [...pausedUntilMs.keys(), ...withManyBytes.integrationIds],
+      pausedDealers: withManyBytes.organizationIds,
       afterEndpoint,
       leaseToken: randomInt(1, LEASE_TOKEN_MAX),
       leaseMs: limits.leaseMs,
@@ -138,7 +143,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     databaseTime.observe({ askedAt, arrivedAt: performance.now(), databaseMs: seen.nowMs });
     maintenance.noteOff(seen.endpointsOff);
     sendClaimed(claimed, askedAt);
-    isSlotWanted = seen.isLimited || withManyBytes.length > 0;
+    isSlotWanted =
+      seen.isLimited || withManyBytes.integrationIds.length > 0 || withManyBytes.organizationIds.length > 0;
     if (nextAfter !== null) return 'more';
     if (claimed.length > 0) return 'done';
     return seen.isSaturated && slots.total() === 0 ? 'saturated' : 'idle';
@@ -176,7 +182,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
 
   async function attempt(delivery: Claimed): Promise<void> {
     const { integrationId, id, ctid, url, attempts, dispatches, leaseToken, body } = delivery;
-    slots.acquire(integrationId, body.length);
+    slots.acquire(delivery, body.length);
     try {
       const startedAt = options.now() ?? databaseTime.now();
       const startedMs = performance.now();
@@ -189,7 +195,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       releaseUnsent([delivery]);
       pauseEndpoint(integrationId, error);
     }
-    slots.release(integrationId, body.length);
+    slots.release(delivery, body.length);
     recordSignal.wake();
     onSlotFree();
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../../../src/contract/event-types.ts';
-import { CURRENT_VERSION } from '../../../src/contract/versions.ts';
 import { sql } from '../../../src/db/sql.ts';
 import { outcomeNotifier } from '../../../src/live/notify-dashboards.ts';
 import type { ClaimRequest } from '../../../src/webhooks/delivery-queue/claim.ts';
 import { setUrl } from '../../../src/webhooks/endpoints/endpoint-settings.ts';
+import { readEndpoint } from '../../../src/webhooks/endpoints/read-endpoint.ts';
 import { createSecretEncryption } from '../../../src/webhooks/endpoints/secret-encryption.ts';
 import { openOutbox } from '../../../src/webhooks/outbox.ts';
 import { createSsrfGuard } from '../../../src/webhooks/sending/ssrf-guard.ts';
@@ -200,19 +200,12 @@ export async function queueEvents(
   count: number,
   { type = 'listing.updated', createdAt }: { type?: EventType; createdAt?: Date } = {},
 ): Promise<string[]> {
-  const [endpoint] = await world.db.query<{ url: string | null; is_sending: boolean }>(sql`
-    select url, is_sending from webhook_endpoint_states where integration_id = ${integrationId}`);
+  const endpoint = await readEndpoint(world.db, integrationId);
+  if (endpoint === null) throw new Error(`there is no integration ${integrationId}`);
   const outbox = openOutbox();
   const recorded = Array.from({ length: count }, () =>
     outbox.add(
-      {
-        integrationId,
-        apiVersion: CURRENT_VERSION,
-        isTestMode: false,
-        url: endpoint?.url ?? null,
-        subscriptions: ['*'],
-        isSending: endpoint?.is_sending ?? false,
-      },
+      { ...endpoint, isTestMode: false, subscriptions: ['*'] },
       {
         type,
         object: { id: 'lst_01h455vb4pex5vsknk084sn02q', object: 'listing' },
@@ -234,10 +227,15 @@ export function claimRequest(changes: Partial<ClaimRequest> = {}): ClaimRequest 
     maxBytes: 64_000_000,
     inFlight: new Map(),
     slotsPerEndpoint: 64,
+    inFlightByDealer: new Map(),
+    slotsPerDealer: 1_000,
+    bytesByDealer: new Map(),
+    bytesPerDealer: 64_000_000,
     allSlotsPerEndpoint: 64,
     endedHere: new Map(),
     isAlone: true,
     pausedEndpoints: [],
+    pausedDealers: [],
     afterEndpoint: '',
     leaseToken: Math.ceil(Math.random() * 1e12),
     leaseMs: 20_000,
