@@ -1,9 +1,11 @@
 import { text } from 'node:stream/consumers';
-import { readConfig } from '../config.ts';
-import { listenForStop } from '../service/shutdown/shutdown-signals.ts';
-import { runCommandLine } from './command-line.ts';
+import { keepCompiledCode } from '../service/compile-cache.ts';
 
 /** The operator's command line: npm run -s crownwheel -- --help */
+keepCompiledCode();
+const { readConfig } = await import('../config.ts');
+const { listenForStop } = await import('../service/shutdown/shutdown-signals.ts');
+const { runCommandLine } = await import('./command-line.ts');
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   readSettings: readConfig,
   writeOut: (line) => process.stdout.write(line),

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { COMPILE_CACHE_DIR } from '../harness/run/compile-cache.ts';
 
 /**
  * The service as a real process: `node src/main.ts` with a data folder and a port of its own. Every wait is bounded,
@@ -137,7 +136,6 @@ export async function startService(options: SpawnOptions): Promise<Service> {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: COMPILE_CACHE_DIR,
       ROLES: MOST_TESTED_ROLES,
       ...options.env,
       PORT: port,
