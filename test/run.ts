@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { glob, mkdir, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -12,7 +13,6 @@ import { globalSetup, globalTeardown } from './global-setup.ts';
  * services, or measures a process, has one to itself.
  */
 const ROOT_DIR = join(import.meta.dirname, '..');
-const GROUPS_DIR = join(ROOT_DIR, 'node_modules', '.cache', 'crownwheel-tests', 'groups');
 /** Of a test, and of a file or group. */
 const FILE_LIMIT_MS = 900_000;
 /** So few that a group ends within the time limit, also on a busy machine. Those in `test` take longer. */
@@ -29,8 +29,8 @@ const ALONE = [
 ];
 
 const named = process.argv.slice(2);
-const files = named.length > 0 ? named : await allFiles();
 await globalSetup();
+const files = named.length > 0 ? named : await allFiles();
 const results = run({
   files,
   cwd: ROOT_DIR,
@@ -46,14 +46,16 @@ await globalTeardown();
 
 /** What takes longest begins first, so that nothing is left to run alone at the end. In `src` that is `webhooks`, the last folder. */
 async function allFiles(): Promise<string[]> {
-  await rm(GROUPS_DIR, { recursive: true, force: true });
-  await mkdir(GROUPS_DIR, { recursive: true });
+  // In the folder of this run: a second run beside it, in this checkout or one that shares its packages, has its own.
+  const groupsDir = await mkdtemp(join(tmpdir(), 'groups-'));
   const grouped = new Set<string>();
   const groups: string[] = [];
   for (const { pattern, filesInGroup } of GROUPS) {
     const members = (await findFiles(pattern)).filter((file) => !ALONE.includes(file));
     for (let start = 0; start < members.length; start += filesInGroup) {
-      groups.push(await writeGroup(groups.length + 1, members.slice(start, start + filesInGroup)));
+      const group = join(groupsDir, `${String(groups.length + 1).padStart(2, '0')}.test.mjs`);
+      await writeGroup(group, members.slice(start, start + filesInGroup));
+      groups.push(group);
     }
     for (const file of members) grouped.add(file);
   }
@@ -66,12 +68,10 @@ async function findFiles(pattern: string): Promise<string[]> {
 }
 
 /** Writes a test file in which every file of the group is a suite of its own, with its own hooks. */
-async function writeGroup(number: number, members: string[]): Promise<string> {
+async function writeGroup(group: string, members: string[]): Promise<void> {
   const suites = members.map((file) => {
     const url = pathToFileURL(join(ROOT_DIR, file)).href;
     return `describe(${JSON.stringify(file)}, async () => { await import(${JSON.stringify(url)}); });\n`;
   });
-  const group = join(GROUPS_DIR, `${String(number).padStart(2, '0')}.test.mjs`);
   await writeFile(group, `import { describe } from 'node:test';\n${suites.join('')}`);
-  return group;
 }
