@@ -29,7 +29,8 @@ export async function startAttackedService(): Promise<AttackedService> {
   const child = spawn(process.execPath, ['--import', './attack/monitor.ts', 'src/main.ts'], {
     cwd: ROOT_DIR,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, ...env },
+    // The tests' cache is for code that is compiled without the flags of the service, which has a cache of its own.
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined, ...env },
   });
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
 
