@@ -77,6 +77,7 @@ function talliedTransaction(
         bytes += storedBytes(statement);
         tx.defer<Row>(statement, onRows);
       },
+      flush: () => tx.flush(),
       async queryLast<Row extends object>(statement: Sql): Promise<Row[]> {
         bytes += storedBytes(statement);
         beforeLast(bytes);

@@ -54,6 +54,8 @@ export type Transaction = Queryable & {
    * matter after the commit, `onRows` is handed them when they arrive.
    */
   defer<Row extends object>(statement: Sql, onRows?: (rows: Row[]) => void): void;
+  /** Sends what was deferred now: who has something else to do meanwhile need not keep it from the server. */
+  flush(): Promise<void>;
   /** The last query of the transaction: the commit goes with it, and nothing may follow. */
   queryLast<Row extends object>(statement: Sql): Promise<Row[]>;
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
+import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
 import { observe, readDocuments } from '../../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
@@ -151,6 +152,43 @@ describe('mass changes', () => {
     const documents = await readDocuments(dealer.api);
     for (const { object, price } of documents.values()) {
       assert.equal(price.amount, Math.round((object === 'part' ? 18_500 : 1_299_000) * 1.3));
+    }
+  });
+
+  it('read what a batch is made of in the round trip that locks the clock, once they know which comes next', async () => {
+    await fillStock();
+    await setMarkup(500);
+    const trips = countRoundTrips(world.db);
+    await run();
+    trips.stop();
+    const isLocking = (trip: string[]) => trip.some((text) => /from channel_clocks[^;]*for update/.test(text));
+    const isReading = (trip: string[]) => trip.some((text) => text.includes('from items i'));
+    const batches = trips.all().filter(isLocking);
+    // A turn begins with a batch that nobody expected.
+    const batchesOf = Math.ceil(STOCK / BATCH_LIMIT);
+    assert.equal(batches.length, batchesOf);
+    assert.equal(batches.filter(isReading).length, batchesOf - Math.ceil(batchesOf / TURN_BATCHES));
+  });
+
+  it('are right about what is edited or published between two batches', async () => {
+    const ids = await fillStock();
+    await setMarkup(500);
+    const late = await createItem(world.channel, TESTER, dealer.organizationId, watch());
+    const editing: Promise<unknown>[] = [];
+    const onEvents = () => {
+      if (editing.length > 0) return;
+      editing.push(
+        setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, [late], true),
+        ...ids.map((id) => editItem(world.channel, TESTER, dealer.organizationId, id, { title: `New ${id}` })),
+      );
+    };
+    await run({ ...world.channel, onEvents });
+    await Promise.all(editing);
+    const documents = await readDocuments(dealer.api);
+    assert.deepEqual([...documents.keys()].sort(), [...ids, late].sort());
+    for (const [id, { object, price, title }] of documents) {
+      assert.equal(price.amount, Math.round((object === 'part' ? 18_500 : 1_299_000) * 1.05));
+      if (id !== late) assert.equal(title, `New ${id}`);
     }
   });
 

@@ -6,7 +6,7 @@ import { storageCounter } from '../../quota/storage-usage.ts';
 import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
-import { projectItems } from '../projection/project-items.ts';
+import { projectItems, readSources } from '../projection/project-items.ts';
 import { finishRoll, isRolling, removeOldVersion } from '../roll-version.ts';
 import { type JobKind, RATE_REASON } from './channel-job-queue.ts';
 
@@ -28,8 +28,10 @@ export async function runJobs(context: ChannelContext, signal?: AbortSignal, pau
   let served: string[] = [];
   async function run(job: ClaimedJob): Promise<void> {
     served = [...served.filter((organizationId) => organizationId !== job.organizationId), job.organizationId];
+    let expected: string[] = [];
     for (let batches = 1; ; batches++) {
-      const batch = await runBatch(context, job);
+      const batch = await runBatch(context, job, expected);
+      expected = batch.next;
       projected += batch.projected;
       if (batch.isFinished) return;
       await pauseUnlessStopped(pauseMs, signal);
@@ -60,12 +62,23 @@ async function claimJob(context: ChannelContext, served: string[]): Promise<Clai
   return job ?? null;
 }
 
-async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ projected: number; isFinished: boolean }> {
+type BatchResult = {
+  projected: number;
+  isFinished: boolean;
+  /** The items of the next batch, unless something changes until then. */
+  next: string[];
+};
+
+/**
+ * What the items that are expected are made of is read in the round trip that takes the lock, so that the lock is held for a
+ * shorter time. If the batch turns out to be another one, it was read in vain.
+ */
+async function runBatch(context: ChannelContext, job: ClaimedJob, expected: string[]): Promise<BatchResult> {
   const { integrationId } = job;
   const { organizationId, ...batch } = await commitAndWake(
     isDealers(job) ? countedChannel(context, integrationId) : context,
     async (tx) => {
-      const [clocks, [row], organizationId, itemIds] = await Promise.all([
+      const [clocks, [row], organizationId, coming, sources] = await Promise.all([
         // The clock before the job: a roll locks them in this order, too.
         lockClocks(tx, [integrationId]),
         tx.query<{ position: string }>(sql`
@@ -73,7 +86,10 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
         // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
         organizationOf(tx, integrationId),
         nextItems(tx, integrationId, job.id),
+        expected.length === 0 ? undefined : readSources(tx, context, [integrationId], expected),
       ]);
+      const itemIds = coming.slice(0, BATCH_LIMIT);
+      const isExpected = itemIds.length === expected.length && itemIds.every((id, index) => id === expected[index]);
       const clock = clocks.get(integrationId);
       if (row === undefined || clock === undefined) return NOTHING_DONE;
       if (organizationId === null) {
@@ -84,13 +100,14 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
       if (job.kind === 'roll' && !(await isRolling(tx, integrationId))) {
         const isFinished = await removeOldVersion(tx, integrationId);
         recordProgress(tx, job, { position: row.position, done: 0, isFinished });
-        return { projected: 0, isFinished, touched: [], organizationId };
+        return { ...NOTHING_DONE, isFinished, organizationId };
       }
 
       const { stamps } = await projectItems(tx, context, {
         itemIds,
         integrationIds: [integrationId],
         clocks,
+        ...(isExpected && sources !== undefined ? { sources } : {}),
         mode: job.kind === 'refresh' ? 'announce' : 'rerender',
       });
       const isProjected = itemIds.length < BATCH_LIMIT;
@@ -98,7 +115,8 @@ async function runBatch(context: ChannelContext, job: ClaimedJob): Promise<{ pro
       // A roll still has to remove the documents of the old version.
       const isFinished = isProjected && job.kind !== 'roll';
       recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
-      return { projected: itemIds.length, isFinished, touched: [...stamps.keys()], organizationId };
+      const next = coming.slice(BATCH_LIMIT);
+      return { projected: itemIds.length, isFinished, next, touched: [...stamps.keys()], organizationId };
     },
     { planning: 'once' },
   );
@@ -132,7 +150,7 @@ function recordProgress(
     where id = ${job.id}`);
 }
 
-const NOTHING_DONE = { projected: 0, isFinished: true, touched: [], organizationId: null };
+const NOTHING_DONE = { projected: 0, isFinished: true, next: [], touched: [], organizationId: null };
 
 /** Null while it is detached. */
 async function organizationOf(tx: Transaction, integrationId: string): Promise<string | null> {
@@ -142,19 +160,19 @@ async function organizationOf(tx: Transaction, integrationId: string): Promise<s
 }
 
 /**
- * What is or was published, and what still has a document though its item is gone, as after a deletion while the channel
+ * The items of two batches: what is or was published, and what still has a document though its item is gone, as after a deletion while the channel
  * was detached. Not the documents alone: one that is missing would never come back.
  */
 async function nextItems(tx: Transaction, integrationId: string, jobId: string): Promise<string[]> {
   const position = sql`(select position from channel_jobs where id = ${jobId})`;
   const rows = await tx.query<{ item_id: string }>(sql`
     (select item_id from publications
-      where integration_id = ${integrationId} and item_id > ${position} order by item_id limit ${BATCH_LIMIT})
+      where integration_id = ${integrationId} and item_id > ${position} order by item_id limit ${2 * BATCH_LIMIT})
     union
     (select item_id from channel_documents
       where integration_id = ${integrationId} and item_id > ${position}
         and api_version = (select api_version from integrations where id = ${integrationId})
-      order by item_id limit ${BATCH_LIMIT})
-    order by item_id limit ${BATCH_LIMIT}`);
+      order by item_id limit ${2 * BATCH_LIMIT})
+    order by item_id limit ${2 * BATCH_LIMIT}`);
   return rows.map((row) => row.item_id);
 }

@@ -61,7 +61,7 @@ export async function projectItems(
 
   const unannounced = await unannouncedChannels(tx, rows, itemIds, request);
   const common = { ...rows, clocks, unannounced, versions: context.versions };
-  const readPiece = async (ids: string[]) => request.sources ?? (await readItemRows(tx, integrationIds, ids));
+  const readPiece = (ids: string[]) => request.sources ?? readItemRows(tx, integrationIds, ids);
   const result = await projectPieces(tx, pieces, { readPiece, first: rows }, (piece, itemRows) => {
     const plan = planProjection({ ...common, ...itemRows, itemIds: piece }, request);
     writeDocuments(tx, plan.documents, rendererKey(context));
@@ -73,9 +73,10 @@ export async function projectItems(
 
 /**
  * Items with about so many documents are read, planned and written at a time. While the server writes one piece and reads the next, a third is
- * planned here, and between two pieces other clients are served: to plan 200 listings in one go took 20 ms.
+ * planned here, and between two pieces other clients are served: to plan 200 listings in one go took 20 ms. With 12, PostgreSQL
+ * spent 12 % more on a document, and the service 20 %: each statement costs something, however few rows it is for.
  */
-const PIECE_DOCUMENTS = 12;
+const PIECE_DOCUMENTS = 24;
 
 /** At least one, which may be empty: an integration can be stamped without any item. */
 function piecesOf(itemIds: string[], channelCount: number): string[][] {
@@ -89,27 +90,30 @@ function piecesOf(itemIds: string[], channelCount: number): string[][] {
 async function projectPieces(
   tx: Transaction,
   pieces: string[][],
-  { readPiece, first }: { readPiece(itemIds: string[]): Promise<ItemRows>; first: ItemRows },
+  { readPiece, first }: { readPiece(itemIds: string[]): ItemRows | Promise<ItemRows>; first: ItemRows },
   project: (itemIds: string[], rows: ItemRows) => ProjectionPlan,
 ): Promise<Omit<ProjectionResult, 'endpoints'>> {
   const stamps = new Map<string, Date>();
   const outbox = openOutbox();
   let changed = 0;
   let rows = first;
+  let written: Promise<unknown> = Promise.resolve();
   for (const [index, itemIds] of pieces.entries()) {
     const nextIds = pieces[index + 1];
-    const reading = nextIds === undefined ? null : readPiece(nextIds);
-    if (reading !== null) {
+    const reading = nextIds === undefined ? rows : readPiece(nextIds);
+    if (pieces.length > 1) {
+      written = Promise.all([written, reading, tx.flush()]);
       // Nobody waits for it if this piece fails.
-      reading.catch(() => {});
+      written.catch(() => {});
       await nextRound();
     }
     const plan = project(itemIds, rows);
     for (const [integrationId, stamp] of plan.stamps) stamps.set(integrationId, stamp);
     for (const { endpoint, event } of plan.events) outbox.add(endpoint, event);
     changed += plan.changed;
-    if (reading !== null) rows = await reading;
+    rows = await reading;
   }
+  await written;
   advanceClocks(tx, stamps);
   outbox.write(tx);
   return { changed, stamps };

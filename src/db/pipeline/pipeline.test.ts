@@ -65,6 +65,35 @@ describe('the statements of a transaction', () => {
     assert.deepEqual(await read(db), [1, 2, 3]);
   });
 
+  it('go at once if what was deferred is flushed, and nobody has to wait for that', async () => {
+    const order: string[] = [];
+    const trips = await roundTrips(async (tx) => {
+      tx.defer(insert(1), () => order.push('deferred'));
+      tx.defer(insert(2));
+      const flushed = tx.flush().then(() => order.push('flushed'));
+      tx.defer(insert(3));
+      await flushed;
+      await tx.flush();
+      await tx.flush();
+    });
+    assert.deepEqual(
+      trips.map((statements) => statements.length),
+      [4, 1],
+    );
+    assert.deepEqual(order, ['deferred', 'flushed']);
+    assert.deepEqual(await read(db), [1, 2, 3]);
+  });
+
+  it('fail with the flush that sent them', async () => {
+    const failing = db.transaction(async (tx) => {
+      tx.defer(insert(1));
+      tx.defer(insert(1));
+      await tx.flush();
+    });
+    await assert.rejects(failing, (error) => sqlState(error) === '23505');
+    assert.deepEqual(await read(db), []);
+  });
+
   it('are never begun if there are none', async () => {
     assert.deepEqual(await roundTrips(async () => 'nothing'), []);
     await assert.rejects(

@@ -10,6 +10,8 @@ import type { StatementResult } from './statement-batch.ts';
  * | `query`, awaited | at once, with what was deferred before it | its caller |
  * | `query` of several callers that don't wait for each other | together, in the order of the calls | all of them |
  * | `queryLast` | at once, together with the commit | its caller |
+ * | `defer` | with the next of the others, or with the commit | who called that |
+ * | `flush` | what was deferred, at once | its caller |
  * | `defer` | with the next `query`, at the latest with the commit | the caller of that query, or of the transaction |
  *
  * Whoever deferred a statement may be handed its rows. They come before the transaction is known to be committed.
@@ -45,11 +47,36 @@ export function openPipeline(send: Send, ends: TransactionEnds): Pipeline {
   function request(statement: Sql, limits: QueryLimits = {}): Promise<StatementResult> {
     return new Promise((resolve, reject) => {
       waiting.push({ statement, limits, isDeferred: false, settle: { resolve, reject } });
-      if (isSending) return;
-      isSending = true;
-      // After all that is called in the same turn.
-      queueMicrotask(() => void sendAll());
+      startSending();
     });
+  }
+
+  /** Somebody waits for the last of the deferred statements from now on, and so for all of them. */
+  async function flush(): Promise<void> {
+    const last = waiting.at(-1);
+    if (last === undefined) return;
+    const { settle } = last;
+    await new Promise<void>((resolve, reject) => {
+      last.isDeferred = false;
+      last.settle = {
+        resolve(result) {
+          settle?.resolve(result);
+          resolve();
+        },
+        reject(error) {
+          settle?.reject(error);
+          reject(error);
+        },
+      };
+      startSending();
+    });
+  }
+
+  function startSending(): void {
+    if (isSending) return;
+    isSending = true;
+    // After all that is called in the same turn.
+    queueMicrotask(() => void sendAll());
   }
 
   /** Whoever still works on an ended transaction, as when another part of it has failed, must not meet the next one. */
@@ -100,6 +127,10 @@ export function openPipeline(send: Send, ends: TransactionEnds): Pipeline {
       defer<Row extends object>(statement: Sql, onRows?: (rows: Row[]) => void) {
         assertOpen();
         defer(statement, onRows as ((rows: object[]) => void) | undefined);
+      },
+      async flush() {
+        assertOpen();
+        await flush();
       },
     },
     commit: () => committed ?? commit(),

@@ -48,7 +48,7 @@ export async function explainRead(db: Database, read: (db: Database) => Promise<
       try {
         const last: Transaction['queryLast'] = (statement) => query(statement);
         const defer = () => assert.fail('a read writes nothing');
-        return await work({ query, queryLast: last, defer, isTransaction: true });
+        return await work({ query, queryLast: last, defer, flush: async () => {}, isTransaction: true });
       } finally {
         await set([...scans, 'plan_cache_mode'].map((name) => `${name} to default`));
       }
