@@ -160,8 +160,8 @@ async function organizationOf(tx: Transaction, integrationId: string): Promise<s
 }
 
 /**
- * The items of two batches: what is or was published, and what still has a document though its item is gone, as after a deletion while the channel
- * was detached. Not the documents alone: one that is missing would never come back.
+ * The items of two batches: what is or was published, and what still has a document though its item is gone, as after a
+ * deletion while the channel was detached. Not the documents alone: one that is missing would never come back.
  */
 async function nextItems(tx: Transaction, integrationId: string, jobId: string): Promise<string[]> {
   const position = sql`(select position from channel_jobs where id = ${jobId})`;

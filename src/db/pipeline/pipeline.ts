@@ -12,7 +12,6 @@ import type { StatementResult } from './statement-batch.ts';
  * | `queryLast` | at once, together with the commit | its caller |
  * | `defer` | with the next of the others, or with the commit | who called that |
  * | `flush` | what was deferred, at once | its caller |
- * | `defer` | with the next `query`, at the latest with the commit | the caller of that query, or of the transaction |
  *
  * Whoever deferred a statement may be handed its rows. They come before the transaction is known to be committed.
  *
