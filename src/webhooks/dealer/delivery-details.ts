@@ -1,3 +1,4 @@
+import { eventLoopSlices, mapSteps } from '../../concurrency/time-slices.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { type DeliveryDetail, findDelivery } from '../delivery-queue/delivery-log.ts';
@@ -77,7 +78,7 @@ async function readPage(
     order by dispatch desc limit ${ATTEMPTS_SHOWN}`);
   const secrets = await readSigningSecrets(db, encryption, integrationId);
   const event = { id, type, objectId, createdAt, body };
-  const attempts = withLast(failed, last).map((attempt): ShownAttempt => {
+  const show = (attempt: AttemptRow): ShownAttempt => {
     const { dispatch, ...shown } = attempt;
     const signature = recomputeSignature(secrets, attempt.startedAt, body);
     const sent = { eventId: id, type, deliveryId: delivery.id, dispatch: dispatch ?? 0, attempt: attempt.attempt ?? 1 };
@@ -90,7 +91,9 @@ async function readPage(
       headers: !isKnown ? {} : signature.header === null ? others : { ...others, 'X-SVC-Signature': signed },
       signature,
     };
-  });
+  };
+  // A hundred signatures of a large event with five secrets take a second.
+  const attempts = await eventLoopSlices.run(integrationId, mapSteps(withLast(failed, last), show));
   return { integrationId, delivery, finishedAt, event, attempts };
 }
 
