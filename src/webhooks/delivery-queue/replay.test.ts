@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { openShop, type Shop } from '../../../test/harness/shop.ts';
+import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
   claimRequest,
   deliveriesOf,
@@ -250,7 +250,6 @@ describe('replay', () => {
     await world.db.query(sql`
       update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
     await startReplay(world.db, TESTER, shop.integrationId, ALL);
-    assert.equal(await runReplays(world.db, null), 0);
     assert.equal(await runReplays(world.db, null), 5);
     for (const { integrationId } of stalled) {
       await world.db.query(sql`delete from deliveries where integration_id = ${integrationId}`);
@@ -258,6 +257,41 @@ describe('replay', () => {
     await world.worker.restart();
     await world.worker.settled();
   });
+
+  it('dealers take turns with their replays: a dealer with many endpoints has a few steps, then others have theirs', async () => {
+    await world.worker.stop();
+    const large = await openShop(world);
+    const websites = [large];
+    while (websites.length < 12) websites.push(await addShop(world, large));
+    const small = await openShop(world);
+    // The small dealer starts last, and its receiver has taken everything before the next round.
+    for (const shop of [...websites, small]) {
+      await world.connect(shop);
+      await queueEvents(world, shop, 40);
+      await finishAll(shop);
+      await startReplay(world.db, TESTER, shop.integrationId, ALL);
+    }
+    const done = async (shops: Shop[]) => (await Promise.all(shops.map(jobOf))).reduce((sum, job) => sum + job.done, 0);
+    for (const [round, expected] of [16, 32, 40].entries()) {
+      await runReplays(world.db, null);
+      assert.equal(await done([small]), expected, 'the small dealer has a step in each round');
+      assert.equal(await done(websites), (round + 1) * 4 * 16);
+      await finishAll(small);
+    }
+    assert.equal((await jobOf(small)).status, 'done');
+    // Each endpoint of the large dealer has its first step before any has its second.
+    assert.deepEqual(
+      (await Promise.all(websites.map(jobOf))).map((job) => job.done),
+      Array(12).fill(16),
+    );
+    await world.worker.restart();
+    for (const shop of websites) await untilDone(shop);
+  });
+
+  async function finishAll({ integrationId }: Shop): Promise<void> {
+    await world.db.query(sql`
+      update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${integrationId}`);
+  }
 
   it('a replay of many waits for what is being sent, and says in the end what it did not have to send', async () => {
     await world.worker.stop();

@@ -41,7 +41,9 @@ const BACKLOG_LIMIT = 16;
 const BATCH_LIMIT = 16;
 /** How many rows a step reads at most, however few of them match. */
 const SCAN_LIMIT = 5_000;
+/** How many jobs a round steps at most, and how many of them may be one dealer's. */
 const JOB_LIMIT = 100;
+const DEALER_JOB_LIMIT = 4;
 /** What a replayed delivery may store at most: each of its attempts with the beginning of its answer. */
 export const REPLAYED_DELIVERY_BYTES = ATTEMPT_LIMIT * 1_536;
 /** The audit log names so many of them. */
@@ -157,15 +159,32 @@ export async function listReplays(db: Queryable, integrationId: string, limit: n
 
 type JobRow = ReplayFilter & { integrationId: string; lastId: string; positionId: string };
 
-/** One step of running replays, those first that have waited longest. Returns how many deliveries were requeued. */
+/** One round of running replays, in which dealers take turns. Returns how many deliveries were requeued. */
 export async function runReplays(db: Database, now: Date | null): Promise<number> {
-  const jobs = await db.query<{ id: string }>(sql`
-    select id from replay_jobs where status = 'running' order by stepped_at limit ${JOB_LIMIT}`);
+  const jobs = await findNextJobs(db, now);
   let requeued = 0;
   for (const { id } of jobs) {
     requeued += await db.transaction((tx) => stepReplay(tx, id, now), { planning: 'by index' });
   }
   return requeued;
+}
+
+/**
+ * First one job of each dealer, then the second of each, those first that have waited longest. A round is short, so that who
+ * is ready again does not wait long for the next one. A job whose endpoint has a backlog is passed over.
+ */
+async function findNextJobs(db: Database, now: Date | null): Promise<{ id: string }[]> {
+  return await byIndex<{ id: string }>(
+    db,
+    sql`
+      select id from (
+        select j.id, j.stepped_at, row_number() over (
+          partition by coalesce(i.organization_id, i.id) order by j.stepped_at, j.id) as turn
+        from replay_jobs j cross join lateral (
+          select id, organization_id from integrations where id = j.integration_id limit 1) i
+        where j.status = 'running' and not exists (${backlogOf(sql`j.integration_id`, now)})) ready
+      where turn <= ${DEALER_JOB_LIMIT} order by turn, stepped_at, id limit ${JOB_LIMIT}`,
+  );
 }
 
 /** The position commits with what was requeued. */
@@ -224,10 +243,15 @@ async function requeueFound(tx: Transaction, found: Found[], now: Date | null): 
 }
 
 async function hasBacklog(db: Queryable, integrationId: string, now: Date | null): Promise<boolean> {
-  const rows = await db.query(sql`
+  return (await db.query(backlogOf(sql`${integrationId}`, now))).length > 0;
+}
+
+/** A row if so many deliveries of the endpoint are due that a replay has to wait. */
+function backlogOf(integrationId: Sql, now: Date | null): Sql {
+  return sql`
     select d.id from deliveries d
-    where d.integration_id = ${integrationId} and ${isDue(sql`(select ${clockTime(now)})`)} limit ${BACKLOG_LIMIT}`);
-  return rows.length === BACKLOG_LIMIT;
+    where d.integration_id = ${integrationId} and ${isDue(sql`(select ${clockTime(now)})`)}
+    order by d.integration_id, d.due_at offset ${BACKLOG_LIMIT - 1} limit 1`;
 }
 
 async function requeue(tx: Transaction, integrationId: string, ids: string[], now: Date | null): Promise<string[]> {
