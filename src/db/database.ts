@@ -91,6 +91,7 @@ const RETRY_PAUSE_MS = 10;
 
 export const UNIQUE_VIOLATION = '23505';
 export const LOCK_NOT_AVAILABLE = '55P03';
+export const FOREIGN_KEY_VIOLATION = '23503';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 /** A migration changed a table under a prepared statement; a new connection plans it afresh. */

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 /** How one process divides its connections. Zero: it uses the shared ones. */
 export type PoolSizes = { shared: number; admission: number; worker: number };
 
-/** Keys are looked up by one statement at a time, and so is the rate limit of each integration. */
+/** One statement at a time looks up keys, and one spends their tokens. */
 const ADMISSION_CONNECTIONS = 2;
 const WORKER_SHARE = 1 / 4;
 /** With fewer connections than this there is nothing to divide. */

@@ -3,15 +3,13 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { sqlState, type Transaction, UNIQUE_VIOLATION } from '../../db/database.ts';
+import { FOREIGN_KEY_VIOLATION, sqlState, type Transaction, UNIQUE_VIOLATION } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
 import { type BulkAudit, changeItem, changeItems, type LockedItem, missingItems } from '../change-items.ts';
 import { assertEdit, readEditFacts } from './edit-rules.ts';
 import { assertChanges, assertNewItem, type ItemChanges, type NewItem } from './item-input.ts';
-
-const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Takes a watch or a part into stock. Nobody can read it until it is published on a channel. */
 export async function createItem(
