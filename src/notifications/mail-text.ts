@@ -45,21 +45,21 @@ export function mailText(
   };
 }
 
-/** To an address that may be a stranger's: it says why it came, and that nothing follows by itself. */
-export function confirmationText(
-  { organizationName }: Pick<ClaimedMail, 'organizationName'>,
-  code: string,
-  publicUrl: string,
-): { subject: string; text: string } {
+/**
+ * To an address that may be a stranger's: it says why it came, and that nothing follows by itself. It carries nothing that
+ * somebody has typed, such as the name of the business: anybody could have us mail their text to anybody.
+ */
+export function confirmationText(code: string, publicUrl: string): { subject: string; text: string } {
   return {
     subject: `Your code is ${code}`,
     text: [
-      `Somebody of ${organizationName} has asked Crownwheel for mail to this address.`,
+      `This is Crownwheel, the service at ${publicUrl}. Somebody with an account there has asked for mail to this address.`,
+      '',
       `If it was you, enter this code at ${publicUrl}/settings/account`,
       '',
       code,
       '',
-      'If it was not you, do nothing: you get no other mail.',
+      'If it was not you, ignore this mail. Nothing else is sent to you unless the code is entered.',
       '',
     ].join('\n'),
   };

@@ -43,7 +43,7 @@ async function attempt(options: Omit<MailWorkerOptions, 'everyMs'>, mail: Claime
   const { db, mailer, publicUrl, secretKey, now, onGivenUp } = options;
   const { id, email: to } = mail;
   const text = mail.isConfirmation
-    ? confirmationText(mail, confirmationCode(secretKey, mail), publicUrl)
+    ? confirmationText(confirmationCode(secretKey, mail), publicUrl)
     : mailText(mail, publicUrl);
   const result = await mailer.send({ id, to, ...text });
   const { isGivenUp } = await recordMail(db, mail, result, now());

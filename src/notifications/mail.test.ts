@@ -133,6 +133,25 @@ describe('mail about what needs attention', () => {
     assert.equal((await enter(stranger, code)).status, 200);
   });
 
+  it('to an address that is not confirmed carries nothing that somebody has typed: it may be a stranger’s', async () => {
+    const stranger = await signedIn(world);
+    const typed = 'Your bank: your account is locked. https://evil.example/log-in';
+    await world.db.query(sql`update organizations set name = ${typed} where id = ${stranger.organizationId}`);
+    await world.db.query(sql`update users set name = ${typed} where id = ${stranger.userId}`);
+    await addShop(world, stranger);
+    assert.equal((await stranger.call('PUT', '/account/mail', { kinds: ['orders'] })).status, 200);
+    await runWorker();
+    assert.equal(server.mails.length, 1);
+    const data = withoutSoftBreaks(server.mails[0]?.data ?? '');
+    assert.match(data, /^This is Crownwheel, the service at https:\/\/crownwheel\.test\./m);
+    assert.match(data, /^If it was not you, ignore this mail\./m);
+    assert.doesNotMatch(data, /bank|evil|locked/);
+    assert.deepEqual(
+      [...new Set(data.match(/https?:\/\/[^\s/]+/g))],
+      ['https://crownwheel.test.', 'https://crownwheel.test'],
+    );
+  });
+
   it('writes at most once an hour about a kind, and then about all that came meanwhile', async () => {
     await choose('orders', 'conflicts');
     await order();
