@@ -6,7 +6,7 @@ import { type Database, type DatabaseOptions, openDatabase } from '../db/databas
 import { type EmbeddedDatabase, startEmbedded } from '../db/embedded/embedded.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
-import { poolSizes } from './pool-sizes.ts';
+import { connectionCount, poolSizes } from './pool-sizes.ts';
 
 /** Where the secret keys are kept, for an operator who has to restore one, and whether they were just created. */
 export type KeySource = { location: string; isNew: boolean };
@@ -100,8 +100,7 @@ function keySourceOf(settings: Config): KeySource {
 }
 
 function embeddedOptions(settings: Config, options: ConnectOptions) {
-  const processes = settings.processes === 1 ? 1 : settings.processes + 1;
-  const connections = Math.max(EMBEDDED_CONNECTIONS_MIN, settings.databasePoolSize * processes + SPARE_CONNECTIONS);
+  const connections = Math.max(EMBEDDED_CONNECTIONS_MIN, connectionCount(settings) + SPARE_CONNECTIONS);
   return { ...options, dataDir: settings.dataDir, settings: { max_connections: String(connections) } };
 }
 

@@ -8,6 +8,7 @@ import { migrationState } from '../../db/migrate.ts';
 import { sql } from '../../db/sql.ts';
 import { StartError } from '../../db/start-error.ts';
 import type { Connection } from '../../service/connect.ts';
+import { connectionCount } from '../../service/pool-sizes.ts';
 import { assertPortFree } from '../../service/startup/port.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 import { checkDurability } from './doctor-durability.ts';
@@ -124,8 +125,7 @@ async function checkServer(db: Database, config: Config, kind: string): Promise<
   const { version, connections } = row ?? { version: '?', connections: 0 };
   // The embedded server is given as many as the pool needs when the service starts it.
   const { databasePoolSize: size, processes } = config;
-  const needed = size * (processes === 1 ? 1 : processes + 1);
-  if (config.databaseUrl !== null && needed + SPARE_CONNECTIONS > connections) {
+  if (config.databaseUrl !== null && connectionCount(config) + SPARE_CONNECTIONS > connections) {
     const each = processes === 1 ? '' : ` in each of ${processes + 1} processes`;
     return wrong(
       'database',
