@@ -109,6 +109,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'The endpoint of an integration, with its mode and version.',
   },
   {
+    file: 'webhooks/delivery-queue/claim.ts',
+    reads: ['integrations'],
+    reason: 'The endpoints of a dealer share its slots.',
+  },
+  {
     file: 'webhooks/delivery-queue/replay.ts',
     reads: ['integrations'],
     reason: 'Dealers take turns with their replays.',
