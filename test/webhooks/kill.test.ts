@@ -14,8 +14,11 @@ import { allDelivered, assertExplained } from './ledger.ts';
 import { startWorker, sweepWorkers, type Worker, type WorkerOrder } from './worker-process.ts';
 
 const LIMITS = { leaseMs: 2_000, attemptTimeoutMs: 500, pollMs: 100, maintenanceMs: 200, inFlightPerEndpoint: 8 };
-/** Workers that live to the end: no stall of a busy machine outlasts their lease, so nobody may take over from them. */
-const SURVIVOR_LIMITS = { ...LIMITS, leaseMs: 60_000 };
+/**
+ * Workers that live to the end: no stall of a busy machine outlasts their lease or their attempts, so nobody may take over from
+ * them and nothing is sent twice.
+ */
+const SURVIVOR_LIMITS = { ...LIMITS, leaseMs: 60_000, attemptTimeoutMs: 30_000 };
 
 describe('webhooks when worker processes are killed', () => {
   let world: ReceivingWorld;
@@ -49,7 +52,7 @@ describe('webhooks when worker processes are killed', () => {
     await queue(2);
     await (await start('after claim')).ended;
     assert.equal(all().length, 0);
-    const worker = await start();
+    const worker = await start(null, SURVIVOR_LIMITS);
     await allDelivered(world.db);
     assert.equal(await assertExplained(world.db, all(), workers), 0);
     await worker.stop();
@@ -58,7 +61,7 @@ describe('webhooks when worker processes are killed', () => {
   it('webhooks are sent again when their worker died after sending and before recording', async () => {
     await queue(1);
     for (const point of ['before record', 'before the commit of a record'] as const) await (await start(point)).ended;
-    const worker = await start();
+    const worker = await start(null, SURVIVOR_LIMITS);
     await allDelivered(world.db);
     const duplicates = await assertExplained(world.db, all(), workers);
     assert.ok(duplicates >= 1, 'nothing was sent twice, so nothing was tested');
@@ -69,7 +72,7 @@ describe('webhooks when worker processes are killed', () => {
     const before = all().length;
     await queueEvents(world, shops[0] as Shop, 1);
     await (await start('after record')).ended;
-    const worker = await start();
+    const worker = await start(null, SURVIVOR_LIMITS);
     await allDelivered(world.db);
     assert.equal(all().length, before + 1);
     await worker.stop();
