@@ -49,9 +49,10 @@ export async function setScene(stage: Stage): Promise<Scene> {
 }
 
 async function makeEndpoints(db: Database, encryption: SecretEncryption, url: string): Promise<Endpoint[]> {
-  const organization = await createOrganization(db, COMMAND_LINE, { name: 'Bench', hasPlan: true });
   const endpoints: Endpoint[] = [];
   for (let index = 0; index < ENDPOINTS; index++) {
+    // A dealer each: the endpoints of one dealer share its slots.
+    const organization = await createOrganization(db, COMMAND_LINE, { name: `Bench ${index}`, hasPlan: true });
     const { id: integrationId } = await createIntegration(db, COMMAND_LINE, {
       organizationId: organization.id,
       userId: null,
