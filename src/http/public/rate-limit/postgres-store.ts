@@ -29,7 +29,11 @@ const ALONE_WAITING_LIMIT = 1_000;
  *
  * If somebody holds the row of an integration for long, its requests have statements of their own until one is answered.
  */
-export function postgresStore(db: Database, now: () => number | null = () => null): RateLimitStore {
+export function postgresStore(
+  db: Database,
+  now: () => number | null = () => null,
+  { timeoutMs = SPEND_TIMEOUT_MS }: { timeoutMs?: number } = {},
+): RateLimitStore {
   const together = createKeyedQueue<SpendRequest, Spending | null>({ run: spendTogether, batchLimit: REQUEST_LIMIT });
   const alone = createKeyedBatcher(spendAlone);
   const aloneSlots = createSemaphore({ limit: ALONE_LIMIT, waitingLimit: ALONE_WAITING_LIMIT });
@@ -61,7 +65,7 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
         ${requests.map(({ integrationId }) => integrationId)}::text[], ${requests.map(({ cap }) => cap)}::integer[],
         ${requests.map(({ cost }) => cost)}::integer[], ${now()}, ${LOCK_TIMEOUT_MS}, ${skipsLocked})`;
     try {
-      const rows = await db.query<SpendingRow & { n: number }>(statement, { timeoutMs: SPEND_TIMEOUT_MS });
+      const rows = await db.query<SpendingRow & { n: number }>(statement, { timeoutMs });
       return new Map(rows.map((row) => [row.n, spendingOf(row)]));
     } catch (error) {
       if (skipsLocked || !isRowHeld(error)) throw error;
@@ -75,7 +79,7 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
       with settings as materialized (select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true))
       select is_allowed, remaining, reset_in_ms, wait_ms from settings cross join lateral ${spendTokens(requests)}`;
     try {
-      const rows = await db.query<SpendingRow>(statement, { timeoutMs: SPEND_TIMEOUT_MS });
+      const rows = await db.query<SpendingRow>(statement, { timeoutMs });
       return new Map(rows.map((row, index) => [index + 1, spendingOf(row)]));
     } catch (error) {
       if (!isRowHeld(error)) throw error;
@@ -85,8 +89,8 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
 
   async function spendAlone(requests: SpendRequest[]): Promise<Spending[]> {
     const statement = sql`select is_allowed, remaining, reset_in_ms, wait_ms from ${spendTokens(requests)}`;
-    const query = () => db.query<SpendingRow>(statement, { timeoutMs: SPEND_TIMEOUT_MS });
-    const rows = await aloneSlots.run(query, { deadlineMs: performance.now() + SPEND_TIMEOUT_MS });
+    const query = () => db.query<SpendingRow>(statement, { timeoutMs });
+    const rows = await aloneSlots.run(query, { deadlineMs: performance.now() + timeoutMs });
     return rows.map(spendingOf);
   }
 
@@ -123,7 +127,7 @@ export function postgresStore(db: Database, now: () => number | null = () => nul
         select coalesce(sum(entry.tokens), 0)::integer as used
         from rate_windows w cross join lateral unnest(w.spent_at, w.tokens) as entry (spent_at, tokens)
         where w.integration_id = ${integrationId} and entry.spent_at + ${RATE_WINDOW_MS}::bigint > ${nowMs}`;
-      const [row] = await db.query<{ used: number }>(statement, { timeoutMs: SPEND_TIMEOUT_MS });
+      const [row] = await db.query<{ used: number }>(statement, { timeoutMs });
       return row?.used ?? 0;
     },
   };
