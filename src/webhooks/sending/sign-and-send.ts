@@ -9,6 +9,8 @@ type SignedDelivery = Omit<Claimed, 'organizationId'>;
 
 /** A delivery whose worker dies again and again counts as failed, so that it can't kill workers for ever. */
 const TAKEOVER_LIMIT = 3;
+/** What the attempt of such a delivery is recorded with. */
+export const ABANDONED_ERROR = 'its worker died every time it was sent';
 
 /** Nothing was sent, and the receiver is not to blame: none of the endpoint's secrets can be used here. */
 class UnsignableError extends Error {
@@ -27,7 +29,7 @@ export async function signAndSend(
   delivery: SignedDelivery,
   now: Date,
 ): Promise<AttemptResult> {
-  if (delivery.takeovers > TAKEOVER_LIMIT) return failure('its worker died every time it was sent');
+  if (delivery.takeovers > TAKEOVER_LIMIT) return failure(ABANDONED_ERROR);
   const secrets = usableSecrets(encryption, delivery);
   try {
     const signed = signature(secrets, Math.floor(now.getTime() / 1000), delivery.body);
