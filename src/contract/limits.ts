@@ -19,6 +19,8 @@ export const BYTES_PER_MB = 1_048_576;
 /** Bytes that one integration may store in a UTC day; the operator can set another quota. */
 export const STORAGE_QUOTA_DEFAULT_MB_PER_DAY = 10_240;
 export const STORAGE_QUOTA_MAX_MB_PER_DAY = 100_000_000;
+/** How many times one integration's quota all integrations of a dealer may store, and how many times its requests are logged. */
+export const DEALER_QUOTA_TIMES = 10;
 /** Bytes that one dealer may store in a UTC day by the dashboard; the operator can set another quota. */
 export const DASHBOARD_STORAGE_QUOTA_DEFAULT_MB_PER_DAY = 102_400;
 /** What a write counts at least, besides its body and its answer: rows and indexes. */
@@ -69,8 +71,9 @@ export const EVENT_LOG_DAYS = 30;
 /** How long API requests can be looked up. */
 export const REQUEST_LOG_DAYS = 7;
 /**
- * How many requests a minute of one integration each process logs; the others are counted. Writes that succeed are always
- * logged: the rate limit and the storage quota bound them. A 429 passes neither, and a client in a loop sends many.
+ * How many requests a minute of one integration each process logs, and `DEALER_QUOTA_TIMES` as many of all that a dealer has; the
+ * others are counted. Writes that succeed are always logged: the rate limit and the storage quota bound them. A 429 passes
+ * neither, and a client in a loop sends many.
  */
 export const LOGGED_READS_PER_MINUTE = 600;
 export const LOGGED_ERRORS_PER_MINUTE = 600;

@@ -98,6 +98,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('fault', null);
   app.decorateRequest('written', null);
   const requestLog = createApiRequestLog(options.db, {
+    senders,
     onFault: (error) => options.log.warn({ err: error }, 'requests could not be logged'),
     ...options.requestLogLimits,
   });

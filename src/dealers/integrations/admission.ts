@@ -36,6 +36,11 @@ export function shareOf({
   return { group: organizationId ?? integrationId, key: integrationId };
 }
 
+/** The ids of a dealer's integrations, also of those that are being deleted, for a statement. */
+export function integrationsOf(organizationId: string): Sql {
+  return sql`select id from integrations where organization_id = ${organizationId}`;
+}
+
 type AdmissionRow = {
   key_hash: string;
   id: string;

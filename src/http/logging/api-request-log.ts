@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LOGGED_429_PER_MINUTE, LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUTE } from '../../contract/limits.ts';
+import {
+  DEALER_QUOTA_TIMES,
+  LOGGED_429_PER_MINUTE,
+  LOGGED_ERRORS_PER_MINUTE,
+  LOGGED_READS_PER_MINUTE,
+} from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
+import type { Senders } from '../connection/senders.ts';
 import { type EndedRequest, rowOf } from './api-request-rows.ts';
 import { type RequestCounts, storeApiRequests, storeCounts } from './api-requests.ts';
 import type { RequestRecord } from './log-answer.ts';
@@ -20,7 +26,8 @@ export type RequestLogLimits = {
   /** Rows that wait at most; beyond it they are dropped and counted. */
   pendingRows: number;
   /**
-   * How many requests of one integration are logged; the others are only counted. Writes that succeed have no limit.
+   * How many requests of one integration are logged, and ten times as many of all that a dealer has; the others are only
+   * counted. Writes that succeed have no limit.
    */
   readsPerMinute: number;
   errorsPerMinute: number;
@@ -44,7 +51,7 @@ const WRITE_TIMEOUT_MS = 5_000;
 
 export function createApiRequestLog(
   db: Queryable,
-  { onFault, ...given }: Partial<RequestLogLimits> & { onFault: (error: unknown) => void },
+  { senders, onFault, ...given }: Partial<RequestLogLimits> & { senders: Senders; onFault: (error: unknown) => void },
 ): ApiRequestLog {
   const limits = { ...LIMITS, ...given };
   let pending: EndedRequest[] = [];
@@ -125,7 +132,7 @@ export function createApiRequestLog(
       const counted = countsOf(integrationId);
       counted.requests += 1;
       if (status !== null && status >= ERROR_STATUS) counted.errors += 1;
-      if (kind !== null && !perMinute[kind].takes(integrationId, endedAtMs)) {
+      if (kind !== null && !perMinute[kind].takes(integrationId, senders.of(request).group, endedAtMs)) {
         counted[kind === 'read' ? 'readsNotLogged' : 'errorsNotLogged'] += 1;
       } else if (pending.length >= limits.pendingRows) {
         counted.dropped += 1;
@@ -160,22 +167,25 @@ function limitedKindOf(method: string | undefined, status: number | null): Limit
   return status === null ? 'error' : null;
 }
 
-type MinuteLimit = { takes(integrationId: string, nowMs: number): boolean };
+type MinuteLimit = { takes(integrationId: string, dealer: string, nowMs: number): boolean };
 
-/** Whether the minute of an integration has room for one more. */
+/** Whether the minute of an integration, and that of its dealer, has room for one more. */
 function createMinuteLimit(limit: number): MinuteLimit {
   let taken = new Map<string, number>();
   let minute = 0;
+  function take(name: string, most: number): boolean {
+    const count = (taken.get(name) ?? 0) + 1;
+    if (count <= most) taken.set(name, count);
+    return count <= most;
+  }
   return {
-    takes(integrationId, nowMs) {
+    takes(integrationId, dealer, nowMs) {
       const thisMinute = Math.floor(nowMs / MINUTE_MS);
       if (thisMinute !== minute) {
         minute = thisMinute;
         taken = new Map();
       }
-      const count = (taken.get(integrationId) ?? 0) + 1;
-      taken.set(integrationId, count);
-      return count <= limit;
+      return take(integrationId, limit) && take(dealer, limit * DEALER_QUOTA_TIMES);
     },
   };
 }

@@ -1,5 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { LOGGED_ERRORS_PER_MINUTE, LOGGED_READS_PER_MINUTE, REQUEST_LOG_DAYS } from '../../limits.ts';
+import {
+  DEALER_QUOTA_TIMES,
+  LOGGED_ERRORS_PER_MINUTE,
+  LOGGED_READS_PER_MINUTE,
+  REQUEST_LOG_DAYS,
+} from '../../limits.ts';
 import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
 import { timeFilters } from '../orders/orders.ts';
@@ -46,7 +51,7 @@ export const requestOperations = {
     method: 'GET',
     path: '/requests',
     access: 'staff',
-    description: `API requests of the last ${REQUEST_LOG_DAYS} days, newest first: all writes that succeeded, and up to ${LOGGED_READS_PER_MINUTE} reads and ${LOGGED_ERRORS_PER_MINUTE} errors a minute of each integration. \`q\` is a request id or an idempotency key.`,
+    description: `API requests of the last ${REQUEST_LOG_DAYS} days, newest first: all writes that succeeded, and up to ${LOGGED_READS_PER_MINUTE} reads and ${LOGGED_ERRORS_PER_MINUTE} errors a minute of each integration, ${DEALER_QUOTA_TIMES} times as many of all together. \`q\` is a request id or an idempotency key.`,
     query: listQuery(filters),
     response: listOf(ApiRequest),
   }),

@@ -4,6 +4,7 @@ import {
   BYTES_PER_MB,
   CONNECTIONS_PER_ADDRESS_DEFAULT,
   COUNTED_BYTES_PER_WRITE,
+  DEALER_QUOTA_TIMES,
   IDEMPOTENCY_RETENTION_HOURS,
   LARGE_BODY_BYTES_PER_SECOND,
   LARGE_PAGE_BYTES_PER_SECOND,
@@ -126,7 +127,7 @@ The window rolls: there is no moment at which a full new minute begins. Each req
 <li><strong>Large bodies wait for each other.</strong> Bodies of more than 128 KB are read at up to ${LARGE_BODY_BYTES_PER_SECOND / BYTES_PER_MB} MB a second for all clients together, each dealer in turn. If too many of yours are sent at once, the last of them answer ${errorLink('overloaded', site)}.</li>
 <li><strong>Keep connections.</strong> One address may have ${CONNECTIONS_PER_ADDRESS_DEFAULT} connections open to one process of the service, unless the operator set another number. One more is answered ${errorLink('overloaded', site)} and closed, or closed at once. Use each for many requests, as HTTP clients do with keep-alive. A connection that sends more than ${UNANSWERED_REQUESTS_LIMIT} further requests without waiting for an answer is closed; a network that does so again and again can open no connection for ten seconds.</li>
 <li><strong>Back off.</strong> If 429 comes again, wait up to min(60, <code>Retry-After</code> × 2<sup>attempts</sup>) seconds, and give up after five attempts.</li>
-<li><strong>Storage has a quota.</strong> In a UTC day the writes of one integration may store ${STORAGE_QUOTA_DEFAULT_MB_PER_DAY / 1024} GB, unless the operator set another quota. A write counts the bytes of its answer and of what it stores, at least those of its body plus ${COUNTED_BYTES_PER_WRITE}. An order counts the documents and events of the dealer’s other channels, too. Replays and failures do not count. Past the quota, writes answer ${errorLink('storage_quota_exceeded', site)} until midnight UTC. Reads go on.</li>
+<li><strong>Storage has a quota.</strong> In a UTC day the writes of one integration may store ${STORAGE_QUOTA_DEFAULT_MB_PER_DAY / 1024} GB, unless the operator set another quota. A write counts the bytes of its answer and of what it stores, at least those of its body plus ${COUNTED_BYTES_PER_WRITE}. An order counts the documents and events of the dealer’s other channels, too. Replays and failures do not count. All integrations of a dealer may together store ${DEALER_QUOTA_TIMES} times as much. Past the quota, writes answer ${errorLink('storage_quota_exceeded', site)} until midnight UTC. Reads go on.</li>
 </ul>
 </div>
 <table class="costs">

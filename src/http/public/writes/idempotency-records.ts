@@ -9,7 +9,7 @@ import { sql } from '../../../db/sql.ts';
 import { transactionTime, utcDay } from '../../../db/sql-time.ts';
 import { unnestRows } from '../../../db/values/unnest-rows.ts';
 import { erasedKey } from '../../../sales/erasure/erased-key.ts';
-import { leastBytes, raiseCount } from './storage-quota.ts';
+import { leastBytes, raiseCount, type StorageQuota, storedByDealer } from './storage-quota.ts';
 import type { WriteAnswer, WriteOutcome } from './write-outcome.ts';
 
 /**
@@ -57,13 +57,17 @@ type FoundRow = Omit<RecordRow, 'key' | 'body'> & {
   body: string | null;
   now: Date;
   stored_bytes: number;
+  dealer_bytes: number;
 };
 
 export type FoundRecords = {
   /** By key. If the answers are large together, only the first of them are read. */
   records: Map<string, RecordRow | 'not read'>;
-  /** What the integration has stored today, and what time it is for the database. */
+  /** What the integration has stored today. */
   storedBytes: number;
+  /** What all integrations of its dealer have stored; 0 if the quota does not ask for it. */
+  dealerBytes: number;
+  /** The database's time. */
   now: Date;
 };
 
@@ -74,6 +78,7 @@ export type FoundRecords = {
 export async function findRecords(
   tx: Transaction,
   requests: WriteRequest[],
+  quota: StorageQuota,
   testTime: Date | null,
 ): Promise<FoundRecords> {
   const integrationId = requests[0]?.integrationId ?? '';
@@ -82,7 +87,10 @@ export async function findRecords(
   const keys = [...keyOf.keys()];
   const body = documentsWithin(PIECE_BYTES, sql`r.body`, sql`array_position(${keys}::text[], r.key)`);
   const rows = await tx.query<FoundRow>(sql`
-    select clock.now, coalesce(u.bytes, 0) as stored_bytes, r.key, r.fingerprint, r.status, ${body} as body, r.request_id
+    select clock.now, coalesce(u.bytes, 0) as stored_bytes,
+      case when u.bytes >= ${quota.askedFromBytes}
+        then (${storedByDealer(quota.organizationId, utcDay(sql`clock.now`))}) else 0 end as dealer_bytes,
+      r.key, r.fingerprint, r.status, ${body} as body, r.request_id
     from (select ${transactionTime(testTime)} as now) as clock
     left join storage_usage u on u.integration_id = ${integrationId} and u.day = ${utcDay(sql`clock.now`)}
     left join idempotency_records r on r.integration_id = ${integrationId}
@@ -94,7 +102,7 @@ export async function findRecords(
   }
   const [first] = rows;
   if (first === undefined) throw new Error('the lookup of idempotency records answered no row');
-  return { records, storedBytes: first.stored_bytes, now: first.now };
+  return { records, storedBytes: first.stored_bytes, dealerBytes: first.dealer_bytes, now: first.now };
 }
 
 /** The recorded answer, if it is one to this request; another body under the same key is refused. */

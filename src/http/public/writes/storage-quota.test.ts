@@ -162,6 +162,24 @@ describe('the storage quota', () => {
     assert.equal((await sibling.post('/v1/customers', { external_id: 'c1' })).status, 201);
   });
 
+  it('is shared by all integrations of a dealer: ten times that of one, for those that store more than a little', async () => {
+    const shop = await openShop(world);
+    const siblings = await Promise.all(Array.from({ length: 10 }, () => addShop(world, shop)));
+    const [heavy, light] = siblings as [Shop, Shop];
+    const large = { external_id: 'large', padding: padding(0.2 * BYTES_PER_MB) };
+    assert.equal((await heavy.post('/v1/customers', large)).status, 201);
+    for (const one of [shop, ...siblings.slice(2)]) await fill(one);
+    assert.equal((await heavy.post('/v1/customers', { external_id: 'c1' })).status, 201, 'nine and a bit');
+    const usage = sql`update storage_usage set bytes = bytes + ${BYTES_PER_MB} where integration_id = ${shop.integrationId}`;
+    await world.db.query(usage);
+    assert.deepEqual(faultOf(await heavy.post('/v1/customers', { external_id: 'c2' })), EXCEEDED);
+    assert.equal((await light.post('/v1/customers', { external_id: 'c1' })).status, 201);
+    // Another dealer's count is its own, and a quota of one's own may be larger than what the dealer's integrations share.
+    assert.equal((await (await openShop(world)).post('/v1/customers', large)).status, 201);
+    await setStorageQuota(world.db, COMMAND_LINE, heavy.integrationId, 20);
+    assert.equal((await heavy.post('/v1/customers', { external_id: 'c2' })).status, 201);
+  });
+
   it('holds within a batch: those that no longer fit are refused, the others are stored', async (t) => {
     const tight = await startWorld({ database: await cloneDatabase({ poolSize: 3 }), storageQuotaMbPerDay: 1 });
     t.after(() => tight.stop());

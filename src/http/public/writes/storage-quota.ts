@@ -1,9 +1,10 @@
 import { ApiError } from '../../../contract/errors.ts';
-import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE } from '../../../contract/limits.ts';
+import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE, DEALER_QUOTA_TIMES } from '../../../contract/limits.ts';
 import { secondsOfDayLeft } from '../../../contract/timestamps.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
 import { transactionTime, utcDay } from '../../../db/sql-time.ts';
+import { integrationsOf } from '../../../dealers/integrations/admission.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 
 /**
@@ -14,11 +15,39 @@ import type { AdmittedIntegration } from '../authentication.ts';
  *
  * The write that crosses the quota is still stored. Writes in flight on other nodes, or under another lock, don't see
  * each other's bytes: past the quota each of them can store one batch more.
+ *
+ * The integrations of a dealer have a quota together, or a hundred keys would store a terabyte a day. Their sum is read only
+ * for an integration that has stored a good part of its own quota. So it costs nothing for most of them, and when their dealer
+ * is over its quota, those that stored little can still write, up to that part.
  */
 const RETENTION_DAYS = 30;
+/** A hundred integrations that stay below it store no more than their dealer may. */
+const ASKED_FROM_SHARE = 0.1;
 
-export function quotaBytesOf(integration: AdmittedIntegration, defaultMbPerDay: number): number {
-  return (integration.storageQuotaMb ?? defaultMbPerDay) * BYTES_PER_MB;
+export type StorageQuota = {
+  organizationId: string;
+  bytes: number;
+  dealerBytes: number;
+  /** From this count on, the sum of the dealer's integrations counts, too. */
+  askedFromBytes: number;
+};
+
+export function quotaOf(integration: AdmittedIntegration, defaultMbPerDay: number): StorageQuota {
+  const { organizationId, storageQuotaMb } = integration;
+  const bytes = (storageQuotaMb ?? defaultMbPerDay) * BYTES_PER_MB;
+  return {
+    organizationId,
+    bytes,
+    dealerBytes: Math.max(defaultMbPerDay * BYTES_PER_MB * DEALER_QUOTA_TIMES, bytes),
+    askedFromBytes: Math.ceil(bytes * ASKED_FROM_SHARE),
+  };
+}
+
+/** What all integrations of a dealer have stored on a day. */
+export function storedByDealer(organizationId: string, day: Sql): Sql {
+  return sql`
+    select coalesce(sum(used.bytes), 0)::bigint from (${integrationsOf(organizationId)}) as own
+    join storage_usage used on used.integration_id = own.id and used.day = ${day}`;
 }
 
 /** What the work of a write counts at least. */

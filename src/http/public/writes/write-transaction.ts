@@ -11,7 +11,7 @@ import {
   tryLockKeys,
   type WriteRequest,
 } from './idempotency-records.ts';
-import { leastBytes, quotaBytesOf, quotaExceeded } from './storage-quota.ts';
+import { leastBytes, quotaExceeded, quotaOf } from './storage-quota.ts';
 import { isRefusal, type WorkDone, type WriteItem, type WriteKind } from './write-kind.ts';
 import { BUSY, type TransactionFault, type WriteOutcome } from './write-outcome.ts';
 
@@ -101,22 +101,24 @@ async function admit(
   testTime: Date | null,
 ): Promise<Sorted> {
   const requests = writes.map((write) => write.request);
-  const [isLocked, { records, storedBytes, now }] = await Promise.all([
+  const [{ item: first }] = writes as [PendingWrite];
+  const quota = quotaOf(first.integration, quotaMbPerDay);
+  const [isLocked, { records, storedBytes, dealerBytes, now }] = await Promise.all([
     tryLockKeys(tx, requests),
-    findRecords(tx, requests, testTime),
+    findRecords(tx, requests, quota, testTime),
   ]);
   const sorted: Sorted = { outcomes: new Map(), open: [] };
-  let bytes = storedBytes;
+  let leftBytes = Math.min(quota.bytes - storedBytes, quota.dealerBytes - dealerBytes);
   for (const [index, write] of writes.entries()) {
-    const { request, item } = write;
+    const { request } = write;
     const record = records.get(request.key);
     if (record === 'not read') continue;
     if (record !== undefined) sorted.outcomes.set(write, replayOf(record, request));
     else if (!isLocked[index]) sorted.outcomes.set(write, BUSY);
-    else if (bytes >= quotaBytesOf(item.integration, quotaMbPerDay)) {
+    else if (leftBytes <= 0) {
       sorted.outcomes.set(write, { kind: 'refused', refusal: quotaExceeded(now) });
     } else {
-      bytes += leastBytes(request);
+      leftBytes -= leastBytes(request);
       sorted.open.push(write);
     }
   }

@@ -282,4 +282,19 @@ describe('the log of API requests under load', () => {
       select (select count(*) from api_requests) as logged, (select sum(dropped)::bigint from api_request_counts) as dropped`);
     assert.deepEqual(row, { logged: 3, dropped: 2 });
   });
+
+  it('logs ten times as many requests of all integrations of a dealer as of one, and counts the others', async (t) => {
+    const world = await startWorld({ requestLogLimits: { readsPerMinute: 1 } });
+    t.after(() => world.stop());
+    const shop = await openShop(world);
+    const shops = [shop, ...(await Promise.all(Array.from({ length: 24 }, () => addShop(world, shop))))];
+    for (const one of shops) assert.equal((await one.api.get('/v1/me')).status, 200);
+    await world.app.close();
+    const [row] = await world.db.query<{ logged: number; counted: number }>(sql`
+      select (select count(*) from api_requests) as logged,
+        (select sum(reads_not_logged)::bigint from api_request_counts) as counted`);
+    // A new minute may begin meanwhile.
+    assert.ok(row?.logged === 10 || row?.logged === 20, JSON.stringify(row));
+    assert.equal(row.logged + row.counted, shops.length);
+  });
 });
