@@ -151,6 +151,20 @@ describe('several processes of one service on one port and one embedded database
     );
   });
 
+  it('are ended and started again when they hang', async () => {
+    const [victim = 0] = await childrenOf(service);
+    process.kill(victim, 'SIGSTOP');
+    await until(
+      async () => {
+        const pids = await childrenOf(service);
+        return pids.length === PROCESSES && !pids.includes(victim);
+      },
+      () => `it was not started again: ${service.err().slice(-2_000)}`,
+    );
+    assert.match(service.err(), /"a process hangs; it is ended"/);
+    assert.deepEqual(await askOften(PROCESSES), [200, 200]);
+  });
+
   it('finish their requests when the service is stopped, and end before the database does', async () => {
     const pids = await childrenOf(service);
     const lock = await holdLock(db, 'lock table integrations in access exclusive mode', []);

@@ -8,6 +8,7 @@ import type { DatabaseAddress } from '../../db/connection-settings.ts';
  * | `hello` | process | It has loaded its program and listens to messages. |
  * | `start` | supervisor | The database answers at this address, and its tables are there. |
  * | `prepared` | process | Everything is ready but the port. |
+ * | `alive` | process | Its event loop turns. It says so every few seconds. |
  * | `failed` | process | It can't start, for a reason that the operator has to fix. It ends. |
  * | `listen` | supervisor | The port is free: listen. |
  * | `stop` | supervisor | Drain, finish the requests and end. |
@@ -18,4 +19,12 @@ export type ToProcess =
   | { kind: 'listen' }
   | { kind: 'stop' }
   | { kind: 'hurry' };
-export type FromProcess = { kind: 'hello' } | { kind: 'prepared' } | { kind: 'failed'; reason: string };
+export type FromProcess =
+  | { kind: 'hello' }
+  | { kind: 'prepared' }
+  | { kind: 'alive' }
+  | { kind: 'failed'; reason: string };
+
+/** How often a process says that it is alive, and after how long a silence it is ended and started again. */
+export const ALIVE_EVERY_MS = 2_000;
+export const SILENCE_LIMIT_MS = 30_000;

@@ -5,7 +5,7 @@ import { openChannel } from '../open-channel.ts';
 import { listen, openPages, openServer } from '../open-server.ts';
 import { stopGracefully } from '../shutdown/graceful-shutdown.ts';
 import { aborted, type StopSignals } from '../shutdown/shutdown-signals.ts';
-import type { FromProcess, ToProcess } from './process-messages.ts';
+import { ALIVE_EVERY_MS, type FromProcess, type ToProcess } from './process-messages.ts';
 
 /** The life of one of several processes that answer on one port. The supervisor has the database and the other work. */
 export async function runProcess(settings: Config, { stop, hurry }: StopSignals): Promise<void> {
@@ -30,6 +30,7 @@ export async function runProcess(settings: Config, { stop, hurry }: StopSignals)
     const { app, readiness } = await openServer(connection, open, pages, log);
     await Promise.race([ask({ kind: 'prepared' }, 'listen'), aborted(stop)]);
     if (!stop.aborted) await listen(app, settings);
+    setInterval(() => process.send?.({ kind: 'alive' } satisfies FromProcess), ALIVE_EVERY_MS).unref();
     await aborted(stop);
     const { drainSeconds } = settings;
     await stopGracefully({ app, readiness, drainSeconds, stopWorkers: async () => {}, say: () => {} }, hurry);

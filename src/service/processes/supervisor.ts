@@ -5,11 +5,11 @@ import type { DatabaseAddress } from '../../db/connection-settings.ts';
 import { StartError } from '../../db/start-error.ts';
 import { REQUESTS_LIMIT_MS } from '../shutdown/graceful-shutdown.ts';
 import { aborted } from '../shutdown/shutdown-signals.ts';
-import type { FromProcess, ToProcess } from './process-messages.ts';
+import { type FromProcess, SILENCE_LIMIT_MS, type ToProcess } from './process-messages.ts';
 
 /**
  * Several processes that answer on one port. The supervising process holds the port and hands each new connection to the
- * next process (node:cluster, round-robin; decision 24). A process that ends is started again.
+ * next process (node:cluster, round-robin; decision 24). A process that ends, or hangs, is started again.
  */
 export type ProcessGroup = {
   /** Lets all of them finish their requests, and ends those that do not in time. */
@@ -50,12 +50,18 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
     const child = cluster.fork();
     const startedAt = Date.now();
     let reason: string | null = null;
+    let silence: NodeJS.Timeout | undefined;
     running.set(number, child);
     child.on('message', (message: FromProcess) => {
       if (message.kind === 'failed') {
         reason = message.reason;
         return;
       }
+      if (message.kind !== 'hello') {
+        clearTimeout(silence);
+        silence = setTimeout(() => end(child, number), SILENCE_LIMIT_MS).unref();
+      }
+      if (message.kind === 'alive') return;
       if (stopping.signal.aborted) return tell(child, { kind: 'stop' });
       if (message.kind === 'hello') return tell(child, { kind: 'start', number, address: options.address });
       options.freePort();
@@ -64,6 +70,7 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
     child.on('error', (error) => log.warn({ err: error, process: number }, 'a process could not be reached'));
     child.once('exit', (code, signal) => {
       running.delete(number);
+      clearTimeout(silence);
       if (stopping.signal.aborted) return;
       if (!hasStarted) return onFailure(startError(number, options.count, reason ?? endOf(code, signal)));
       const next = Date.now() - startedAt >= STABLE_MS ? 0 : failures + 1;
@@ -72,6 +79,12 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
       void restart(number, next, inMs);
     });
     return new Promise((resolve) => child.once('listening', () => resolve()));
+  }
+
+  /** Clients on its connections wait in vain, and so does every commit behind a lock that it holds. */
+  function end(child: Worker, number: number): void {
+    log.error({ process: number, silentMs: SILENCE_LIMIT_MS }, 'a process hangs; it is ended');
+    child.process.kill('SIGKILL');
   }
 
   async function restart(number: number, failures: number, inMs: number): Promise<void> {
