@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /**
@@ -9,8 +10,10 @@ export type Sample = {
   pauseMs: number;
   /** The most CPU time that its thread took in one go. On a busy machine this says what the service itself did. */
   busyMs: number;
+  /** Of the service and the process in which it has pictures converted. */
   rssBytes: number;
   peakRssBytes: number;
+  /** Of the service itself. */
   cpuMs: number;
 };
 
@@ -22,10 +25,34 @@ function threadCpuMs(): number {
   return (user + system) / 1_000;
 }
 
+const PAGE_BYTES = 4_096;
+const CHILDREN = `/proc/${process.pid}/task/${process.pid}/children`;
+/** Whether a child converts pictures; the database server does not. */
+const convertsPictures = new Map<string, boolean>();
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // It has ended, or the system has no such files.
+    return '';
+  }
+}
+
+function residentBytes(): number {
+  let bytes = process.memoryUsage.rss();
+  for (const pid of textOf(CHILDREN).split(' ').filter(Boolean)) {
+    const isPictures = convertsPictures.get(pid) ?? textOf(`/proc/${pid}/cmdline`).includes('conversion-process');
+    convertsPictures.set(pid, isPictures);
+    if (isPictures) bytes += Number(textOf(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * PAGE_BYTES;
+  }
+  return bytes;
+}
+
 if (process.send !== undefined) {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
-  let peakRssBytes = process.memoryUsage.rss();
+  let peakRssBytes = residentBytes();
   let busyMs = 0;
   let threadMs = threadCpuMs();
   setInterval(() => {
@@ -34,11 +61,11 @@ if (process.send !== undefined) {
     threadMs = nowMs;
   }, RESOLUTION_MS).unref();
   setInterval(() => {
-    peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss());
+    peakRssBytes = Math.max(peakRssBytes, residentBytes());
   }, MEMORY_EVERY_MS).unref();
 
   process.on('message', () => {
-    const rssBytes = process.memoryUsage.rss();
+    const rssBytes = residentBytes();
     const { user, system } = process.cpuUsage();
     const sample: Sample = {
       pauseMs: Math.max(0, delays.max / 1e6 - RESOLUTION_MS),

@@ -231,12 +231,12 @@ export async function postmasterOf(dataDir: string): Promise<number | null> {
   return workingDir === (await realpath(clusterDir)) ? pid : null;
 }
 
-/** The processes that answer requests; the database server is a child, too. */
-export async function childrenOf({ pid }: Pick<Service, 'pid'>): Promise<number[]> {
+/** The processes that answer requests, or run another program; the database server is a child, too. */
+export async function childrenOf({ pid }: Pick<Service, 'pid'>, program = 'main.ts'): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   const pids = text.split(' ').filter(Boolean).map(Number);
   const commands = await Promise.all(pids.map(commandOf));
-  return pids.filter((_, index) => commands[index]?.includes('main.ts'));
+  return pids.filter((_, index) => commands[index]?.includes(program));
 }
 
 /** The command line of a process; empty if it is gone. */

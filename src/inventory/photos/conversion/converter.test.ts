@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import sharp from 'sharp';
+import { picture } from '../../../../test/harness/photos.ts';
+import { childrenOf } from '../../../../test/service/service-process.ts';
+import { prepareUpload } from '../encode-photos.ts';
+import { convertPhoto, PictureFault } from './converter.ts';
+
+const NICE_FIELD = 16;
+
+async function processOfPictures(): Promise<number> {
+  const pids = await childrenOf({ pid: process.pid }, 'conversion-process.ts');
+  assert.equal(pids.length, 1, `${pids.length} processes of pictures`);
+  return pids[0] ?? 0;
+}
+
+/** As the system counts: 0 is ordinary, more is less. The name in the second field may contain blanks. */
+async function niceOf(stat: string): Promise<number> {
+  const fields = (await readFile(stat, 'utf8')).replace(/^.*\) /, '').split(' ');
+  return Number(fields[NICE_FIELD]);
+}
+
+describe('the process of pictures', () => {
+  it('converts many pictures at the same time, each its own', async () => {
+    const sizes = Array.from({ length: 12 }, (_, index) => 10 + index);
+    const converted = await Promise.all(
+      sizes.map(async (side) =>
+        convertPhoto({ kind: 'variant', format: 'png', square: null }, await picture('jpeg', side, 2 * side)),
+      ),
+    );
+    const metadata = await Promise.all(converted.map(({ bytes }) => sharp(bytes).metadata()));
+    assert.deepEqual(
+      metadata.map(({ format, width, height }) => [format, width, height]),
+      sizes.map((side) => ['png', side, 2 * side]),
+    );
+    assert.deepEqual(
+      converted.map(({ width, height }) => [width, height]),
+      sizes.map((side) => [side, 2 * side]),
+    );
+  });
+
+  it('says which picture is at fault, and goes on', async () => {
+    const broken = (await picture('jpeg', 40, 40)).subarray(0, 60);
+    await assert.rejects(convertPhoto({ kind: 'variant', format: 'webp', square: null }, broken), PictureFault);
+    assert.equal((await convertPhoto({ kind: 'measure' }, await picture('png', 7, 9))).height, 9);
+  });
+
+  it('waits for the processor behind everything else, and knows no setting of the service', async () => {
+    await convertPhoto({ kind: 'variant', format: 'webp', square: null }, await picture('jpeg', 40, 40));
+    const pid = await processOfPictures();
+    const own = await niceOf('/proc/self/stat');
+    const threads = (await readdir(`/proc/${pid}/task`)).map((id) => `/proc/${pid}/task/${id}`);
+    const names = await Promise.all(threads.map((thread) => readFile(`${thread}/comm`, 'utf8')));
+    const decoding = threads.filter((_, index) => names[index]?.startsWith('libuv-worker'));
+    assert.ok(decoding.length > 0, names.join());
+    for (const thread of decoding) assert.ok((await niceOf(`${thread}/stat`)) > own);
+    assert.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), '');
+  });
+
+  it('that dies takes the pictures that it works on with it, and nothing else; the next picture starts another', async () => {
+    const upload = await picture('jpeg', 400, 300);
+    await convertPhoto({ kind: 'measure' }, await picture('png', 5, 5));
+    const pid = await processOfPictures();
+    const refused = assert.rejects(prepareUpload(upload), /could not be converted/);
+    process.kill(pid, 'SIGKILL');
+    await refused;
+    assert.equal((await convertPhoto({ kind: 'measure' }, await picture('png', 6, 5))).width, 6);
+    assert.notEqual(await processOfPictures(), pid);
+  });
+
+  it('ignores what a terminal sends to all, and ends with its input', async () => {
+    await convertPhoto({ kind: 'measure' }, await picture('png', 5, 5));
+    const pid = await processOfPictures();
+    process.kill(pid, 'SIGINT');
+    process.kill(pid, 'SIGTERM');
+    assert.equal((await convertPhoto({ kind: 'measure' }, await picture('png', 8, 5))).width, 8);
+    assert.equal(await processOfPictures(), pid);
+    const another = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
+    another.stdin.end();
+    assert.deepEqual(await once(another, 'exit'), [0, null]);
+  });
+});
