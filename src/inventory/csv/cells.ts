@@ -1,5 +1,6 @@
 import { exponentOf } from '../../contract/currencies.ts';
 import { type Enumeration, labelOf, valuesOf } from '../../contract/enumerations.ts';
+import { STRING_LENGTH_LIMIT } from '../../contract/limits.ts';
 
 /** Why a cell can't be read, in words for the person who filled it in. */
 export class CellError extends Error {
@@ -13,6 +14,8 @@ export type CellFormat = { read(text: string): unknown; write(value: unknown): s
 export const CLEARED = 'none';
 
 const LIST_SEPARATOR = '|';
+/** More than any list may have. A cell may hold 200,000 characters, and looking each part up would block the event loop. */
+const PARTS_LIMIT = 500;
 const YES = new Set(['yes', 'y', 'true', '1', 'x', 'ja', 'oui']);
 const NO = new Set(['no', 'n', 'false', '0', 'nein', 'non']);
 
@@ -77,7 +80,7 @@ export function choice(name: Enumeration): CellFormat {
   }
   return {
     read(cell) {
-      const value = byWord.get(folded(cell));
+      const value = cell.length > STRING_LENGTH_LIMIT ? undefined : byWord.get(folded(cell));
       if (value !== undefined) return value;
       throw new CellError(
         `must be one of ${valuesOf(name)
@@ -122,10 +125,9 @@ export const compatibility: CellFormat = {
 };
 
 function parts(cell: string, separator: RegExp): string[] {
-  return cell
-    .split(separator)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+  const found = cell.split(separator, PARTS_LIMIT + 1);
+  if (found.length > PARTS_LIMIT) throw new CellError(`has more than ${PARTS_LIMIT} parts`);
+  return found.map((part) => part.trim()).filter((part) => part !== '');
 }
 
 /** Folds a word for comparison: "Very good", "very_good" and "VERY-GOOD" are equal. */

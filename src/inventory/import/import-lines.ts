@@ -1,3 +1,4 @@
+import { eventLoopSlices, mapSteps } from '../../concurrency/time-slices.ts';
 import type { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -9,7 +10,7 @@ import type { JobBatch, JobError, RunningJob, StockJobContext, StockJobKind } fr
 import { listLocations } from '../locations.ts';
 import { type ColumnMapping, KEY_COLUMN } from './column-mapping.ts';
 import { findImportFile, noteStockNumbers, readImportLines } from './import-files.ts';
-import { type LineError, type LineReading, type PlannedLine, planLine } from './plan-line.ts';
+import { type LineError, type LineReading, locationIndexSteps, type PlannedLine, planLine } from './plan-line.ts';
 
 /** The parameters of an import and of its check. */
 export type ImportParameters = {
@@ -52,7 +53,11 @@ export async function nextLines(
   const last = found.at(-1);
   if (last === undefined) return null;
   const reading = await readingOf(context.db, job);
-  const lines = found.map((line) => planLine(reading, line));
+  // A line may have 200,000 characters.
+  const lines = await eventLoopSlices.run(
+    job.organizationId,
+    mapSteps(found, (line) => planLine(reading, line)),
+  );
   return { work: { reading, lines, numbers: found.map((line) => line.number) }, position: String(last.number) };
 }
 
@@ -64,7 +69,10 @@ async function readingOf(db: Queryable, { organizationId, ...job }: RunningJob):
   return {
     kind,
     columns: mapping.map((name) => byName.get(name) ?? null),
-    locations: await listLocations(db, organizationId),
+    locations: await eventLoopSlices.run(
+      organizationId,
+      locationIndexSteps(mapping.includes('location') ? await listLocations(db, organizationId) : []),
+    ),
     channelIds: channels.map(({ id }) => id),
   };
 }

@@ -19,7 +19,9 @@ export type PhotoZip = {
 const PICTURE = /\.(jpe?g|png|webp|avif)$/i;
 /** W-1042-2.jpg is the second photo of W-1042. */
 const NUMBERED = /[ _-]\(?\d{1,3}\)?$/;
-const byName = new Intl.Collator('en', { numeric: true });
+/** Names that agree so far keep their order in the zip. */
+const COMPARED_LENGTH = 200;
+const DIGITS = 12;
 
 export async function openPhotoZip(
   db: Queryable,
@@ -30,11 +32,14 @@ export async function openPhotoZip(
   const size = file.zipBytes;
   const read = readerOf(db, file);
   const entries = (await listZip(read, size)).filter(({ name }) => PICTURE.test(name));
+  // The first of several with the same name counts.
+  const byFullName = new Map(entries.toReversed().map((entry) => [entry.name, entry]));
+  const byBase = new Map(entries.toReversed().map((entry) => [baseOf(entry.name), entry]));
   const byNumber = groupByStockNumber(entries, await stockNumbersAmong(db, file, entries));
   return {
     namesFor: async (stockNumber) => byNumber.get(stockNumber.toLowerCase()) ?? [],
     async read(name) {
-      const entry = entries.find((one) => one.name === name) ?? entries.find((one) => baseOf(one.name) === name);
+      const entry = byFullName.get(name) ?? byBase.get(name);
       if (entry === undefined) throw new DomainError('invalid_input', `${name} is not in the zip.`, 'photos');
       return await readZipEntry(read, size, entry, PHOTO_LIMIT_BYTES);
     },
@@ -54,7 +59,7 @@ export async function assertPhotoZip(db: Queryable, file: ImportFile): Promise<n
 /** By the folder, by the whole name, or by the name without its number. A whole name that is a stock number counts first. */
 function groupByStockNumber(entries: ZipEntry[], stockNumbers: Set<string>): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const name of entries.map((entry) => entry.name).sort(byName.compare)) {
+  for (const { name } of inOrderOfNames(entries)) {
     const base = baseOf(name).replace(PICTURE, '').toLowerCase();
     const folder = name.split('/').at(-2)?.toLowerCase();
     const candidates = [base, base.replace(NUMBERED, ''), folder ?? ''];
@@ -65,6 +70,21 @@ function groupByStockNumber(entries: ZipEntry[], stockNumbers: Set<string>): Map
     else names.push(name);
   }
   return found;
+}
+
+/**
+ * W-2.jpg stands before W-10.jpg. By keys that are made once and compared by their code units: the rules of a language took 16 s
+ * for 4,000 names that were made for it.
+ */
+export function inOrderOfNames<Named extends { name: string }>(entries: Named[]): Named[] {
+  const keyed = entries.map((entry) => ({ entry, key: orderKey(entry.name) }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+  return keyed.map(({ entry }) => entry);
+}
+
+function orderKey(name: string): string {
+  const compared = name.slice(0, COMPARED_LENGTH).toLowerCase();
+  return compared.replaceAll(/\d{1,12}/g, (digits) => digits.padStart(DIGITS, '0'));
 }
 
 function baseOf(name: string): string {

@@ -1,4 +1,6 @@
+import type { Steps } from '../../concurrency/time-slices.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { STRING_LENGTH_LIMIT } from '../../contract/limits.ts';
 import { WatchAttributes } from '../../contract/resources/listing.ts';
 import { PartAttributes } from '../../contract/resources/part.ts';
 import { CellError, CLEARED, folded } from '../csv/cells.ts';
@@ -14,10 +16,13 @@ export type LineReading = {
   kind: StockKind;
   /** The column of stock that each column of the file means; null for none. */
   columns: (StockColumn | null)[];
-  locations: LocationEntry[];
+  locations: LocationIndex;
   /** The dealer's integrations. */
   channelIds: string[];
 };
+
+/** The ids of locations by what a cell may call them. */
+export type LocationIndex = ReadonlyMap<string, readonly string[]>;
 
 /** The content of a line, parsed as far as that is possible without its item. */
 export type PlannedLine = {
@@ -124,16 +129,33 @@ function setField(planned: PlannedLine, reading: LineReading, name: string, valu
   }
 }
 
+/**
+ * Made once for many lines, and in steps: to fold a thousand names of 500 characters takes 0.2 s, which each line of a file
+ * would cost.
+ */
+export function* locationIndexSteps(locations: LocationEntry[]): Steps<LocationIndex> {
+  const idsByWord = new Map<string, string[]>();
+  for (const { id, name, businessUnit } of locations) {
+    for (const word of new Set([id, folded(name), folded(businessUnit + name)])) {
+      const ids = idsByWord.get(word);
+      if (ids === undefined) idsByWord.set(word, [id]);
+      else ids.push(id);
+    }
+    yield;
+  }
+  return idsByWord;
+}
+
+/** No unit and name together are longer. */
+const LOCATION_LENGTH_LIMIT = 2 * STRING_LENGTH_LIMIT;
+
 /** Finds a location by its name, by its unit and name, or by its id. */
-function locationOf(locations: LocationEntry[], text: string): string {
-  const wanted = folded(text);
-  const found = locations.filter(
-    ({ id, name, businessUnit }) => id === text || folded(name) === wanted || folded(businessUnit + name) === wanted,
-  );
-  const [first, second] = found;
+function locationOf(locations: LocationIndex, text: string): string {
+  const words = text.length > LOCATION_LENGTH_LIMIT ? [] : [text, folded(text)];
+  const [first, second] = new Set(words.flatMap((word) => locations.get(word) ?? []));
   if (first === undefined) throw new CellError(`"${text}" is none of your locations`);
   if (second !== undefined) throw new CellError(`"${text}" is the name of several locations: put the unit before it`);
-  return first.id;
+  return first;
 }
 
 /** The channels that the cell names are on, all others are off. */

@@ -5,6 +5,10 @@ import { type FileReader, findReadableFile, type ImportFile, readCellsOfLines } 
 import { type JobErrorRow, type JobRow, listJobErrors } from './stock-job-queue.ts';
 
 const BATCH_ROWS = 500;
+/** A line of a file may have 200,000 characters, and all that are read together are in memory. */
+const LINES_AT_ONCE = 25;
+/** What is sent in one go: a piece of 20 MB kept everybody waiting for a second. */
+const PIECE_CHARACTERS = 65_536;
 const HEADER = ['line', 'stock_number', 'column', 'error'];
 
 /**
@@ -21,7 +25,8 @@ export async function* jobErrorLines(db: Queryable, reader: FileReader, job: Job
     const last = found.at(-1);
     if (last === undefined) return;
     const rows = readableErrors(found, seesCost);
-    yield writeCsv(file === null ? rows.map(cellsOf) : await linesOf(db, file, rows, hidden));
+    if (file === null) yield writeCsv(rows.map(cellsOf));
+    else yield* linesOf(db, file, rows, hidden);
     after = last.number;
   }
 }
@@ -38,18 +43,33 @@ async function fileOf(db: Queryable, reader: FileReader, { parameters }: JobRow)
 }
 
 /** Each line once, with all that is wrong with it. Errors of one line follow each other. */
-async function linesOf(db: Queryable, file: ImportFile, rows: JobErrorRow[], hidden: number[]): Promise<string[][]> {
+async function* linesOf(
+  db: Queryable,
+  file: ImportFile,
+  rows: JobErrorRow[],
+  hidden: number[],
+): AsyncGenerator<string> {
   const messages = new Map<number, string[]>();
   for (const { line, field, message } of rows) {
     const text = field === null ? message : `${field}: ${message}`;
     messages.set(line ?? 0, [...(messages.get(line ?? 0) ?? []), text]);
   }
-  const cells = await readCellsOfLines(db, file.organizationId, file.id, [...messages.keys()]);
-  return [...messages].map(([line, texts]) => {
-    const own = cells.get(line) ?? [];
-    const shown = file.header.map((_, index) => (hidden.includes(index) ? '' : (own[index] ?? '')));
-    return [...shown, String(line), texts.join(' ')];
-  });
+  const wrong = [...messages];
+  let piece = '';
+  for (let from = 0; from < wrong.length; from += LINES_AT_ONCE) {
+    const some = wrong.slice(from, from + LINES_AT_ONCE);
+    const numbers = some.map(([line]) => line);
+    const cells = await readCellsOfLines(db, file.organizationId, file.id, numbers);
+    for (const [line, texts] of some) {
+      const own = cells.get(line) ?? [];
+      const shown = file.header.map((_, index) => (hidden.includes(index) ? '' : (own[index] ?? '')));
+      piece += writeCsv([[...shown, String(line), texts.join(' ')]]);
+      if (piece.length < PIECE_CHARACTERS) continue;
+      yield piece;
+      piece = '';
+    }
+  }
+  if (piece !== '') yield piece;
 }
 
 function cellsOf({ line, stockNumber, field, message }: JobErrorRow): string[] {
