@@ -81,6 +81,7 @@ describe('settings', () => {
         /^DASHBOARD_STORAGE_QUOTA_MB_PER_DAY must be a whole number from 1 to \d+; it is "0"$/,
       ],
       ['STORAGE_QUOTA_MB_PER_DAY', '0', /^STORAGE_QUOTA_MB_PER_DAY must be a whole number from 1 to \d+; it is "0"$/],
+      ['DISK_RESERVE_MB', '-1', /^DISK_RESERVE_MB must be a whole number from 0 to \d+; it is "-1"$/],
       ['READ_CACHE_MB', '-1', /^READ_CACHE_MB must be a whole number from 1 to \d+; it is "-1"$/],
       ['PUBLIC_URL', 'https://u:p@example.com', /^PUBLIC_URL must not have a user or a password$/],
       ['ROLES', ',', /^ROLES must name at least one of api, dashboard, worker$/],

@@ -24,6 +24,10 @@ export type ProcessRole = (typeof ROLES)[number];
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** What a mass change of a large stock and the server's own log need at the same time. */
+const DISK_RESERVE_DEFAULT_MB = 512;
+const DISK_RESERVE_MAX_MB = 100_000_000;
+
 export type Config = Readonly<{
   host: string;
   port: number;
@@ -57,6 +61,8 @@ export type Config = Readonly<{
   storageQuotaMbPerDay: number;
   /** How much the people of one dealer may store in a day by the dashboard. */
   dashboardStorageQuotaMbPerDay: number;
+  /** What stays free on the disk of the embedded database. */
+  diskReserveMb: number;
   /** Null keeps photos in a folder under dataDir. */
   photoBucket: PhotoBucket | null;
   /** Whether webhooks may go to http and to private addresses: for development. */
@@ -143,6 +149,7 @@ export function readConfig(environment: Environment = process.env): Config {
       1,
       STORAGE_QUOTA_MAX_MB_PER_DAY,
     ),
+    diskReserveMb: read.integer('DISK_RESERVE_MB', DISK_RESERVE_DEFAULT_MB, 0, DISK_RESERVE_MAX_MB),
     photoBucket: readPhotoBucket(read, problems),
     isPrivateWebhookAllowed: read.choice('WEBHOOK_PRIVATE_TARGETS', ['on', 'off'], isEmbedded ? 'on' : 'off') === 'on',
     auditDays: read.integer('AUDIT_DAYS', 730, 30, 36_500),

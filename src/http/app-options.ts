@@ -43,6 +43,8 @@ export type AppOptions = {
   storageQuotaMbPerDay?: number;
   /** The same for the people of one dealer, who use the dashboard. */
   dashboardStorageQuotaMbPerDay?: number;
+  /** Whether the disk is nearly full: then only what stores nothing is served. */
+  isDiskLow?: () => boolean;
   /** How long a write waits for its key and in the queue of its lock, taken together; tests change it. */
   writeWaitMs?: number;
   /** When the log of API requests is written, and how much of it waits; tests change it. */

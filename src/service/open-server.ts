@@ -10,6 +10,7 @@ import { postgresStore } from '../http/public/rate-limit/postgres-store.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { createPhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { Connection } from './connect.ts';
+import { watchDiskSpace } from './disk-space.ts';
 import type { OpenChannel } from './open-channel.ts';
 import { type DashboardPages, openDashboardPages } from './startup/dashboard-build.ts';
 import { listenProblem } from './startup/port.ts';
@@ -22,6 +23,12 @@ export async function openServer(
   log: Logger,
 ): Promise<{ app: FastifyInstance; readiness: Readiness }> {
   const readiness = createReadiness(ping);
+  const disk = await watchDiskSpace({
+    folder: config.dataDir,
+    // The disk of another server can't be seen from here.
+    reserveBytes: config.databaseUrl === null ? config.diskReserveMb * BYTES_PER_MB : 0,
+    log,
+  });
   // Its loading would hold up everybody during the first request with a session.
   if (pages !== null) await loadSignInLibrary();
   const app = await buildApp({
@@ -38,6 +45,7 @@ export async function openServer(
     connectionsPerAddress: config.connectionsPerAddress,
     storageQuotaMbPerDay: config.storageQuotaMbPerDay,
     dashboardStorageQuotaMbPerDay: config.dashboardStorageQuotaMbPerDay,
+    isDiskLow: disk.isLow,
     hasApi: config.roles.includes('api'),
     dashboard:
       pages === null
@@ -55,6 +63,7 @@ export async function openServer(
       : null,
   });
   app.addHook('onClose', feed.stop);
+  app.addHook('onClose', async () => disk.stop());
   return { app, readiness };
 }
 

@@ -21,7 +21,7 @@ import {
 } from './limits/operation-limits.ts';
 import { createRequestRate } from './limits/request-rate.ts';
 import { assertStorableTexts } from './limits/storable-texts.ts';
-import { assertStorageQuota, countedCall, uncountedCall } from './limits/storage-quota.ts';
+import { assertDiskSpace, assertStorageQuota, countedCall, uncountedCall } from './limits/storage-quota.ts';
 import { originCheck } from './origin-check.ts';
 import { assertMayCall } from './permissions.ts';
 
@@ -102,7 +102,10 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         if (user === null) rate.countAddress(address);
         else if (known === null) rate.countPerson(user.userId);
         if (operation.access !== 'public') assertMayCall(operation, user);
-        if (user !== null) assertStorageQuota(operation, user.storage);
+        if (user !== null) {
+          assertDiskSpace(operation, context.isDiskLow?.() ?? false);
+          assertStorageQuota(operation, user.storage);
+        }
         request.caller = { user, address };
       },
       handler: async (request, reply) => {

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { apiClient } from '../../harness/http/api-client.ts';
 import {
+  DEMO_KEY,
   giveToOrdinaryUser,
   ORDINARY_USER,
   postmasterOf,
   ROOT_DIR,
+  seededFolder,
   startAndFail,
   startService,
   sweep,
@@ -40,6 +43,19 @@ describe('where and as whom the service runs', () => {
     assert.equal(await again.exit(), 0, again.err());
     const { uid } = await stat(dataDir);
     for (const name of await readdir(dataDir)) assert.equal((await stat(join(dataDir, name))).uid, uid, name);
+  });
+
+  it('refuses what stores something while its disk has less than the reserve, and serves the rest', async () => {
+    const env = { DATA_DIR: await seededFolder(), DISK_RESERVE_MB: '100000000' };
+    const service = await startService({ env });
+    await service.isHealthy();
+    const api = apiClient(service.origin, DEMO_KEY);
+    const answer = await api.post('/v1/orders', { channel_order_id: 'SO-1' }, { 'idempotency-key': 'k1' });
+    assert.deepEqual([answer.status, answer.body.error.code], [503, 'overloaded']);
+    assert.equal((await api.get('/v1/listings')).status, 200);
+    assert.match(service.err(), /the disk is nearly full/);
+    service.signal('SIGTERM');
+    assert.equal(await service.exit(), 0, service.err());
   });
 
   it('runs in a closed folder under a very long path, whose socket then lies elsewhere', async () => {

@@ -4,7 +4,7 @@ import { secondsOfDayLeft } from '../../../contract/timestamps.ts';
 import { countedFiles } from '../../../inventory/photos/storage/counted-files.ts';
 import { quotaMessage, type StorageUse, storageCounter } from '../../../quota/storage-usage.ts';
 import type { Call, DashboardContext } from '../call.ts';
-import { DashboardError } from '../dashboard-error.ts';
+import { DashboardError, overloaded } from '../dashboard-error.ts';
 
 /**
  * The storage quota of a dealer, over all operations of the dashboard and the jobs that they start. It is checked before a
@@ -16,6 +16,14 @@ export function assertStorageQuota({ overQuota }: Pick<DashboardOperation, 'over
   throw new DashboardError('storage_quota_exceeded', quotaMessage(use), {
     headers: { 'Retry-After': String(secondsOfDayLeft(use.now)) },
   });
+}
+
+/** What deletes, fulfils or cancels is served: it stores little, and the reserve is there for it. */
+export function assertDiskSpace({ overQuota }: Pick<DashboardOperation, 'overQuota'>, isLow: boolean): void {
+  if (!isLow || overQuota === 'served') return;
+  throw overloaded(
+    'The disk of this service is nearly full. Nothing was changed. Try again later, or tell its operator.',
+  );
 }
 
 /** What an operation gets that may store something for a dealer: whatever it stores is counted. */

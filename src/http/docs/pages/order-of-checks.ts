@@ -45,6 +45,12 @@ export const CHECKS: readonly Check[] = [
     isForWritesAlone: true,
   },
   {
+    title: 'Room on the disk',
+    text: 'The disk of the service is not nearly full.',
+    codes: ['overloaded'],
+    isForWritesAlone: true,
+  },
+  {
     title: 'Storage quota',
     text: 'The integration has not yet stored as much as it may in one day.',
     codes: ['storage_quota_exceeded'],

@@ -22,13 +22,14 @@ export type WriteExecutor = {
   run<Input>(kind: WriteKind<Input>, request: WriteRequest, item: WriteItem<Input>): Promise<WriteOutcome>;
 };
 
-type ExecutorOptions = Pick<AppOptions, 'db' | 'channel' | 'writeWaitMs' | 'storageQuotaMbPerDay'>;
+type ExecutorOptions = Pick<AppOptions, 'db' | 'channel' | 'writeWaitMs' | 'storageQuotaMbPerDay' | 'isDiskLow'>;
 
 export function createWriteExecutor(options: ExecutorOptions): WriteExecutor {
   const keysInFlight = createKeysInFlight(options.writeWaitMs);
   const context: TransactionContext = {
     channel: { ...options.channel, db: options.db },
     quotaMbPerDay: options.storageQuotaMbPerDay ?? STORAGE_QUOTA_DEFAULT_MB_PER_DAY,
+    isDiskLow: options.isDiskLow ?? (() => false),
   };
   const lockQueue = createKeyedQueue<PendingWrite, WriteOutcome>({
     run: (writes) => runTogether(context, writes),

@@ -4,6 +4,7 @@ import { TESTER } from '../../../../test/harness/actor.ts';
 import { cloneDatabase } from '../../../../test/harness/database/database.ts';
 import { admissionCounter, lockClock, untilBlocked } from '../../../../test/harness/database/locks.ts';
 import type { ApiResponse } from '../../../../test/harness/http/api-client.ts';
+import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -215,5 +216,32 @@ describe('the storage quota', () => {
     assert.ok((await storedBytes(shop)) > 0);
     await pruneStorageUsage(world.db, new Date(Date.now() + 40 * 24 * 60 * 60 * 1000));
     assert.equal(await storedBytes(shop), 0);
+  });
+});
+
+describe('a disk that is nearly full', () => {
+  it('lets the API read and replay, refuses what stores something, and takes the same key when there is room', async (t) => {
+    let isLow = false;
+    const site = await startWorld({ isDiskLow: () => isLow });
+    t.after(() => site.stop());
+    const shop = await openShop(site);
+    const owner = await signedIn(site);
+    const key = freshKey();
+    const first = await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key);
+    isLow = true;
+    assert.equal((await shop.api.post('/v1/orders', { channel_order_id: 'SO-1' }, key)).text, first.text);
+    const next = freshKey();
+    const refused = await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, next);
+    assert.deepEqual(faultOf(refused), { status: 503, code: 'overloaded' });
+    assert.match(refused.body.error.message, /disk/);
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    assert.equal((await shop.api.get('/v1/orders')).body.data.length, 1);
+    const view = { list: 'watches', name: 'Mine', query: '', is_shared: false };
+    const edit = await owner.call('POST', '/views', view);
+    assert.deepEqual([edit.status, edit.body.error.code], [503, 'unavailable']);
+    assert.equal((await owner.call('GET', '/views?list=watches')).status, 200);
+    isLow = false;
+    assert.equal((await shop.api.post('/v1/orders', { channel_order_id: 'SO-2' }, next)).status, 201);
+    assert.equal((await owner.call('POST', '/views', view)).status, 200);
   });
 });

@@ -1,5 +1,10 @@
 import { ApiError } from '../../../contract/errors.ts';
-import { BYTES_PER_MB, COUNTED_BYTES_PER_WRITE, DEALER_QUOTA_TIMES } from '../../../contract/limits.ts';
+import {
+  BYTES_PER_MB,
+  COUNTED_BYTES_PER_WRITE,
+  DEALER_QUOTA_TIMES,
+  OVERLOADED_RETRY_SECONDS,
+} from '../../../contract/limits.ts';
 import { secondsOfDayLeft } from '../../../contract/timestamps.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
@@ -58,6 +63,14 @@ export function leastBytes({ bodyBytes }: { bodyBytes: number }): number {
 /** A request that waits this long by the database's clock finds a new day. */
 export function quotaExceeded(now: Date): ApiError {
   return new ApiError('storage_quota_exceeded', { headers: { 'Retry-After': String(secondsOfDayLeft(now)) } });
+}
+
+/** It comes before the quota of the one who writes. */
+export function diskNearlyFull(): ApiError {
+  return new ApiError('overloaded', {
+    message: 'The disk of the service is nearly full. Nothing was written; retry later with the same key.',
+    headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) },
+  });
 }
 
 /** The statement that raises today's count. */

@@ -11,7 +11,7 @@ import {
   tryLockKeys,
   type WriteRequest,
 } from './idempotency-records.ts';
-import { leastBytes, quotaExceeded, quotaOf } from './storage-quota.ts';
+import { diskNearlyFull, leastBytes, quotaExceeded, quotaOf } from './storage-quota.ts';
 import { isRefusal, type WorkDone, type WriteItem, type WriteKind } from './write-kind.ts';
 import { BUSY, type TransactionFault, type WriteOutcome } from './write-outcome.ts';
 
@@ -23,7 +23,7 @@ export type PendingWrite = {
   deadlineMs: number;
 };
 
-export type TransactionContext = { channel: ChannelContext; quotaMbPerDay: number };
+export type TransactionContext = { channel: ChannelContext; quotaMbPerDay: number; isDiskLow(): boolean };
 
 /** What becomes of each write of a transaction. Some are left for the next one if their documents are large. */
 export type TransactionOutcomes = (WriteOutcome | typeof NEXT_BATCH)[];
@@ -91,12 +91,12 @@ async function runSteps(
 type Sorted = { outcomes: Map<PendingWrite, WriteOutcome>; open: PendingWrite[] };
 
 /**
- * Sorts out what needs no work: replays, keys that are busy elsewhere, and what no longer fits into the quota. A replay whose
+ * Sorts out what needs no work: replays, keys that are busy elsewhere, and what no longer fits on the disk or into the quota. A replay whose
  * record was not read is left for the next transaction.
  */
 async function admit(
   tx: Transaction,
-  { quotaMbPerDay }: TransactionContext,
+  { quotaMbPerDay, isDiskLow }: TransactionContext,
   writes: PendingWrite[],
   testTime: Date | null,
 ): Promise<Sorted> {
@@ -115,9 +115,9 @@ async function admit(
     if (record === 'not read') continue;
     if (record !== undefined) sorted.outcomes.set(write, replayOf(record, request));
     else if (!isLocked[index]) sorted.outcomes.set(write, BUSY);
-    else if (leftBytes <= 0) {
-      sorted.outcomes.set(write, { kind: 'refused', refusal: quotaExceeded(now) });
-    } else {
+    else if (isDiskLow()) sorted.outcomes.set(write, { kind: 'refused', refusal: diskNearlyFull() });
+    else if (leftBytes <= 0) sorted.outcomes.set(write, { kind: 'refused', refusal: quotaExceeded(now) });
+    else {
       leftBytes -= leastBytes(request);
       sorted.open.push(write);
     }
