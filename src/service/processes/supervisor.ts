@@ -5,7 +5,7 @@ import type { DatabaseAddress } from '../../db/connection-settings.ts';
 import { StartError } from '../../db/start-error.ts';
 import { REQUESTS_LIMIT_MS } from '../shutdown/graceful-shutdown.ts';
 import { aborted } from '../shutdown/shutdown-signals.ts';
-import { type FromProcess, SILENCE_LIMIT_MS, type ToProcess } from './process-messages.ts';
+import { ALIVE_EVERY_MS, type FromProcess, SILENCE_LIMIT_MS, type ToProcess } from './process-messages.ts';
 
 /**
  * Several processes that answer on one port. The supervising process holds the port and hands each new connection to the
@@ -59,7 +59,10 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
       }
       if (message.kind !== 'hello') {
         clearTimeout(silence);
-        silence = setTimeout(() => end(child, number), SILENCE_LIMIT_MS).unref();
+        silence = setTimeout(() => {
+          // If this process was held up itself, the messages that came meanwhile are read first.
+          silence = setTimeout(() => end(child, number), ALIVE_EVERY_MS).unref();
+        }, SILENCE_LIMIT_MS).unref();
       }
       if (message.kind === 'alive') return;
       if (stopping.signal.aborted) return tell(child, { kind: 'stop' });
