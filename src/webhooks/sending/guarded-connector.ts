@@ -1,5 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { limitResponses } from './response-limit.ts';
 import { ForbiddenAddressError, PlainProtocolError, type SsrfGuard } from './ssrf-guard.ts';
 
 /** Checks protocol and address before anything is sent there, and has the last word on the one that a connection really has. */
@@ -14,7 +15,10 @@ export function guardedConnector(guard: SsrfGuard, timeoutMs: number): buildConn
     connector(options, (error, socket) => {
       if (error !== null) return done(error, null);
       const address = (socket as Socket).remoteAddress ?? '';
-      if (guard.isAllowed(address)) return done(null, socket);
+      if (guard.isAllowed(address)) {
+        limitResponses(socket as Socket);
+        return done(null, socket);
+      }
       socket.destroy();
       return done(new ForbiddenAddressError(options.hostname), null);
     });

@@ -75,7 +75,6 @@ describe('an attempt', () => {
       },
     ],
     ['promises a body that does not come', (socket) => socket.write(`${OK}Content-Length: 10\r\n\r\n12345`)],
-    ['floods with 1xx', (socket) => keepWriting(socket, 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n', 1)],
     [
       'takes most of the time for the headers, and again for the body',
       (socket) => {

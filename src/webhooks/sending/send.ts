@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES } from '../../contract/limits.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import type { SsrfGuard } from './ssrf-guard.ts';
 
@@ -16,9 +17,7 @@ export type AttemptResult = {
 
 export type Sender = { send(attempt: Attempt): Promise<AttemptResult>; close(): Promise<void> };
 
-const READ_LIMIT_BYTES = 64 * 1024;
 const KEEP_LIMIT_BYTES = 1024;
-const HEADERS_LIMIT_BYTES = 16 * 1024;
 /** Some servers close sooner than they say; a connection that waits longer may be half dead when it is needed. */
 const IDLE_CONNECTION_MS = 4_000;
 const IDLE_CONNECTION_MAX_MS = 30_000;
@@ -66,7 +65,7 @@ function createAgent(guard: SsrfGuard, timeoutMs: number): Agent {
     keepAliveMaxTimeout: IDLE_CONNECTION_MAX_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxHeaderSize: HEADERS_LIMIT_BYTES,
+    maxHeaderSize: WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES,
     allowH2: false,
     connect: guardedConnector(guard, timeoutMs),
   });
@@ -128,7 +127,7 @@ function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result:
             kept.push(part);
             keptBytes += part.length;
           }
-          if (readBytes <= READ_LIMIT_BYTES) return;
+          if (readBytes <= WEBHOOK_RESPONSE_BODY_LIMIT_BYTES) return;
           end(answered());
           started.abort(new Error('enough was read'));
         },

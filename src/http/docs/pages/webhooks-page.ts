@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
-import { EVENT_LOG_DAYS } from '../../../contract/limits.ts';
+import {
+  EVENT_LOG_DAYS,
+  WEBHOOK_RESPONSE_BODY_LIMIT_BYTES,
+  WEBHOOK_RESPONSE_HEAD_LINES_LIMIT,
+  WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES,
+  WEBHOOK_RESPONSE_LIMIT_BYTES,
+} from '../../../contract/limits.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { EventEnvelope, eventExample } from '../../../contract/resources/event.ts';
 import { SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_HEADERS } from '../../../contract/webhooks.ts';
@@ -9,7 +15,7 @@ import { type Chapter, chapterSection, contentsEntry, endpointLink } from '../ch
 import { jsonBlock, scriptBlock, shellBlock } from '../markup/code-block.ts';
 import { html } from '../markup/html.ts';
 import { fieldList, fieldsOf, type JsonSchema } from '../markup/schema-fields.ts';
-import { sentence } from '../markup/text.ts';
+import { counted, sentence } from '../markup/text.ts';
 import type { OpenapiView } from '../openapi-view.ts';
 import type { DocsPage, Site } from '../page.ts';
 import { deliveries } from './delivery-chapter.ts';
@@ -121,6 +127,7 @@ function receiving(site: Site): Chapter {
 <ul class="rules">
 <li><strong>Check the signature first,</strong> over the raw body. Only then parse it.</li>
 <li><strong>Store, answer, then work.</strong> Answer 2xx as soon as you have the event safely; the time for an answer is short.</li>
+<li><strong>Keep the answer small.</strong> Its status is what counts, and at most ${counted(WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, 'byte')} of its body are read. The attempt fails if the headers have ${counted(WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES, 'byte')}, if more than ${counted(WEBHOOK_RESPONSE_HEAD_LINES_LIMIT, 'line')} come before the body, those of 1xx answers included, or if the answer has more than ${counted(WEBHOOK_RESPONSE_LIMIT_BYTES, 'byte')} before so much of its body has come.</li>
 <li><strong>De-duplicate on <code>X-SVC-Event-Id</code>.</strong> Every event comes at least once. It comes again if your answer was lost on its way.</li>
 <li><strong>Do not rely on the order.</strong> An event that had to be retried arrives after younger ones. A listing or part is read anew anyway; of an order keep the one with the latest <code>updated_at</code>.</li>
 <li><strong>The URL is public and https.</strong> Redirects are not followed: they count as failures.</li>
