@@ -1,12 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { MAIL_CODE_LENGTH, MAILS_PER_DAY_LIMIT } from '../contract/dashboard/limits.ts';
+import { MAIL_CODE_LENGTH } from '../contract/dashboard/limits.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { newId } from '../ids/new-id.ts';
+import { dealersAtLimit, takeCodeMail } from './mail-limits.ts';
 
 /**
  * An address gets mail only after its person has entered a code that was mailed there: anybody can sign up, or be invited, with
@@ -14,9 +15,6 @@ import { newId } from '../ids/new-id.ts';
  * address has another code.
  */
 type Person = { organizationId: string; userId: string };
-
-/** A person who chooses again and again gets one code in this time. */
-const CODE_EVERY_HOURS = 24;
 
 export function confirmationCode(secretKey: string, { userId, email }: { userId: string; email: string }): string {
   const digest = createHmac('sha256', secretKey).update(`mail confirmation\n${userId}\n${email}`).digest('hex');
@@ -28,22 +26,20 @@ export async function isMailConfirmed(db: Queryable, { userId }: Person): Promis
   return rows.length > 0;
 }
 
-/** Mails the code, unless the address is confirmed, was mailed one lately, or its dealer had as many mails as a day allows. */
+/** Mails the code, unless the address is confirmed or was mailed one lately, or its dealer had as many mails as a day allows. */
 export async function queueConfirmation(
   tx: Transaction,
   { organizationId, userId }: Person,
   now: Date | null,
 ): Promise<void> {
-  const time = sql`(select ${clockTime(now)})`;
+  const [user] = await tx.query<{ email: string }>(sql`
+    select email from users where id = ${userId} and mail_confirmed_at is null`);
+  if (user === undefined) return;
+  if ((await dealersAtLimit(tx, [organizationId], now)).has(organizationId)) return;
+  if (!(await takeCodeMail(tx, user.email, now))) return;
   await tx.query(sql`
     insert into mails (id, organization_id, user_id, counts, is_confirmation, due_at, created_at)
-    select ${newId('mail')}, ${organizationId}, u.id, '{}', true, ${time}, ${time}
-    from users u
-    where u.id = ${userId} and u.mail_confirmed_at is null
-      and not exists (select from mails m where m.user_id = u.id and m.is_confirmation
-        and m.created_at > ${time} - make_interval(hours => ${CODE_EVERY_HOURS}))
-      and not exists (select from mails m where m.organization_id = ${organizationId}
-        and m.created_at > ${time} - interval '1 day' offset ${MAILS_PER_DAY_LIMIT - 1} limit 1)`);
+    values (${newId('mail')}, ${organizationId}, ${userId}, '{}', true, ${clockTime(now)}, ${clockTime(now)})`);
 }
 
 /** Accepts the code of any of the secret keys, so that one that was mailed before a rotation counts. */

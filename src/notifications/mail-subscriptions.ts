@@ -2,7 +2,7 @@ import { activitySince } from '../activity/activity-since.ts';
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { MAIL_KIND_NAMES, type MailKind } from '../contract/dashboard/mail-kinds.ts';
-import type { Database, Queryable } from '../db/database.ts';
+import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { unnestRows } from '../db/values/unnest-rows.ts';
@@ -28,34 +28,43 @@ export async function changeMailKinds(
   kinds: readonly MailKind[],
   now: Date | null,
 ): Promise<void> {
-  const { organizationId, userId } = person;
   await db.transaction(async (tx) => {
     const old = await readMailKinds(tx, person);
     const wanted = MAIL_KIND_NAMES.filter((kind) => kinds.includes(kind));
+    if (old.join() !== wanted.join()) await storeMailKinds(tx, actor, person, { old, wanted }, now);
+    // Behind the subscriptions: a digest, too, locks those first, and the count of mails then.
     if (wanted.length > 0) await queueConfirmation(tx, person, now);
-    if (old.join() === wanted.join()) return;
-    await tx.query(sql`
-      delete from mail_subscriptions where user_id = ${userId} and not kind = any(${wanted}::text[])`);
-    const [hour] = await tx.query<{ at: Date }>(sql`select date_trunc('hour', ${clockTime(now)}, 'UTC') as at`);
-    const added = wanted
-      .filter((kind) => !old.includes(kind))
-      .map((kind) => ({ kind, organizationId, notifiedHour: hour?.at ?? new Date(), notifiedCount: 0 }));
-    const notified = await activitySince(tx, added);
-    const rows = added.map(({ kind, ...start }, index) => ({ kind, ...start, ...notified[index] }));
-    // The mail before counts, so that nobody has themselves mailed more often by choosing a kind again and again.
-    await tx.query(sql`
-      insert into mail_subscriptions (user_id, organization_id, kind, told_hour, told_count, mailed_at)
-      select ${userId}, ${organizationId}, kind, notified_hour, notified_count,
-        (select max(m.created_at) from mails m where m.user_id = ${userId} and m.counts ? rows.kind)
-      from ${unnestRows('rows', rows, NEW_COLUMNS)}
-      on conflict do nothing`);
-    await recordAudit(tx, actor, {
-      organizationId,
-      action: 'user.account_changed',
-      object: { kind: 'user', id: userId },
-      old: { mailKinds: old },
-      new: { mailKinds: wanted },
-      at: now,
-    });
+  });
+}
+
+async function storeMailKinds(
+  tx: Transaction,
+  actor: Actor,
+  { organizationId, userId }: Person,
+  { old, wanted }: { old: MailKind[]; wanted: MailKind[] },
+  now: Date | null,
+): Promise<void> {
+  await tx.query(sql`
+    delete from mail_subscriptions where user_id = ${userId} and not kind = any(${wanted}::text[])`);
+  const [hour] = await tx.query<{ at: Date }>(sql`select date_trunc('hour', ${clockTime(now)}, 'UTC') as at`);
+  const added = wanted
+    .filter((kind) => !old.includes(kind))
+    .map((kind) => ({ kind, organizationId, notifiedHour: hour?.at ?? new Date(), notifiedCount: 0 }));
+  const notified = await activitySince(tx, added);
+  const rows = added.map(({ kind, ...start }, index) => ({ kind, ...start, ...notified[index] }));
+  // The mail before counts, so that nobody has themselves mailed more often by choosing a kind again and again.
+  await tx.query(sql`
+    insert into mail_subscriptions (user_id, organization_id, kind, told_hour, told_count, mailed_at)
+    select ${userId}, ${organizationId}, kind, notified_hour, notified_count,
+      (select max(m.created_at) from mails m where m.user_id = ${userId} and m.counts ? rows.kind)
+    from ${unnestRows('rows', rows, NEW_COLUMNS)}
+    on conflict do nothing`);
+  await recordAudit(tx, actor, {
+    organizationId,
+    action: 'user.account_changed',
+    object: { kind: 'user', id: userId },
+    old: { mailKinds: old },
+    new: { mailKinds: wanted },
+    at: now,
   });
 }

@@ -1,5 +1,4 @@
 import { activitySince } from '../activity/activity-since.ts';
-import { MAILS_PER_DAY_LIMIT } from '../contract/dashboard/limits.ts';
 import type { MailKind } from '../contract/dashboard/mail-kinds.ts';
 import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -7,6 +6,7 @@ import { clockTime } from '../db/sql-time.ts';
 import { unnestRows } from '../db/values/unnest-rows.ts';
 import { newId } from '../ids/new-id.ts';
 import { countBadges } from './count-attention.ts';
+import { dealersAtLimit } from './mail-limits.ts';
 
 /** Nobody gets more than one mail of a kind in this time. What happens meanwhile is in the next one. */
 const DIGEST_EVERY_MINUTES = 60;
@@ -66,13 +66,8 @@ async function dueSubscriptions(
  */
 async function withinLimit(db: Queryable, subscriptions: Subscription[], now: Date | null): Promise<Subscription[]> {
   const organizationIds = [...new Set(subscriptions.map(({ organizationId }) => organizationId))];
-  const full = await db.query<{ organizationId: string }>(sql`
-    select wanted.id as "organizationId" from unnest(${organizationIds}::text[]) as wanted (id)
-    cross join lateral (
-      select from mails m where m.organization_id = wanted.id and m.created_at > ${clockTime(now)} - interval '1 day'
-      offset ${MAILS_PER_DAY_LIMIT - 1} limit 1) last`);
-  const isFull = new Set(full.map(({ organizationId }) => organizationId));
-  return subscriptions.filter(({ organizationId }) => !isFull.has(organizationId));
+  const atLimit = await dealersAtLimit(db, organizationIds, now);
+  return subscriptions.filter(({ organizationId }) => !atLimit.has(organizationId));
 }
 
 async function newsFor(db: Database, subscriptions: Subscription[]): Promise<News[]> {

@@ -14,6 +14,7 @@ import { startStockJobWorker } from '../inventory/jobs/stock-job-worker.ts';
 import { startPhotoSweep } from '../inventory/photos/photo-sweep.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { outcomeNotifier } from '../live/notify-dashboards.ts';
+import { pruneMailLimits } from '../notifications/mail-limits.ts';
 import { pruneMails } from '../notifications/mail-queue.ts';
 import { startMailWorker } from '../notifications/mail-worker.ts';
 import { createMailer, type MailSettings } from '../notifications/smtp.ts';
@@ -89,6 +90,7 @@ export function startWorkers(
     startPruning(() => pruneAttempts(db), channel, onFault('attempts to sign in could not be pruned')),
     startPruning((now) => pruneAudit(db, config.auditDays, now), channel, onFault('the audit log could not be pruned')),
     startPruning((now) => pruneMails(db, now), channel, onFault('mails could not be pruned')),
+    startPruning((now) => pruneMailLimits(db, now), channel, onFault('counts of mails could not be pruned')),
     ...(config.mail === null ? [] : [startMail(config.mail, config.secretKeys[0] ?? '', channel, log)]),
     // Other nodes can commit events only on a database that they share.
     ...(sharesDatabase(config) ? [listenForWake(db, worker.wake)] : []),

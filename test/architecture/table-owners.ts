@@ -50,7 +50,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ],
   customers: ['customers', 'customer_external_ids', 'test_customers'],
   sales: ['orders', 'order_lines', 'sales', 'reservations', 'erasure_jobs'],
-  notifications: ['mail_subscriptions', 'mails'],
+  notifications: ['mail_subscriptions', 'mails', 'mail_counts', 'mail_codes'],
   http: ['idempotency_records', 'rate_windows', 'storage_usage', 'api_requests', 'api_request_counts'],
 };
 

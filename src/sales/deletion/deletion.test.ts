@@ -254,6 +254,7 @@ describe('every table', () => {
     'channel_jobs',
     'integration_usage',
     'integrations',
+    'mail_counts',
     'organization_storage_usage',
     'rate_windows',
     'replay_jobs',
