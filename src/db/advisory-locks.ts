@@ -9,6 +9,8 @@ import { type Sql, sql } from './sql.ts';
 export const MIGRATION_LOCK = 7_262_001;
 /** Keeps two nodes from making the demo data twice. */
 export const DEMO_LOCK = 7_262_002;
+/** Whoever claims a mail: two at once could both take one of the same dealer. */
+export const MAIL_CLAIM_LOCK = 7_262_003;
 
 /** All customers of an organization: one writer at a time. */
 export function customersLock(organizationId: string): string {

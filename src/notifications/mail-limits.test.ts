@@ -7,7 +7,7 @@ import { startWorld, type World } from '../../test/harness/world.ts';
 import { MAILS_PER_DAY_LIMIT } from '../contract/dashboard/limits.ts';
 import { sql } from '../db/sql.ts';
 import { pruneMailLimits } from './mail-limits.ts';
-import { runMail } from './mail-worker.ts';
+import { createMailSenders } from './mail-worker.ts';
 import { createMailer } from './smtp.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,8 +27,8 @@ describe('a limit of mail', () => {
     server.mails.length = 0;
   });
 
-  const runWorker = (now: Date | null = null) =>
-    runMail({
+  async function runWorker(now: Date | null = null) {
+    const senders = createMailSenders({
       db: world.db,
       mailer: createMailer({ url: server.url, from: 'alerts@crownwheel.test' }),
       publicUrl: 'https://crownwheel.test',
@@ -37,6 +37,9 @@ describe('a limit of mail', () => {
       onFault: assert.ifError,
       onGivenUp: assert.ifError,
     });
+    await senders.startRound();
+    await senders.settled();
+  }
   async function chooseMail(client: DashboardClient): Promise<void> {
     const answer = await client.call('PUT', '/account/mail', { kinds: ['orders'] });
     assert.equal(answer.status, 200, answer.text);

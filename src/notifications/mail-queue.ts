@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { MailKind } from '../contract/dashboard/mail-kinds.ts';
-import type { Queryable } from '../db/database.ts';
+import { MAIL_CLAIM_LOCK } from '../db/advisory-locks.ts';
+import type { Database, Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { waitMsAfter } from '../webhooks/delivery-queue/retries/retry-schedule.ts';
@@ -10,6 +11,7 @@ export type ClaimedMail = {
   id: string;
   leaseToken: number;
   attempts: number;
+  organizationId: string;
   userId: string;
   email: string;
   organizationName: string;
@@ -21,26 +23,41 @@ export type ClaimedMail = {
 /** `isFinal` says that another attempt would meet the same refusal. */
 export type MailResult = { isSent: true } | { isSent: false; isFinal: boolean; error: string };
 
-/** Longer than an attempt may take. A worker that dies leaves its mail to another one after this time. */
+/** Longer than an attempt may take. A worker that dies leaves its mail, and the dealer's turn, to another one after this time. */
 const LEASE_SECONDS = 120;
 const LEASE_TOKEN_MAX = 2 ** 47;
 const ERROR_LENGTH_LIMIT = 500;
 const KEPT_DAYS = 7;
 const PRUNE_LIMIT = 1_000;
 
-/** Null if nothing is due. */
-export async function claimMail(db: Queryable, now: Date | null): Promise<ClaimedMail | null> {
+/**
+ * Claims the mail that is longest due of the next dealer, in the order of their ids, behind the one that was served last. A
+ * dealer has one mail under way at a time, on all nodes together: a receiver that hangs holds up its own dealer alone. Null if
+ * nothing is due of the others.
+ */
+export async function claimMail(db: Database, servedLast: string, now: Date | null): Promise<ClaimedMail | null> {
+  return await db.transaction(
+    async (tx) => {
+      await tx.query(sql`select pg_advisory_xact_lock(${MAIL_CLAIM_LOCK})`);
+      return (await claimBehind(tx, servedLast, now)) ?? (await claimBehind(tx, '', now));
+    },
+    { planning: 'by index' },
+  );
+}
+
+async function claimBehind(tx: Transaction, organizationId: string, now: Date | null): Promise<ClaimedMail | null> {
   const time = sql`(select ${clockTime(now)})`;
-  const [mail] = await db.query<ClaimedMail>(sql`
+  const [mail] = await tx.query<ClaimedMail>(sql`
     update mails m set lease_token = ${randomInt(1, LEASE_TOKEN_MAX)},
       leased_until = ${time} + make_interval(secs => ${LEASE_SECONDS})
     from users u join organizations o on o.id = u.organization_id
     where u.id = m.user_id and m.id = (
       select id from mails
-      where status = 'pending' and due_at <= ${time} and (leased_until is null or leased_until < ${time})
-      order by due_at limit 1 for update skip locked)
+      where status = 'pending' and due_at <= ${time} and organization_id > ${organizationId}
+        and organization_id <> all(array(select organization_id from mails where leased_until >= ${time}))
+      order by organization_id, due_at limit 1 for update skip locked)
     returning m.id, m.lease_token as "leaseToken", m.attempts, m.counts, m.is_confirmation as "isConfirmation",
-      u.id as "userId", u.email, o.name as "organizationName"`);
+      m.organization_id as "organizationId", u.id as "userId", u.email, o.name as "organizationName"`);
   return mail ?? null;
 }
 

@@ -21,22 +21,59 @@ export type MailWorkerOptions = {
 
 const EVERY_MS = 15_000;
 
+/** Mails that a process sends at the same time, each of another dealer. */
+const SENDERS_LIMIT = 4;
+
 /**
- * Writes digests and sends what is due, one mail after the other. Nothing waits for it: a mail server that hangs delays mail
- * alone. Any number of workers share the work.
+ * Writes digests and sends what is due. Nothing waits for it: a mail server that hangs delays mail alone. Any number of workers
+ * share the work.
  */
 export function startMailWorker({ everyMs = EVERY_MS, ...options }: MailWorkerOptions): RepeatedTask {
-  return startRepeating((signal) => runMail(options, signal), { everyMs, onFault: options.onFault });
+  const senders = createMailSenders(options);
+  const rounds = startRepeating(senders.startRound, { everyMs, onFault: options.onFault });
+  return {
+    async stop() {
+      await rounds.stop();
+      await senders.settled();
+    },
+  };
 }
 
-export async function runMail(options: Omit<MailWorkerOptions, 'everyMs'>, signal?: AbortSignal): Promise<void> {
-  const { db, now } = options;
-  await writeDigests(db, now(), signal);
-  while (!signal?.aborted) {
-    const mail = await claimMail(db, now());
-    if (mail === null) return;
-    await attempt(options, mail);
+export type MailSenders = {
+  /** Writes digests and lets every sender that is free look for mail. It waits for none of them, since a receiver may hang. */
+  startRound(signal?: AbortSignal): Promise<void>;
+  /** Waits until no mail is under way. */
+  settled(): Promise<void>;
+};
+
+export function createMailSenders(options: Omit<MailWorkerOptions, 'everyMs'>): MailSenders {
+  const { db, now, onFault } = options;
+  const senders = new Set<Promise<void>>();
+  let servedLast = '';
+
+  async function sendDue(signal: AbortSignal | undefined): Promise<void> {
+    while (!signal?.aborted) {
+      const mail = await claimMail(db, servedLast, now());
+      if (mail === null) return;
+      servedLast = mail.organizationId;
+      await attempt(options, mail);
+    }
   }
+
+  return {
+    async startRound(signal) {
+      await writeDigests(db, now(), signal);
+      while (senders.size < SENDERS_LIMIT) {
+        const sender = sendDue(signal)
+          .catch(onFault)
+          .finally(() => senders.delete(sender));
+        senders.add(sender);
+      }
+    },
+    async settled() {
+      await Promise.all(senders);
+    },
+  };
 }
 
 async function attempt(options: Omit<MailWorkerOptions, 'everyMs'>, mail: ClaimedMail): Promise<void> {

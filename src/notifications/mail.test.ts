@@ -11,7 +11,7 @@ import { MAILS_PER_DAY_LIMIT } from '../contract/dashboard/limits.ts';
 import { sql } from '../db/sql.ts';
 import { dismissOrder } from '../sales/orders/order-operations.ts';
 import { pruneMails } from './mail-queue.ts';
-import { runMail } from './mail-worker.ts';
+import { createMailSenders } from './mail-worker.ts';
 import { createMailer } from './smtp.ts';
 
 const MINUTE_MS = 60_000;
@@ -66,7 +66,7 @@ describe('mail about what needs attention', () => {
   /** What the worker does each time, so many minutes from now. */
   async function runWorker(minutes = 0, stepMs = 5_000) {
     const now = minutes === 0 ? null : new Date(Date.now() + minutes * MINUTE_MS);
-    await runMail({
+    const senders = createMailSenders({
       db: world.db,
       mailer: createMailer(
         { url: server.url, from: 'Crownwheel <alerts@crownwheel.test>' },
@@ -78,6 +78,8 @@ describe('mail about what needs attention', () => {
       onFault: assert.ifError,
       onGivenUp: (mail) => givenUp.push(mail),
     });
+    await senders.startRound();
+    await senders.settled();
   }
   const stored = () =>
     world.db.query<{ status: string; attempts: number; last_error: string | null }>(

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { MailResult } from './mail-queue.ts';
 
 /** Where mail goes, and from whom. The URL may hold a password. */
@@ -26,10 +27,11 @@ export function createMailer({ url, from }: MailSettings, { stepMs, attemptMs }:
   const { protocol, hostname, port, username, password } = new URL(url);
   const isSecure = protocol === 'smtps:';
 
-  async function connect() {
+  async function connect(socket: Socket) {
     // Not everybody sends mail.
     const { createTransport } = await import('nodemailer');
     return createTransport({
+      socket,
       host: hostname.replace(/^\[|\]$/g, ''),
       ...(port === '' ? {} : { port: Number(port) }),
       secure: isSecure,
@@ -48,9 +50,14 @@ export function createMailer({ url, from }: MailSettings, { stepMs, attemptMs }:
   async function withinLimit<Result>(
     work: (transport: Awaited<ReturnType<typeof connect>>) => Promise<Result>,
   ): Promise<Result> {
-    const transport = await connect();
+    const socket = new Socket();
+    const transport = await connect(socket);
     const { promise: tooLate, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`no answer within ${attemptMs} ms`)), attemptMs);
+    const timer = setTimeout(() => {
+      reject(new Error(`no answer within ${attemptMs} ms`));
+      // Closing the transport leaves the connection of an attempt that is under way open.
+      socket.destroy();
+    }, attemptMs);
     try {
       return await Promise.race([work(transport), tooLate]);
     } finally {

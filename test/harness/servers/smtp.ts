@@ -10,15 +10,20 @@ export type SmtpServer = {
   mails: ReceivedMail[];
   /** How many clients have connected. */
   connections(): number;
-  /** How the next mails are answered; `hang` says nothing at all after the greeting. */
+  /** How the next mails are answered. `hang` says nothing after the greeting; `talk on` never ends its answer to a recipient. */
   behave(how: Behaviour): void;
+  /** Says nothing more to a client that names one of these recipients, until they are let go. Returns what lets them go. */
+  hold(recipients: readonly string[]): () => void;
+  /** How many clients are connected now. */
+  openConnections(): number;
   stop(): Promise<void>;
 };
 
-export type Behaviour = 'accept' | 'refuse for now' | 'refuse for good' | 'hang';
+export type Behaviour = 'accept' | 'refuse for now' | 'refuse for good' | 'hang' | 'talk on';
 
 const RECIPIENT_ANSWERS: Record<Exclude<Behaviour, 'hang'>, string> = {
   accept: '250 ok',
+  'talk on': '250-there is more',
   'refuse for now': '451 try again later',
   'refuse for good': '550 no such mailbox',
 };
@@ -28,6 +33,8 @@ export async function startSmtpServer(): Promise<SmtpServer> {
   const sockets = new Set<Socket>();
   let behaviour: Behaviour = 'accept';
   let connections = 0;
+  let held: readonly string[] = [];
+  const waiting: (() => void)[] = [];
   const server = createServer((socket) => {
     connections += 1;
     sockets.add(socket);
@@ -37,6 +44,7 @@ export async function startSmtpServer(): Promise<SmtpServer> {
       socket,
       () => behaviour,
       (mail) => mails.push(mail),
+      (recipient, goOn) => (held.includes(recipient) ? void waiting.push(goOn) : goOn()),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -48,6 +56,14 @@ export async function startSmtpServer(): Promise<SmtpServer> {
     behave(how) {
       behaviour = how;
     },
+    hold(recipients) {
+      held = recipients;
+      return () => {
+        held = [];
+        for (const goOn of waiting.splice(0)) goOn();
+      };
+    },
+    openConnections: () => sockets.size,
     async stop() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -56,7 +72,12 @@ export async function startSmtpServer(): Promise<SmtpServer> {
 }
 
 /** As much of SMTP as a client needs that sends one mail. */
-function converse(socket: Socket, behaviour: () => Behaviour, onMail: (mail: ReceivedMail) => void): void {
+function converse(
+  socket: Socket,
+  behaviour: () => Behaviour,
+  onMail: (mail: ReceivedMail) => void,
+  onRecipient: (recipient: string, goOn: () => void) => void,
+): void {
   const say = (line: string) => socket.write(`${line}\r\n`);
   let mail: ReceivedMail = { from: '', to: [], data: '' };
   let isData = false;
@@ -92,8 +113,13 @@ function converse(socket: Socket, behaviour: () => Behaviour, onMail: (mail: Rec
         mail.from = line;
         return void say('250 ok');
       case 'RCPT': {
-        if (how === 'accept') mail.to.push(/<([^>]*)>/.exec(line)?.[1] ?? '');
-        return void say(RECIPIENT_ANSWERS[how]);
+        const recipient = /<([^>]*)>/.exec(line)?.[1] ?? '';
+        onRecipient(recipient, () => {
+          if (how === 'accept') mail.to.push(recipient);
+          say(RECIPIENT_ANSWERS[how]);
+          if (how === 'talk on') talkOn(socket);
+        });
+        return;
       }
       case 'DATA':
         isData = true;
@@ -105,4 +131,11 @@ function converse(socket: Socket, behaviour: () => Behaviour, onMail: (mail: Rec
         return void say('250 ok');
     }
   }
+}
+
+const TALK_EVERY_MS = 5;
+
+function talkOn(socket: Socket): void {
+  const timer = setInterval(() => socket.write('250-there is more\r\n'), TALK_EVERY_MS);
+  socket.on('close', () => clearInterval(timer));
 }
