@@ -8,6 +8,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { ORDER_LINES_LIMIT, RATE_LIMIT_DEFAULT } from '../src/contract/limits.ts';
 import { sql } from '../src/db/sql.ts';
 import { createIntegration, setRateLimit } from '../src/dealers/integrations/integrations.ts';
+import { createBusinessUnit, createLocation } from '../src/inventory/locations.ts';
 import { addPhoto } from '../src/inventory/photos/photos.ts';
 import { openPhotoFiles } from '../src/service/photo-storage.ts';
 import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
@@ -44,6 +45,14 @@ const ORDERS = 20_000;
 const LOGGED = 50_000;
 const SESSIONS = 40;
 const INTEGRATIONS = 60;
+const LOCATIONS = 1_000;
+const LONG_NAME = 'İé'.repeat(240);
+/** Of a file that is made to take long, every so many of its lines, and what those have in one cell. */
+const LINES = 4_000;
+const LONG_EVERY = 200;
+const LIST_PARTS = 40_000;
+/** A legal answer, as far as a parser is concerned that counts the bytes of names and values. */
+const MANY_HEADERS = `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(16_000)}\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`;
 
 export async function openParticipants(
   service: AttackedService,
@@ -123,12 +132,22 @@ export async function openParticipants(
     return names;
   }
 
-  async function hang(integrationId: string): Promise<void> {
-    const receiver = createServer((socket) => socket.on('error', () => {}));
+  /** Receives the webhooks of an integration, and answers each with these bytes. */
+  async function receive(integrationId: string, answer: string): Promise<void> {
+    const receiver = createServer((socket) => {
+      socket.on('error', () => {}).on('data', () => void (answer !== '' && socket.write(answer)));
+    });
     receivers.push(receiver);
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
     await setUrl(context.db, COMMAND_LINE, doorsOf(config), integrationId, url);
+  }
+
+  async function addLocations(organizationId: string): Promise<void> {
+    const unitId = await createBusinessUnit(context.db, COMMAND_LINE, organizationId, 'Attack');
+    for (let index = 0; index < times(LOCATIONS); index++) {
+      await createLocation(context.db, COMMAND_LINE, organizationId, unitId, `${LONG_NAME}${index}`);
+    }
   }
 
   /** Lists are only read, so all attacks on them share one dealer. */
@@ -153,14 +172,17 @@ export async function openParticipants(
       }
       if (needs === 'large orders') await addLargeOrders(apiKey, times(LARGE_ORDERS));
       const orderIds = needs === 'large cancelled orders' ? await addCancelledOrders(apiKey) : [];
-      if (needs === 'hanging receiver' || needs === 'staff with a hanging receiver') await hang(integrationId);
+      if (needs === 'hanging receiver' || needs === 'staff with a hanging receiver') await receive(integrationId, '');
+      if (needs === 'receiver with many headers') await receive(integrationId, MANY_HEADERS);
+      if (needs === 'staff with many locations') await addLocations(organizationId);
       const photos = needs === 'photos' ? await addPhotos(organizationId, listingIds[0] ?? '') : [];
       // A round stays within the limit of one key. The next round stands for the next client, with the same data.
       await setRateLimit(context.db, COMMAND_LINE, integrationId, RATE_LIMIT_DEFAULT * roundsLimit);
       const isStaff = needs === 'large stock' || (needs?.startsWith('staff') ?? false);
       const photo = needs === 'staff photos' ? (await makePhoto()).toString('base64') : '';
       const sessions = needs === 'staff with many sessions' ? times(SESSIONS) : 1;
-      const staff = isStaff ? await signInStaff(context.db, service.port, shop, { photo, sessions }) : null;
+      const table = needs === 'staff with many locations' ? { table: slowTable(times(LINES)) } : {};
+      const staff = isStaff ? await signInStaff(context.db, service.port, shop, { photo, sessions, ...table }) : null;
       const keys = [apiKey, ...(needs === 'many integrations' ? await addIntegrations(organizationId) : [])];
       return { key: apiKey, keys, photos, listingIds: listingIds.slice(0, ORDER_LINES_LIMIT), orderIds, staff };
     },
@@ -169,6 +191,16 @@ export async function openParticipants(
       await link.close();
     },
   };
+}
+
+/** Names a location that nobody has in each line, and has long lists. */
+function slowTable(lines: number): string {
+  const list = 'gmt|'.repeat(LIST_PARTS);
+  const rows = Array.from(
+    { length: lines },
+    (_, index) => `L-${index},nowhere ${index},${index % LONG_EVERY === 0 ? list : 'gmt'}`,
+  );
+  return `stock_number,location,complications\n${rows.join('\n')}\n`;
 }
 
 function doorsOf(config: Config) {

@@ -15,7 +15,11 @@ export async function signInStaff(
   db: Database,
   port: number,
   shop: Shop,
-  { photo = '', sessions = 1 }: { photo?: string; sessions?: number } = {},
+  {
+    photo = '',
+    sessions = 1,
+    table = 'stock_number\nW-1\n',
+  }: { photo?: string; sessions?: number; table?: string } = {},
 ): Promise<Staff> {
   const { organizationId, integrationId, listingIds: itemIds } = shop;
   const email = `${randomBase62(10).toLowerCase()}@dealer.example`;
@@ -28,7 +32,7 @@ export async function signInStaff(
   for (let index = 0; index < sessions; index++) cookies.push(await signIn(port, origin, email));
   const fileIds: string[] = [];
   for (let index = 0; index < IMPORT_FILES; index++) {
-    const file = { name: 'x.csv', kind: 'listing' as const, bytes: Buffer.from('stock_number\nW-1\n'), uploadedBy };
+    const file = { name: 'x.csv', kind: 'listing' as const, bytes: Buffer.from(table), uploadedBy };
     fileIds.push(await storeImportFile(db, organizationId, file));
   }
   return { cookie: cookies[0] ?? '', cookies, origin, integrationId, itemIds, fileIds, photo };

@@ -13,10 +13,12 @@ export type Attack = {
     | 'many integrations'
     | 'photos'
     | 'hanging receiver'
+    | 'receiver with many headers'
     | 'staff'
     | 'staff photos'
     | 'staff with a hanging receiver'
     | 'staff with many sessions'
+    | 'staff with many locations'
     | 'large stock';
   /** Makes what the rounds send, before anything is measured. */
   prepare?(): void;

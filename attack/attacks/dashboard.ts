@@ -138,6 +138,17 @@ export const DASHBOARD_ATTACKS: Attack[] = [
     },
   },
   {
+    name: 'dashboard: checks of files that are made to take long',
+    needs: 'staff with many locations',
+    run: (scene) => {
+      const { fileIds } = staffOf(scene);
+      const mapping = JSON.stringify({ mapping: ['stock_number', 'location', 'complications'] });
+      return scene.client.flood({ count: scaled(scene, 12), atOnce: 3 }, (index) =>
+        asked(scene, 'POST', `/imports/${fileIds[index % fileIds.length]}/check`, mapping),
+      );
+    },
+  },
+  {
     name: 'dashboard: zips of photos',
     needs: 'staff',
     prepare: () => void largeZip(),
