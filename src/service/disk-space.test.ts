@@ -9,7 +9,7 @@ describe('the space on the disk', () => {
   it('is low below the reserve, is never low without one, and is not guessed', async () => {
     const isLow = async (folder: string, reserveBytes: number) => {
       const disk = await watchDiskSpace({ folder, reserveBytes, log });
-      disk.stop();
+      await disk.stop();
       return disk.isLow();
     };
     assert.equal(await isLow(tmpdir(), Number.MAX_SAFE_INTEGER), true);

@@ -63,7 +63,7 @@ export async function openServer(
       : null,
   });
   app.addHook('onClose', feed.stop);
-  app.addHook('onClose', async () => disk.stop());
+  app.addHook('onClose', disk.stop);
   return { app, readiness };
 }
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { TESTER } from '../../../../test/harness/actor.ts';
 import { cloneDatabase, type TestDatabase } from '../../../../test/harness/database/database.ts';
+import { integrationMaker } from '../../../../test/harness/database/integration-maker.ts';
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
 import { type Database, openDatabase, type QueryLimits } from '../../../db/database.ts';
 import { type Sql, sql } from '../../../db/sql.ts';
-import { createIntegration } from '../../../dealers/integrations/integrations.ts';
-import { createOrganization } from '../../../dealers/organizations.ts';
 import { postgresStore } from './postgres-store.ts';
 
 /** Longer than any stall of a busy machine. */
@@ -15,17 +13,12 @@ const STALL_LIMIT_MS = 60_000;
 
 describe('the rolling window in the database', () => {
   let database: TestDatabase;
-  let organizationId: string;
+  let newIntegration: () => Promise<string>;
   before(async () => {
     database = await cloneDatabase();
-    organizationId = (await createOrganization(database.db, TESTER, { name: 'Dealer', hasPlan: true })).id;
+    newIntegration = await integrationMaker(database.db);
   });
   after(() => database.drop());
-
-  async function newIntegration(): Promise<string> {
-    const settings = { organizationId, userId: null, name: 'Website', currency: 'USD', isTestMode: false };
-    return (await createIntegration(database.db, TESTER, settings)).id;
-  }
 
   it('is shared by several nodes: of many spends at once exactly the cap is admitted', async () => {
     const nodes = [1, 2].map(() =>

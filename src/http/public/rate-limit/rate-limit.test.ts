@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TESTER } from '../../../../test/harness/actor.ts';
 import { cloneDatabase, type TestDatabase } from '../../../../test/harness/database/database.ts';
+import { integrationMaker } from '../../../../test/harness/database/integration-maker.ts';
 import { type Dealer, startWorld, type World } from '../../../../test/harness/world.ts';
 import { RATE_WINDOW_MS } from '../../../contract/limits.ts';
 import { sql } from '../../../db/sql.ts';
-import { createIntegration, setEnabled, setRateLimit } from '../../../dealers/integrations/integrations.ts';
-import { createOrganization } from '../../../dealers/organizations.ts';
+import { setEnabled, setRateLimit } from '../../../dealers/integrations/integrations.ts';
 import { memoryStore } from './memory-store.ts';
 import { postgresStore } from './postgres-store.ts';
 import { retryAfterSeconds } from './rate-limit-answer.ts';
@@ -128,17 +128,12 @@ const property = { numRuns: 50, seed: Date.now() & 0x7fffffff };
 
 describe('the rolling window', () => {
   let database: TestDatabase;
-  let organizationId: string;
+  let newIntegration: () => Promise<string>;
   before(async () => {
     database = await cloneDatabase();
-    organizationId = (await createOrganization(database.db, TESTER, { name: 'Dealer', hasPlan: true })).id;
+    newIntegration = await integrationMaker(database.db);
   });
   after(() => database.drop());
-
-  async function newIntegration(): Promise<string> {
-    const settings = { organizationId, userId: null, name: 'Website', currency: 'USD', isTestMode: false };
-    return (await createIntegration(database.db, TESTER, settings)).id;
-  }
 
   const stores: Record<string, (clock: { ms: number }) => RateLimitStore> = {
     memory: (clock) => memoryStore(() => clock.ms),

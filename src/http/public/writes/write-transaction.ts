@@ -91,8 +91,8 @@ async function runSteps(
 type Sorted = { outcomes: Map<PendingWrite, WriteOutcome>; open: PendingWrite[] };
 
 /**
- * Sorts out what needs no work: replays, keys that are busy elsewhere, and what no longer fits on the disk or into the quota. A replay whose
- * record was not read is left for the next transaction.
+ * Sorts out what needs no work: replays, keys that are busy elsewhere, and what no longer fits on the disk or into the quota. A
+ * replay whose record was not read is left for the next transaction.
  */
 async function admit(
   tx: Transaction,

@@ -5,11 +5,6 @@ import type { Readable, Writable } from 'node:stream';
 import { type Answer, type Conversion, type Converted, type Job, PICTURE_SECONDS_MAX } from './conversion-messages.ts';
 import { framesOf, writeFrame } from './frames.ts';
 
-/**
- * Has pictures converted by a process of its own, which is started when it is needed. There they wait for the processor behind
- * everything else, and a file that crashes the decoder takes no request with it. The process gets neither the service's
- * settings nor its secrets.
- */
 /** The picture is at fault, and not the process. */
 export class PictureFault extends Error {}
 
@@ -29,6 +24,11 @@ const JOB_LIMIT_MS = 2 * PICTURE_SECONDS_MAX * 1_000;
 let running: PictureProcess | null = null;
 let lastId = 0;
 
+/**
+ * Has pictures converted by a process of its own, which is started when it is needed. There they wait for the processor behind
+ * everything else, and a file that crashes the decoder takes no request with it. The process gets neither the service's
+ * settings nor its secrets.
+ */
 export async function convertPhoto(conversion: Conversion, bytes: Uint8Array): Promise<Converted> {
   running ??= start();
   const { child, pending, idle } = running;
