@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
-import { changing, untilBlocked } from '../../test/harness/database/locks.ts';
+import { changing } from '../../test/harness/database/locks.ts';
 import { observe } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
 import { addShop, openShop, type Shop } from '../../test/harness/shop.ts';
@@ -98,11 +98,11 @@ describe('deleting an item', () => {
     const first = await order(shop, [{ part_id: gone }]);
     const early = await changing(world.db, first.id);
     const deleted = deleteItem(world.channel, TESTER, shop.organizationId, gone);
-    await untilBlocked(world.db);
+    await early.untilAwaited();
     const second = await order(shop, [{ part_id: gone }]);
     const late = await changing(world.db, second.id);
     await early.end();
-    await untilBlocked(world.db);
+    await late.untilAwaited();
     await late.takeStock(gone);
     await late.takeClock(shop.integrationId);
     await late.end();

@@ -10,7 +10,7 @@ import { eraseCustomer } from '../../src/sales/erasure/erase-customer.ts';
 import { runErasures } from '../../src/sales/erasure/run-erasures.ts';
 import type { DeletionOrder } from '../deletion/deletion-process.ts';
 import { TESTER } from '../harness/actor.ts';
-import { changing, until, untilBlocked } from '../harness/database/locks.ts';
+import { changing, until } from '../harness/database/locks.ts';
 import { assertRefused } from '../harness/refusal.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { startWorld, type World } from '../harness/world.ts';
@@ -78,7 +78,7 @@ describe('an erasure beside other work', () => {
     await erase(shop, order.customer_id);
     const change = await changing(world.db, order.id);
     const running = run();
-    await untilBlocked(world.db);
+    await change.untilAwaited();
     await change.takeClock(shop.integrationId);
     await change.end();
     await running;

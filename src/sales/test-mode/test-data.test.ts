@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { changing, untilBlocked } from '../../../test/harness/database/locks.ts';
+import { changing } from '../../../test/harness/database/locks.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
@@ -126,12 +126,12 @@ describe('deleting test data', () => {
     const first = await shop.post('/v1/orders', { channel_order_id: 'SO-1' });
     const early = await changing(world.db, first.body.id);
     const deleted = deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId);
-    await untilBlocked(world.db);
+    await early.untilAwaited();
     const second = await shop.post('/v1/orders', { channel_order_id: 'SO-2' });
     const late = await changing(world.db, second.body.id);
     await early.takeClock(shop.integrationId);
     await early.end();
-    await untilBlocked(world.db);
+    await late.untilAwaited();
     await late.takeClock(shop.integrationId);
     await late.end();
     assert.deepEqual(await deleted, { orders: 2, customers: 0 });

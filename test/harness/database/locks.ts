@@ -49,9 +49,11 @@ export async function changing(
 ): Promise<{
   takeStock(itemId: string): Promise<void>;
   takeClock(integrationId: string): Promise<void>;
+  untilAwaited(): Promise<void>;
   end(): Promise<void>;
 }> {
   const session = await begin(db);
+  const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
   await session.query('select 1 from orders where id = $1 for update', [orderId]);
   return {
     async takeStock(itemId) {
@@ -60,6 +62,14 @@ export async function changing(
     async takeClock(integrationId) {
       await session.query('select 1 from channel_clocks where integration_id = $1 for update nowait', [integrationId]);
     },
+    // For this session, not for one that ended a moment ago and whose waiter hasn't run yet.
+    untilAwaited: () =>
+      until(async () => {
+        const waiting = await db.query(sql`
+          select from pg_stat_activity
+          where datname = current_database() and ${rows[0]?.pid ?? 0}::integer = any(pg_blocking_pids(pid))`);
+        return waiting.length > 0;
+      }, 'nobody waited for the change of the order'),
     end: () => end(session),
   };
 }
