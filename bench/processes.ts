@@ -106,27 +106,32 @@ async function stop(child: ChildProcess): Promise<void> {
 
 /** CPU seconds that a process has used so far, from the kernel; 0 where there is no /proc. */
 export async function cpuSeconds(pid: number | undefined): Promise<number> {
-  const { readFile } = await import('node:fs/promises');
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const TICKS_PER_SECOND = 100;
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
+  const { userTicks, systemTicks } = await processTimes(pid);
+  return (userTicks + systemTicks) / TICKS_PER_SECOND;
 }
 
-/** The same of all children of a process, such as the sessions of a database server. */
+/** The same of all children of a process, such as the sessions of a database server, also of those that have ended. */
 export async function childrenCpuSeconds(parent: number | null | undefined): Promise<number> {
-  const { readdir, readFile } = await import('node:fs/promises');
+  const { readdir } = await import('node:fs/promises');
   const names = await readdir('/proc').catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name));
-  const parents = await Promise.all(
-    pids.map(async (pid) => {
-      const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
-    }),
-  );
-  const children = pids.filter((_, index) => parents[index] === parent);
-  const seconds = await Promise.all(children.map((pid) => cpuSeconds(Number(pid))));
-  return seconds.reduce((sum, each) => sum + each, 0);
+  const times = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((pid) => processTimes(Number(pid))));
+  const { endedTicks } = await processTimes(parent ?? undefined);
+  const running = times.filter((process) => process.parent === parent);
+  return running.reduce((sum, each) => sum + each.userTicks + each.systemTicks, endedTicks) / TICKS_PER_SECOND;
+}
+
+const TICKS_PER_SECOND = 100;
+
+type ProcessTimes = { parent: number; userTicks: number; systemTicks: number; endedTicks: number };
+
+/** Of a process on Linux; nothing elsewhere. */
+async function processTimes(pid: number | undefined): Promise<ProcessTimes> {
+  const { readFile } = await import('node:fs/promises');
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name of the program comes before, in brackets, and may have blanks.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const ticks = (from: number, to: number) => fields.slice(from, to).reduce((sum, field) => sum + Number(field), 0);
+  return { parent: Number(fields[1]), userTicks: ticks(11, 12), systemTicks: ticks(12, 13), endedTicks: ticks(13, 15) };
 }
 
 export async function freePort(): Promise<number> {

@@ -22,17 +22,26 @@ export function limitResponses(socket: Socket): void {
   const push = socket.push.bind(socket);
   let writtenBytes = 0;
   let readBytes = 0;
-  let head = createHead();
+  let early: Buffer[] = [];
+  let head: Head | null = null;
 
   socket.push = (chunk: Buffer | null) => {
     if (chunk === null) return push(null);
     // Requests go out one at a time: what comes after one was written is its response.
-    if (socket.bytesWritten !== writtenBytes) {
-      writtenBytes = socket.bytesWritten;
+    const { bytesWritten } = socket;
+    if (bytesWritten !== writtenBytes) {
+      writtenBytes = bytesWritten;
       readBytes = 0;
-      head = createHead();
+      early = [];
+      head = null;
     }
     readBytes += chunk.length;
+    // Most responses are so short that they can't have too many lines. Looking at each line took 15 µs.
+    if (readBytes <= WEBHOOK_RESPONSE_HEAD_LINES_LIMIT) {
+      early.push(chunk);
+      return push(chunk);
+    }
+    head ??= headOf(early);
     head.add(chunk);
     const problem = problemOf(head, readBytes);
     if (problem === null) return push(chunk);
@@ -52,6 +61,12 @@ function problemOf(head: Head, readBytes: number): string | null {
 }
 
 type Head = { add(chunk: Buffer): void; lines(): number; isOver(): boolean };
+
+function headOf(chunks: Buffer[]): Head {
+  const head = createHead();
+  for (const chunk of chunks) head.add(chunk);
+  return head;
+}
 
 /** Counts the lines before a response's body, those of 1xx responses included. It stops at one that is too many. */
 function createHead(): Head {
