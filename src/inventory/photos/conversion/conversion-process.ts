@@ -9,6 +9,8 @@ import { framesOf, writeFrame } from './frames.ts';
  * loaded behind this.
  */
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => {});
+// Nobody waits for the picture any more.
+process.stdout.on('error', () => process.exit());
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 const { convert } = await import('./conversions.ts');
 

@@ -9,6 +9,7 @@ import { picture } from '../../../../test/harness/photos.ts';
 import { childrenOf } from '../../../../test/service/service-process.ts';
 import { prepareUpload } from '../encode-photos.ts';
 import { convertPhoto, PictureFault } from './converter.ts';
+import { writeFrame } from './frames.ts';
 
 const NICE_FIELD = 16;
 
@@ -58,7 +59,7 @@ describe('the process of pictures', () => {
     const decoding = threads.filter((_, index) => names[index]?.startsWith('libuv-worker'));
     assert.ok(decoding.length > 0, names.join());
     for (const thread of decoding) assert.ok((await niceOf(`${thread}/stat`)) > own);
-    assert.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), '');
+    assert.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), 'MALLOC_ARENA_MAX=2\0');
   });
 
   it('that dies takes the pictures that it works on with it, and nothing else; the next picture starts another', async () => {
@@ -82,5 +83,14 @@ describe('the process of pictures', () => {
     const another = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
     another.stdin.end();
     assert.deepEqual(await once(another, 'exit'), [0, null]);
+  });
+
+  it('ends without a word when the service is gone before a picture is done', async () => {
+    const orphan = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
+    const complaints = orphan.stderr.toArray();
+    orphan.stdout.destroy();
+    writeFrame(orphan.stdin, { id: 1, conversion: { kind: 'measure' } }, await picture('png', 5, 5));
+    assert.deepEqual(await once(orphan, 'exit'), [0, null]);
+    assert.equal(Buffer.concat(await complaints).toString(), '');
   });
 });
