@@ -106,8 +106,7 @@ async function stop(child: ChildProcess): Promise<void> {
 
 /** CPU seconds that a process has used so far, from the kernel; 0 where there is no /proc. */
 export async function cpuSeconds(pid: number | undefined): Promise<number> {
-  const { userTicks, systemTicks } = await processTimes(pid);
-  return (userTicks + systemTicks) / TICKS_PER_SECOND;
+  return (await processTimes(pid)).ownTicks / TICKS_PER_SECOND;
 }
 
 /** The same of all children of a process, such as the sessions of a database server, also of those that have ended. */
@@ -117,21 +116,22 @@ export async function childrenCpuSeconds(parent: number | null | undefined): Pro
   const times = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((pid) => processTimes(Number(pid))));
   const { endedTicks } = await processTimes(parent ?? undefined);
   const running = times.filter((process) => process.parent === parent);
-  return running.reduce((sum, each) => sum + each.userTicks + each.systemTicks, endedTicks) / TICKS_PER_SECOND;
+  return running.reduce((sum, each) => sum + each.ownTicks, endedTicks) / TICKS_PER_SECOND;
 }
 
 const TICKS_PER_SECOND = 100;
 
-type ProcessTimes = { parent: number; userTicks: number; systemTicks: number; endedTicks: number };
+/** Ticks in the program and in the system, of a process and of its children that have ended. */
+type ProcessTimes = { parent: number; ownTicks: number; endedTicks: number };
 
-/** Of a process on Linux; nothing elsewhere. */
+/** Zeros where there is no /proc. */
 async function processTimes(pid: number | undefined): Promise<ProcessTimes> {
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name of the program comes before, in brackets, and may have blanks.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = (from: number, to: number) => fields.slice(from, to).reduce((sum, field) => sum + Number(field), 0);
-  return { parent: Number(fields[1]), userTicks: ticks(11, 12), systemTicks: ticks(12, 13), endedTicks: ticks(13, 15) };
+  return { parent: Number(fields[1]), ownTicks: ticks(11, 13), endedTicks: ticks(13, 15) };
 }
 
 export async function freePort(): Promise<number> {

@@ -36,7 +36,7 @@ export function limitResponses(socket: Socket): void {
       head = null;
     }
     readBytes += chunk.length;
-    // Most responses are so short that they can't have too many lines. Looking at each line took 15 µs.
+    // Most responses are so short that they can't have too many lines. Looking at each costs time on every webhook.
     if (readBytes <= WEBHOOK_RESPONSE_HEAD_LINES_LIMIT) {
       early.push(chunk);
       return push(chunk);
