@@ -66,17 +66,14 @@ export const READ_IDS_LIMIT = 250;
 
 /** How many answers of 410 Gone in a row turn the webhooks of an integration off. */
 export const GONE_LIMIT = 5;
-/** Of the body of an answer to a webhook no more is read; the answer counts. */
-export const WEBHOOK_RESPONSE_BODY_LIMIT_BYTES = 65_536;
+/** Of what follows the head of an answer to a webhook no more is read; the answer counts. */
+export const WEBHOOK_RESPONSE_BODY_LIMIT_BYTES = 16_384;
 /** All names and values of the headers. */
 export const WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES = 16_384;
 /** All lines before the body, those of 1xx answers included. */
 export const WEBHOOK_RESPONSE_HEAD_LINES_LIMIT = 256;
-/**
- * All bytes from the network. An honest answer does not have so many before enough of its body was read: 64 KiB of body, another
- * 64 KiB that came at once with the last of them, and 32 KiB for all else.
- */
-export const WEBHOOK_RESPONSE_LIMIT_BYTES = 163_840;
+/** All bytes before the body, those of 1xx answers included. */
+export const WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES = 65_536;
 /** How far back the events of an integration can be read. */
 export const EVENT_LOG_DAYS = 30;
 /** How long API requests can be looked up. */

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import {
   WEBHOOK_RESPONSE_BODY_LIMIT_BYTES,
+  WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES,
   WEBHOOK_RESPONSE_HEAD_LINES_LIMIT,
-  WEBHOOK_RESPONSE_LIMIT_BYTES,
 } from '../../contract/limits.ts';
 
 const LINE_FEED = 0x0a;
@@ -10,10 +10,15 @@ const LINE_FEED = 0x0a;
 const FINAL_STATUS = /^HTTP\/\d\.\d [2-9]/;
 const STATUS_BYTES = 'HTTP/1.1 2'.length;
 
+/** Closes a connection whose response goes on after enough of it was read. Its status is known by then, and counts. */
+export class EnoughRead extends Error {
+  override name = 'EnoughRead';
+}
+
 /**
- * Closes a connection when a response has more lines before its body, or more bytes in all, than an honest one. undici limits the
- * names and values of headers, and the sender limits the body. Neither sees how many headers, 1xx responses and empty lines there
- * are, or what lies between the chunks of a body, and all of that takes the time of the event loop.
+ * Closes a connection when a response has more lines or bytes before its body than an honest one, and passes on only the beginning
+ * of what follows. undici limits the names and values of headers. It doesn't see how many headers, 1xx responses and empty lines
+ * there are, nor what lies between the chunks of a body and behind them, and calls back for each of those.
  *
  * The bytes are checked in `push`, which Node calls with all that comes from the network, also with what TLS has decrypted. A
  * listener would come too late: undici parses what lies in the socket's buffer, even if the socket has been destroyed.
@@ -44,8 +49,15 @@ export function limitResponses(socket: Socket): void {
     head ??= headOf(early);
     head.add(chunk);
     const problem = problemOf(head, readBytes);
-    if (problem === null) return push(chunk);
-    socket.destroy(new Error(problem));
+    if (problem !== null) {
+      socket.destroy(new Error(problem));
+      return false;
+    }
+    const surplus = head.bodyBytes() - WEBHOOK_RESPONSE_BODY_LIMIT_BYTES;
+    if (surplus <= 0) return push(chunk);
+    // What comes after this one is dropped. The client parses what it was given in the tick before.
+    if (surplus < chunk.length) push(chunk.subarray(0, chunk.length - surplus));
+    process.nextTick(() => socket.destroy(new EnoughRead('enough was read')));
     return false;
   };
 }
@@ -54,13 +66,11 @@ function problemOf(head: Head, readBytes: number): string | null {
   if (head.lines() > WEBHOOK_RESPONSE_HEAD_LINES_LIMIT) {
     return `the response has too many header lines: more than ${WEBHOOK_RESPONSE_HEAD_LINES_LIMIT}`;
   }
-  if (readBytes <= WEBHOOK_RESPONSE_LIMIT_BYTES) return null;
-  const size = `more than ${WEBHOOK_RESPONSE_LIMIT_BYTES / 1_024} KiB`;
-  if (!head.isOver()) return `the response is too large before its body: ${size}`;
-  return `the response is too large for its body: ${size}, and less than ${WEBHOOK_RESPONSE_BODY_LIMIT_BYTES / 1_024} KiB of body`;
+  if (readBytes - head.bodyBytes() <= WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES) return null;
+  return `the response is too large before its body: more than ${WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES / 1_024} KiB`;
 }
 
-type Head = { add(chunk: Buffer): void; lines(): number; isOver(): boolean };
+type Head = { add(chunk: Buffer): void; lines(): number; bodyBytes(): number };
 
 function headOf(chunks: Buffer[]): Head {
   const head = createHead();
@@ -72,6 +82,7 @@ function headOf(chunks: Buffer[]): Head {
 function createHead(): Head {
   let lines = 0;
   let lineBytes = 0;
+  let bodyBytes = 0;
   /** How the status line begins. Empty lines may come before it. */
   let status = '';
   let isOver = false;
@@ -88,7 +99,8 @@ function createHead(): Head {
 
   return {
     add(chunk) {
-      for (let start = 0; start < chunk.length && !isOver && lines <= WEBHOOK_RESPONSE_HEAD_LINES_LIMIT; ) {
+      let start = 0;
+      while (start < chunk.length && !isOver && lines <= WEBHOOK_RESPONSE_HEAD_LINES_LIMIT) {
         const feed = chunk.indexOf(LINE_FEED, start);
         const end = feed === -1 ? chunk.length : feed;
         if (status.length < STATUS_BYTES) {
@@ -98,8 +110,9 @@ function createHead(): Head {
         if (feed !== -1) endLine();
         start = end + 1;
       }
+      if (isOver) bodyBytes += chunk.length - start;
     },
     lines: () => lines,
-    isOver: () => isOver,
+    bodyBytes: () => bodyBytes,
   };
 }

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
-import { WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES } from '../../contract/limits.ts';
+import { WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES } from '../../contract/limits.ts';
 import { guardedConnector } from './guarded-connector.ts';
+import { EnoughRead } from './response-limit.ts';
 import type { SsrfGuard } from './ssrf-guard.ts';
 
 /** One attempt: what is posted where. */
@@ -83,7 +84,6 @@ export function failure(message: string): AttemptResult {
 function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result: AttemptResult) => void): void {
   let controller: Dispatcher.DispatchController | null = null;
   let responseCode = 0;
-  let readBytes = 0;
   let keptBytes = 0;
   const kept: Buffer[] = [];
   let isOver = false;
@@ -119,20 +119,18 @@ function post(agent: Agent, attempt: Attempt, timeoutMs: number, onEnd: (result:
         onResponseStart(_, statusCode) {
           responseCode = statusCode;
         },
-        onResponseData(started, chunk) {
-          readBytes += chunk.length;
-          if (keptBytes < KEEP_LIMIT_BYTES) {
-            // A copy, since a slice would keep all of the chunk alive.
-            const part = Buffer.from(chunk.subarray(0, KEEP_LIMIT_BYTES - keptBytes));
-            kept.push(part);
-            keptBytes += part.length;
-          }
-          if (readBytes <= WEBHOOK_RESPONSE_BODY_LIMIT_BYTES) return;
-          end(answered());
-          started.abort(new Error('enough was read'));
+        onResponseData(_, chunk) {
+          if (keptBytes >= KEEP_LIMIT_BYTES) return;
+          // A copy, since a slice would keep all of the chunk alive.
+          const part = Buffer.from(chunk.subarray(0, KEEP_LIMIT_BYTES - keptBytes));
+          kept.push(part);
+          keptBytes += part.length;
         },
         onResponseEnd: () => end(answered()),
-        onResponseError: (_, error) => end(failure(messageOf(error))),
+        onResponseError(_, error) {
+          const isAnswered = error instanceof EnoughRead && responseCode !== 0;
+          end(isAnswered ? answered() : failure(messageOf(error)));
+        },
       },
     );
   } catch (error) {

@@ -3,9 +3,9 @@ import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import {
   EVENT_LOG_DAYS,
   WEBHOOK_RESPONSE_BODY_LIMIT_BYTES,
+  WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES,
   WEBHOOK_RESPONSE_HEAD_LINES_LIMIT,
   WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES,
-  WEBHOOK_RESPONSE_LIMIT_BYTES,
 } from '../../../contract/limits.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { EventEnvelope, eventExample } from '../../../contract/resources/event.ts';
@@ -127,7 +127,7 @@ function receiving(site: Site): Chapter {
 <ul class="rules">
 <li><strong>Check the signature first,</strong> over the raw body. Only then parse it.</li>
 <li><strong>Store, answer, then work.</strong> Answer 2xx as soon as you have the event safely; the time for an answer is short.</li>
-<li><strong>Keep the answer small.</strong> Its status is what counts, and at most ${counted(WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, 'byte')} of its body are read. The attempt fails if the headers have ${counted(WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES, 'byte')}, if more than ${counted(WEBHOOK_RESPONSE_HEAD_LINES_LIMIT, 'line')} come before the body, those of 1xx answers included, or if the answer has more than ${counted(WEBHOOK_RESPONSE_LIMIT_BYTES, 'byte')} before so much of its body has come.</li>
+<li><strong>Keep the answer small.</strong> Its status is what counts, and at most ${counted(WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, 'byte')} of what follows its headers are read. Where more comes, the connection is closed and the answer counts all the same. The attempt fails if the headers have ${counted(WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES, 'byte')}, or if more than ${counted(WEBHOOK_RESPONSE_HEAD_LINES_LIMIT, 'line')} or ${counted(WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES, 'byte')} come before the body, those of 1xx answers included.</li>
 <li><strong>De-duplicate on <code>X-SVC-Event-Id</code>.</strong> Every event comes at least once. It comes again if your answer was lost on its way.</li>
 <li><strong>Do not rely on the order.</strong> An event that had to be retried arrives after younger ones. A listing or part is read anew anyway; of an order keep the one with the latest <code>updated_at</code>.</li>
 <li><strong>The URL is public and https.</strong> Redirects are not followed: they count as failures.</li>
