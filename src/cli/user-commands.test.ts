@@ -54,9 +54,10 @@ describe('the commands for users', () => {
   });
 
   it('unlock somebody who has to wait after too many wrong passwords', async () => {
-    for (let attempt = 0; attempt <= ATTEMPTS_PER_ACCOUNT; attempt++) await client.signIn(email, 'not the password');
-    assert.equal((await client.signIn(email, password)).status, 429);
+    const elsewhere = dashboardClient(world);
+    for (let attempt = 0; attempt <= ATTEMPTS_PER_ACCOUNT; attempt++) await elsewhere.signIn(email, 'not the password');
+    assert.equal((await elsewhere.signIn(email, password)).status, 429);
     assert.equal((await json('user', 'unlock', email)).unlocked, true);
-    assert.equal((await client.signIn(email, password)).status, 200);
+    assert.equal((await elsewhere.signIn(email, password)).status, 200);
   });
 });

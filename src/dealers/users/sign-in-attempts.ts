@@ -7,6 +7,9 @@ import { networkOf } from './client-network.ts';
 /**
  * Limits guessing of passwords, for each account and for each address, in rows that all nodes share. An attempt counts
  * before the password is looked at, so that attempts made at the same time count, too; a success gives it back.
+ *
+ * A browser in which the person has signed in before has as many attempts of its own: wrong passwords of strangers don't keep
+ * them out. When it has used them up, it is a stranger.
  */
 export const ATTEMPTS_PER_ACCOUNT = 10;
 /** More than for an account: a whole shop may sign in from one address. */
@@ -14,15 +17,31 @@ const ATTEMPTS_PER_ADDRESS = 50;
 const WINDOW_MINUTES = 15;
 const PRUNE_LIMIT_ROWS = 1_000;
 
-export type AttemptSubject = { email: string; address: string };
+export type AttemptSubject = {
+  email: string;
+  address: string;
+  /** The browser, if the person has signed in there before. */
+  device: string | null;
+};
 /** Null if the attempt may go on; otherwise how many seconds to wait. */
 export type AttemptRefusal = number | null;
 
 export async function countAttempt(db: Queryable, subject: AttemptSubject): Promise<AttemptRefusal> {
-  return await count(db, [
-    { hash: accountHash(subject.email), limit: ATTEMPTS_PER_ACCOUNT },
-    { hash: addressHash(subject.address), limit: ATTEMPTS_PER_ADDRESS },
-  ]);
+  const own = ownSubject(subject);
+  const address = { hash: addressHash(subject.address), limit: ATTEMPTS_PER_ADDRESS };
+  const wait = await count(db, [own, address]);
+  if (wait === null || subject.device === null) return wait;
+  return await count(db, [strangers(subject), address]);
+}
+
+function strangers({ email }: Pick<AttemptSubject, 'email'>): Subject {
+  return { hash: digest(`account ${canonical(email)}`), limit: ATTEMPTS_PER_ACCOUNT };
+}
+
+function ownSubject(subject: AttemptSubject): Subject {
+  const { email, device } = subject;
+  if (device === null) return strangers(subject);
+  return { hash: digest(`device ${canonical(email)} ${device}`), limit: ATTEMPTS_PER_ACCOUNT };
 }
 
 /** Counts a sign-up. It is never given back, because each sign-up makes rows that stay. */
@@ -63,9 +82,9 @@ function longestWait(rows: CountedRow[], subjects: Subject[]): AttemptRefusal {
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** After a success, the count of the account starts again, and the address gets this attempt back. */
+/** After a success, the count of the browser or of strangers starts again, and the address gets this attempt back. */
 export async function forgiveAttempt(db: Queryable, subject: AttemptSubject): Promise<void> {
-  await db.query(sql`delete from sign_in_attempts where subject_hash = ${accountHash(subject.email)}`);
+  await db.query(sql`delete from sign_in_attempts where subject_hash = ${ownSubject(subject).hash}`);
   await db.query(sql`
     update sign_in_attempts set attempts = greatest(attempts - 1, 0)
     where subject_hash = ${addressHash(subject.address)}`);
@@ -74,7 +93,7 @@ export async function forgiveAttempt(db: Queryable, subject: AttemptSubject): Pr
 /** Lifts a lockout, for operators. Returns whether there was one. */
 export async function unlockAccount(db: Queryable, email: string): Promise<boolean> {
   const rows = await db.query(sql`
-    delete from sign_in_attempts where subject_hash = ${accountHash(email)} returning attempts`);
+    delete from sign_in_attempts where subject_hash = ${strangers({ email }).hash} returning attempts`);
   return rows.length > 0;
 }
 
@@ -86,8 +105,8 @@ export async function pruneAttempts(db: Queryable): Promise<number> {
   return rows.length;
 }
 
-function accountHash(email: string): Buffer {
-  return digest(`account ${email.trim().toLowerCase()}`);
+function canonical(email: string): string {
+  return email.trim().toLowerCase();
 }
 
 function addressHash(address: string): Buffer {

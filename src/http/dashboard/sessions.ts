@@ -17,6 +17,7 @@ import { type StorageUseRow, storageUseColumns, storageUseOf } from '../../quota
 import { lazy } from '../lazy.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
+import { createDeviceCookies } from './device-cookie.ts';
 import type { FindLiveSessions } from './open-streams.ts';
 
 /**
@@ -34,12 +35,14 @@ export type Sessions = {
   find(request: FastifyRequest, reply: FastifyReply, address: string): Promise<SignedIn | null>;
   /** The sessions that have not ended, with the current role of each person. */
   findLive: FindLiveSessions;
-  /** Counts the attempt, checks the password and sets the cookie. */
+  /** Counts the attempt, checks the password and sets the cookies. */
   signIn(input: Attempt, request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>;
+  /** The same for a person whose password was just set, by a link or with a new account: there is nothing to guess. */
+  start(input: Attempt, request: FastifyRequest, reply: FastifyReply): Promise<SignedIn>;
   /** Counts a new dealer from this address, before anything is done for it. */
   assertSignUp(address: string): Promise<void>;
-  /** Checks a password without starting a session; counts the attempt, too. */
-  verify(input: Attempt): Promise<boolean>;
+  /** Checks the password of somebody who is signed in; counts the attempt, too. */
+  verify(input: Attempt & { sessionId: string }): Promise<boolean>;
   signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 };
 
@@ -58,8 +61,29 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
   const { publicUrl, secretKeys } = options;
   const auth = lazy(() => createSignIn(db, { secret: secretKeys[0] ?? '', publicUrl }));
   const cookieName = sessionCookieName(publicUrl);
+  const devices = createDeviceCookies(secretKeys, publicUrl);
   const lookups = createSessionLookups(db.pool.options.max);
   const lastUsers = new LRUCache<string, KnownUser & { token: string }>({ max: KNOWN_COOKIES });
+
+  async function start({ email, password, address }: Attempt, request: FastifyRequest, reply: FastifyReply) {
+    const input = { body: { email, password }, headers: headersOf(request, address), returnHeaders: true } as const;
+    const { api } = await auth();
+    const answer = await withPasswordSlot(address, () => api.signInEmail(input)).catch((error: unknown) => {
+      if (isWrongPassword(error)) throw new DashboardError('wrong_credentials', 'Email or password is wrong.');
+      throw error;
+    });
+    const found = await signedIn(db, answer.response.token, options);
+    if (found === null) {
+      throw new DashboardError(
+        'wrong_credentials',
+        'This account belongs to no dealer. Ask the operator of this service.',
+      );
+    }
+    await endOldestSessions(db, found.user.userId);
+    const device = devices.deviceOf(request.headers.cookie, email);
+    reply.header('set-cookie', [devices.setCookie(email, device), ...(answer.headers?.getSetCookie() ?? [])]);
+    return found.user;
+  }
 
   return {
     cookieOf: (request) => sessionCookieOf(request, cookieName),
@@ -101,33 +125,23 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
         where s.id = any(${sessionIds}::text[]) and s.expires_at > now() and o.archived_at is null`),
 
     async signIn(attempt, request, reply) {
-      refuseFrequent(await countAttempt(db, attempt), 'or ask an owner for a reset link');
-      const { email, password, address } = attempt;
-      const input = { body: { email, password }, headers: headersOf(request, address), returnHeaders: true } as const;
-      const { api } = await auth();
-      const answer = await withPasswordSlot(address, () => api.signInEmail(input)).catch((error: unknown) => {
-        if (isWrongPassword(error)) throw new DashboardError('wrong_credentials', 'Email or password is wrong.');
-        throw error;
-      });
-      await forgiveAttempt(db, attempt);
-      const found = await signedIn(db, answer.response.token, options);
-      if (found === null) {
-        throw new DashboardError(
-          'wrong_credentials',
-          'This account belongs to no dealer. Ask the operator of this service.',
-        );
-      }
-      await endOldestSessions(db, found.user.userId);
-      passCookies(answer.headers, reply);
-      return found.user;
+      const subject = { ...attempt, device: devices.deviceOf(request.headers.cookie, attempt.email) };
+      refuseFrequent(await countAttempt(db, subject), 'or ask an owner for a reset link');
+      const user = await start(attempt, request, reply);
+      await forgiveAttempt(db, subject);
+      return user;
     },
+
+    start,
 
     async assertSignUp(address) {
       refuseFrequent(await countSignUp(db, address), 'then try again');
     },
 
     async verify(attempt) {
-      refuseFrequent(await countAttempt(db, attempt), 'or ask an owner for a reset link');
+      // A session is a browser that its person has signed in to.
+      const subject = { ...attempt, device: attempt.sessionId };
+      refuseFrequent(await countAttempt(db, subject), 'or ask an owner for a reset link');
       const context = await (await auth()).$context;
       const [row] = await db.query<{ hash: string }>(sql`
         select a.password as hash from users u join accounts a on a.user_id = u.id
@@ -136,7 +150,7 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       const isRight =
         row !== undefined &&
         (await withPasswordSlot(address, () => context.password.verify({ hash: row.hash, password })));
-      if (isRight) await forgiveAttempt(db, attempt);
+      if (isRight) await forgiveAttempt(db, subject);
       return isRight;
     },
 

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { dashboardClient, signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
+import { type DashboardClient, dashboardClient, signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { TEST_PASSWORD } from '../../../../../test/harness/passwords.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../../../test/harness/world.ts';
 import { sql } from '../../../../db/sql.ts';
 import { ATTEMPTS_PER_ACCOUNT, unlockAccount } from '../../../../dealers/users/sign-in-attempts.ts';
+
+/** The cookie by which a browser is known for an account, as "name=value". */
+function deviceCookie(client: DashboardClient): string {
+  return client
+    .cookie()
+    .split('; ')
+    .find((cookie) => cookie.includes('.device_')) as string;
+}
+
+function credentialsOf(email: string) {
+  return { email, password: TEST_PASSWORD };
+}
 
 describe('a session of the dashboard', () => {
   let world: World;
@@ -21,9 +33,14 @@ describe('a session of the dashboard', () => {
     assert.equal(answer.body.user.id, person.userId);
     assert.equal(answer.body.user.role, 'owner');
     assert.equal(answer.body.organization.id, person.organizationId);
-    const [cookie = ''] = answer.headers.getSetCookie();
-    for (const attribute of [/; HttpOnly/i, /; SameSite=Lax/i, /; Secure/i, /; Path=\//i])
-      assert.match(cookie, attribute);
+    const cookies = answer.headers.getSetCookie();
+    assert.deepEqual(
+      cookies.map((cookie) => cookie.replace(/^__Secure-crownwheel\.(device|session).*$/, '$1')),
+      ['device', 'session'],
+    );
+    for (const cookie of cookies)
+      for (const attribute of [/; HttpOnly/i, /; SameSite=Lax/i, /; Secure/i, /; Path=\//i])
+        assert.match(cookie, attribute);
     assert.equal((await client.call('GET', '/session')).body.user.email, person.email);
   });
 
@@ -97,6 +114,78 @@ describe('a session of the dashboard', () => {
     assert.equal((await client.signIn(person.email)).status, 429, 'the right password waits, too');
     assert.equal(await unlockAccount(world.db, person.email), true);
     assert.equal((await client.signIn(person.email)).status, 200);
+    await world.db.query(sql`delete from sign_in_attempts`);
+  });
+
+  /** A stranger's wrong passwords, one more than an account has. */
+  async function lockOut(email: string): Promise<DashboardClient> {
+    const stranger = dashboardClient(world);
+    const attempts = Array.from({ length: ATTEMPTS_PER_ACCOUNT + 1 }, () => stranger.signIn(email, 'not the password'));
+    assert.ok((await Promise.all(attempts)).some(({ status }) => status === 429));
+    return stranger;
+  }
+
+  it('begins where its person has signed in before, whatever strangers try', async () => {
+    const person = await signedIn(world);
+    const stranger = await lockOut(person.email);
+    assert.equal((await stranger.signIn(person.email)).status, 429);
+    assert.equal((await person.call('DELETE', '/session')).status, 204);
+    assert.equal((await person.signIn(person.email)).status, 200);
+    assert.equal((await stranger.signIn(person.email)).status, 429, 'strangers still wait');
+    await world.db.query(sql`delete from sign_in_attempts`);
+  });
+
+  it('can’t be guessed from there either: such a browser has ten attempts of its own, then those of strangers', async () => {
+    const person = await signedIn(world);
+    const attempt = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => person.signIn(person.email, 'not the password')));
+    const answers = await attempt(2 * ATTEMPTS_PER_ACCOUNT + 5);
+    assert.equal(answers.filter(({ status }) => status === 401).length, 2 * ATTEMPTS_PER_ACCOUNT);
+    assert.equal((await person.signIn(person.email)).status, 429);
+    await unlockAccount(world.db, person.email);
+    assert.equal((await person.signIn(person.email)).status, 200);
+    await world.db.query(sql`delete from sign_in_attempts`);
+  });
+
+  it('takes a browser for known only by the cookie that was set for this account', async () => {
+    const [person, other] = [await signedIn(world), await signedIn(world)];
+    await lockOut(person.email);
+    const [name = '', value = ''] = deviceCookie(person).split('=');
+    const [device, signature = ''] = value.split('.');
+    const forged = [
+      `${name}=${deviceCookie(other).split('=')[1]}`,
+      `${name}=${device}.${signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`,
+      `${name}=${device}`,
+      `${name}=`,
+      deviceCookie(other),
+    ];
+    for (const cookie of forged) {
+      const answer = await dashboardClient(world).call('POST', '/session', credentialsOf(person.email), { cookie });
+      assert.equal(answer.status, 429, cookie);
+    }
+    const known = { cookie: `theme=dark; ${deviceCookie(person)}` };
+    const answer = await dashboardClient(world).call('POST', '/session', credentialsOf(person.email), known);
+    assert.equal(answer.status, 200, answer.text);
+    assert.ok(answer.headers.getSetCookie()[0]?.startsWith(deviceCookie(person)), 'it stays the same browser');
+    await world.db.query(sql`delete from sign_in_attempts`);
+  });
+
+  it('lets its person change the password while strangers have locked the account', async () => {
+    const person = await signedIn(world);
+    await lockOut(person.email);
+    const change = { current_password: TEST_PASSWORD, new_password: 'another long password' };
+    assert.equal((await person.call('POST', '/account/password', change)).status, 204);
+    await world.db.query(sql`delete from sign_in_attempts`);
+  });
+
+  it('begins with a reset link while strangers have locked the account', async () => {
+    const owner = await signedIn(world);
+    const colleague = await signedIn(world, { organizationId: owner.organizationId, role: 'staff' });
+    await lockOut(colleague.email);
+    const { body: link } = await owner.call('POST', `/team/${colleague.userId}/reset-link`);
+    const reset = { token: new URL(link.url).hash.slice(1), password: 'quite another password' };
+    const answer = await dashboardClient(world).call('POST', '/links/reset', reset);
+    assert.equal(answer.status, 200, answer.text);
     await world.db.query(sql`delete from sign_in_attempts`);
   });
 

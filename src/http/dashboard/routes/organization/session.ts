@@ -22,8 +22,9 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
     return { sign_up: context.dashboard.isSignUpOpen };
   },
 
-  async signIn(call) {
-    return await startSession(call, call.body);
+  async signIn({ context, request, reply, address, body }) {
+    const { email, password } = body;
+    return await presentSession(context, await context.sessions.signIn({ email, password, address }, request, reply));
   },
 
   async getSession({ context, user }) {
@@ -92,14 +93,14 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
   },
 
   async changePassword({ context, user, actor, body, address }) {
-    const { email } = user;
-    if (!(await context.sessions.verify({ email, password: body.current_password, address }))) {
+    const { email, sessionId } = user;
+    if (!(await context.sessions.verify({ email, password: body.current_password, address, sessionId }))) {
       throw new DomainError('invalid_input', 'That is not your current password.', 'current_password');
     }
     await changePassword(context.db, actor, {
       organizationId: user.organizationId,
       userId: user.userId,
-      keptSessionId: user.sessionId,
+      keptSessionId: sessionId,
       password: body.new_password,
     });
     notifyOfAccount(context, user);
@@ -143,12 +144,12 @@ async function presentMailChoice({ db, dashboard }: DashboardContext, user: Sign
   return { is_available: dashboard.isMailOn, is_confirmed: isConfirmed, kinds };
 }
 
+/** Signs in whoever has just set this password. */
 async function startSession(
   { context, request, reply, address }: Pick<Call, 'context' | 'request' | 'reply' | 'address'>,
   { email, password }: { email: string; password: string },
 ): Promise<Static<typeof Session>> {
-  const signedIn = await context.sessions.signIn({ email, password, address }, request, reply);
-  return await presentSession(context, signedIn);
+  return await presentSession(context, await context.sessions.start({ email, password, address }, request, reply));
 }
 
 async function presentSession(context: DashboardContext, user: SignedIn): Promise<Static<typeof Session>> {
