@@ -35,13 +35,13 @@ export async function countAttempt(db: Queryable, subject: AttemptSubject): Prom
 }
 
 function strangers({ email }: Pick<AttemptSubject, 'email'>): Subject {
-  return { hash: digest(`account ${canonical(email)}`), limit: ATTEMPTS_PER_ACCOUNT };
+  return { hash: digest(`account ${accountOf(email)}`), limit: ATTEMPTS_PER_ACCOUNT };
 }
 
 function ownSubject(subject: AttemptSubject): Subject {
   const { email, device } = subject;
   if (device === null) return strangers(subject);
-  return { hash: digest(`device ${canonical(email)} ${device}`), limit: ATTEMPTS_PER_ACCOUNT };
+  return { hash: digest(`device ${accountOf(email)} ${device}`), limit: ATTEMPTS_PER_ACCOUNT };
 }
 
 /** Counts a sign-up. It is never given back, because each sign-up makes rows that stay. */
@@ -105,7 +105,8 @@ export async function pruneAttempts(db: Queryable): Promise<number> {
   return rows.length;
 }
 
-function canonical(email: string): string {
+/** The account that an email stands for, however somebody types it. */
+export function accountOf(email: string): string {
   return email.trim().toLowerCase();
 }
 

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isSecure, SESSION_COOKIE } from '../../dealers/users/session-cookie.ts';
+import { accountOf } from '../../dealers/users/sign-in-attempts.ts';
 
 /**
  * Marks a browser in which somebody has signed in to an account. Its attempts are counted apart from those of strangers, because
@@ -35,7 +36,7 @@ export function createDeviceCookies(secretKeys: readonly string[], publicUrl: st
 
   return {
     deviceOf(cookieHeader = '', email) {
-      const account = canonical(email);
+      const account = accountOf(email);
       const start = `${nameFor(account)}=`;
       const cookie = cookieHeader.split(';').find((each) => each.trimStart().startsWith(start));
       const [, device = '', signature = ''] = VALUE.exec(cookie?.trim().slice(start.length) ?? '') ?? [];
@@ -45,7 +46,7 @@ export function createDeviceCookies(secretKeys: readonly string[], publicUrl: st
     },
 
     setCookie(email, known) {
-      const account = canonical(email);
+      const account = accountOf(email);
       const device = known ?? randomBytes(DEVICE_BYTES).toString('base64url');
       const signature = sign(secretKeys[0] ?? '', account, device).toString('base64url');
       const attributes = `Max-Age=${LIFETIME_SECONDS}; Path=${PATH}; HttpOnly; SameSite=Lax`;
@@ -53,9 +54,4 @@ export function createDeviceCookies(secretKeys: readonly string[], publicUrl: st
       return `${nameFor(account)}=${device}.${signature}; ${attributes}${secure}`;
     },
   };
-}
-
-/** As attempts are counted. */
-function canonical(email: string): string {
-  return email.trim().toLowerCase();
 }
