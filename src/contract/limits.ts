@@ -74,6 +74,13 @@ export const WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES = 16_384;
 export const WEBHOOK_RESPONSE_HEAD_LINES_LIMIT = 256;
 /** All bytes before the body, those of 1xx answers included. */
 export const WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES = 65_536;
+/** In how many pieces an answer may come from the network, or from TLS. Each costs time, even if it is one byte. */
+export const WEBHOOK_RESPONSE_PIECES_LIMIT = 1_024;
+/** All bytes of a receiver until its TLS connection stands, most of which are certificates. */
+export const TLS_HANDSHAKE_LIMIT_BYTES = 12_288;
+/** How much time of a processor a dealer's receivers may take by TLS that is not as usual, once and then in each second. */
+export const TLS_TIME_BURST_MS = 50;
+export const TLS_TIME_MS_PER_SECOND = 50;
 /** How far back the events of an integration can be read. */
 export const EVENT_LOG_DAYS = 30;
 /** How long API requests can be looked up. */

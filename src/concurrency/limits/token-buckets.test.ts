@@ -22,6 +22,19 @@ describe('token buckets', () => {
     );
   });
 
+  it('take what was used already, and say how long they owe some of it', () => {
+    let nowMs = 0;
+    const buckets = createTokenBuckets({ burst: 50, perSecond: 50, keys: 10 }, () => nowMs);
+    buckets.spend('a', 40);
+    assert.equal(buckets.debtMs('a'), 0);
+    buckets.spend('a', 60);
+    assert.deepEqual([buckets.debtMs('a'), buckets.debtMs('b')], [1_000, 0]);
+    nowMs = 400;
+    assert.equal(buckets.debtMs('a'), 600);
+    nowMs = 1_000;
+    assert.equal(buckets.debtMs('a'), 0);
+  });
+
   it('remember so many keys, and forget the one that was used least lately', () => {
     const buckets = createTokenBuckets({ burst: 1, perSecond: 1, keys: 2 }, () => 0);
     for (const key of ['a', 'b', 'a', 'c']) buckets.take(key);

@@ -8,6 +8,9 @@ const REDIRECTS_LIMIT = 3;
 const HEADERS_LIMIT_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
+/** How much of a body is read is decided here, and a large photo comes in thousands of pieces. */
+const PHOTO_RESPONSE = { bodyBytes: Number.POSITIVE_INFINITY, pieces: Number.POSITIVE_INFINITY };
+
 /** Downloads the photos of one batch, which shares its connections and closes them at its end. */
 export type PhotoDownloads = { download(url: string, timeoutMs: number): Promise<Buffer>; close(): Promise<void> };
 
@@ -15,11 +18,11 @@ export type PhotoDownloads = { download(url: string, timeoutMs: number): Promise
  * An address that a dealer types must not reach into the service's own network, so the SSRF guard of webhooks checks
  * it.
  */
-export function openPhotoDownloads(guard: SsrfGuard, connectTimeoutMs: number): PhotoDownloads {
+export function openPhotoDownloads(guard: SsrfGuard, dealer: string, connectTimeoutMs: number): PhotoDownloads {
   const agent = new Agent({
     maxHeaderSize: HEADERS_LIMIT_BYTES,
     allowH2: false,
-    connect: guardedConnector(guard, connectTimeoutMs),
+    connect: guardedConnector(guard, { timeoutMs: connectTimeoutMs, dealer, responses: PHOTO_RESPONSE }),
   });
   return {
     async download(url, timeoutMs) {

@@ -36,6 +36,7 @@ describe('photos of an import', () => {
   let server: Server;
   let origin: string;
   let picture: Buffer;
+  let large: Buffer;
   before(async () => {
     world = await startWorld();
     picture = await sharp({ create: { width: 40, height: 30, channels: 3, background: 'red' } })
@@ -44,6 +45,7 @@ describe('photos of an import', () => {
     server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? '/', 'http://x');
       if (pathname.startsWith('/photo')) return response.end(picture);
+      if (pathname === '/large') return response.end(large);
       if (pathname === '/moved') return response.writeHead(302, { location: '/photo-moved' }).end();
       if (pathname === '/loop') return response.writeHead(302, { location: '/loop' }).end();
       if (pathname === '/inside') return response.writeHead(302, { location: 'ftp://10.0.0.1/x' }).end();
@@ -93,6 +95,16 @@ W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | 
     assert.partialDeepStrictEqual(again.counts, { photos: 0, unchanged: 3 });
     await undo(done.jobId);
     assert.deepEqual(await photoCounts(), [0], 'the item that was there has lost them, the others are gone');
+  });
+
+  it('come from addresses also if they are as large as photos are', async () => {
+    const [width, height] = [800, 800];
+    large = await sharp(randomBytes(width * height * 3), { raw: { width, height, channels: 3 } })
+      .png()
+      .toBuffer();
+    assert.ok(large.length > 1_000_000);
+    const done = await run(`${HEADER}\nW-1,New,Omega,Seamaster,Good,${origin}/large\n`);
+    assert.partialDeepStrictEqual(done.counts, { photos: 1, photos_wrong: 0 });
   });
 
   it('never come from an address inside the network of the service', async () => {

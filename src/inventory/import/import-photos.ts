@@ -42,7 +42,7 @@ export async function nextPhotos(
     [...items.values()].map((item) => item.id),
   );
   const zip = await openPhotoZip(context.db, job);
-  const downloads = openPhotoDownloads(context.guard, PHOTO_TIMEOUT_MS);
+  const downloads = openPhotoDownloads(context.guard, job.organizationId, PHOTO_TIMEOUT_MS);
   const work: PhotosWork = { lineCount: 0, photos: [], errors: [] };
   const startedMs = performance.now();
   try {

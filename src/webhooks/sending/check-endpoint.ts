@@ -2,6 +2,7 @@ import { TEST_EVENT } from '../../contract/event-types.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
+import type { EndpointIds } from '../endpoints/endpoint-ids.ts';
 import { readEndpoint } from '../endpoints/read-endpoint.ts';
 import type { SecretEncryption } from '../endpoints/secret-encryption.ts';
 import { envelope } from '../outbox.ts';
@@ -18,7 +19,7 @@ export type EndpointCheck = AttemptResult & { url: string; durationMs: number };
 export async function checkEndpoint(
   db: Queryable,
   { sender, encryption }: { sender: Sender; encryption: SecretEncryption },
-  integrationId: string,
+  { integrationId, organizationId }: EndpointIds,
   now: Date | null,
 ): Promise<EndpointCheck | null> {
   const endpoint = await readEndpoint(db, integrationId);
@@ -38,6 +39,7 @@ export async function checkEndpoint(
     encryption,
     {
       integrationId,
+      organizationId,
       id: newId('delivery'),
       ctid: '',
       eventId,

@@ -17,6 +17,7 @@ describe('names of receivers', () => {
       'inside.example': ['127.0.0.1'],
       'metadata.example': ['169.254.169.254'],
       'empty.example': [],
+      'many.example': Array.from({ length: 20 }, (_, index) => `93.184.216.${index + 1}`),
       ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`silent${index}.example`, 'silent' as const])),
     });
   });
@@ -36,6 +37,10 @@ describe('names of receivers', () => {
     await assert.rejects(resolve('localhost.shop.example'), /ENOTFOUND/);
   });
 
+  it('names of receivers lead to a few addresses, however many they have', async () => {
+    assert.equal((await resolveByDns({ servers: [names.address] })('many.example')).length, 8);
+  });
+
   it('names of receivers that lead inside are refused, whatever the name server says', async (t) => {
     const sender = createSender({
       guard: createSsrfGuard(false, resolveByDns({ servers: [names.address] })),
@@ -43,10 +48,15 @@ describe('names of receivers', () => {
     });
     t.after(() => sender.close());
     for (const name of ['inside.example', 'metadata.example']) {
-      const result = await sender.send({ url: `https://${name}:${receiver.port}/`, headers: {}, body: '{}' });
+      const result = await sender.send({
+        dealer: 'org_1',
+        url: `https://${name}:${receiver.port}/`,
+        headers: {},
+        body: '{}',
+      });
       assert.match(result.error ?? '', /^ERR_FORBIDDEN_ADDRESS/, name);
     }
-    const missing = await sender.send({ url: 'https://missing.example/', headers: {}, body: '{}' });
+    const missing = await sender.send({ dealer: 'org_1', url: 'https://missing.example/', headers: {}, body: '{}' });
     assert.match(missing.error ?? '', /ENOTFOUND/);
     assert.equal(receiver.connections, 0);
   });

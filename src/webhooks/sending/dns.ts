@@ -10,6 +10,8 @@ export type DnsOptions = { servers?: string[]; timeoutMs?: number };
 
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
+/** Of each family. A name may have thousands, and each of them is checked and tried. */
+const ADDRESSES_LIMIT = 8;
 
 /**
  * Asks the name servers and nobody else: neither the hosts file nor search domains lead into our own network. It also
@@ -28,7 +30,8 @@ export function resolveByDns({ servers, timeoutMs = DNS_TIMEOUT_MS }: DnsOptions
 }
 
 function addressesOf(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
-  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+  const addresses = answer.status === 'fulfilled' ? answer.value.slice(0, ADDRESSES_LIMIT) : [];
+  return addresses.map((address) => ({ address, family }));
 }
 
 /** The answer that any program on this machine gets; for development. */

@@ -5,7 +5,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import { type Behaviour, keepWriting, startHostile } from '../../../test/harness/servers/hostile-receiver.ts';
 import { SELF_SIGNED } from '../../../test/harness/servers/self-signed.ts';
-import { limitResponses } from './response-limit.ts';
+import { limitResponses, WEBHOOK_RESPONSE } from './response-limit.ts';
 import { createSender, type Sender } from './send.ts';
 import { createSsrfGuard } from './ssrf-guard.ts';
 
@@ -39,7 +39,7 @@ describe('the limit on responses', () => {
     const receiver = await startHostile(behaviour);
     stops.push(() => receiver.stop());
     const sender = newSender();
-    const result = await sender.send({ url: receiver.url, headers: {}, body: REQUEST_BODY });
+    const result = await sender.send({ dealer: 'org_1', url: receiver.url, headers: {}, body: REQUEST_BODY });
     await sender.close();
     while (receiver.open() > 0) await new Promise(setImmediate);
     return { ...result, sentBytes: receiver.sentBytes() };
@@ -143,11 +143,26 @@ describe('the limit on responses', () => {
     });
   }
 
+  const dripped: [name: string, start: string, expected: unknown[]][] = [
+    ['a head', `${OK}X-Long: `, [false, null, 'the response came in too many pieces before its body: more than 1024']],
+    ['a body', `${OK}Content-Length: 100000\r\n\r\n`, [true, 200, null]],
+  ];
+  for (const [name, start, expected] of dripped) {
+    it(`a response with ${name} that comes byte by byte is read for a thousand pieces`, async () => {
+      const receiver = await listen(createServer(), () => `${start}${'x'.repeat(4_000)}`, 1);
+      const sender = newSender();
+      const url = `http://127.0.0.1:${receiver.port}/`;
+      const result = await sender.send({ dealer: 'org_1', url, headers: {}, body: REQUEST_BODY });
+      assert.deepEqual([result.isSuccess, result.responseCode, result.error], expected);
+    });
+  }
+
   const lines = (count: number): string =>
     Array.from({ length: count }, (_, index) => `X-Header-${index}: value ${index}\r\n`).join('');
   const honest: [name: string, answer: string, body: string | null][] = [
     ['100 header lines', `${EMPTY}${lines(100)}\r\n`, null],
     ['as many lines as there may be', `${EMPTY}${lines(253)}\r\n`, null],
+    ['a 100 before it that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${OK}Content-Length: 2\r\n\r\nok`, 'ok'],
     ['two 103 responses before it', `${EARLY_HINTS.repeat(2)}${OK}Content-Length: 2\r\n\r\nok`, 'ok'],
     ['many lines in its body', `${OK}Content-Length: 60000\r\n\r\n${'\r\n'.repeat(30_000)}`, '\r\n'.repeat(512)],
     [
@@ -164,7 +179,7 @@ describe('the limit on responses', () => {
     });
   }
 
-  for (const pieceLength of [1, 7, 100_000]) {
+  for (const pieceLength of [5, 7, 100_000]) {
     it(`each response on one connection has the whole limit, in pieces of ${pieceLength} bytes`, async () => {
       const honestAnswer = `${EARLY_HINTS}${OK}Content-Length: 2\r\n${lines(100)}\r\nok`;
       const hostileAnswer = `${EARLY_HINTS}${EMPTY}${lines(260)}\r\n`;
@@ -174,7 +189,8 @@ describe('the limit on responses', () => {
         pieceLength,
       );
       const sender = newSender();
-      const send = () => sender.send({ url: `http://127.0.0.1:${receiver.port}/`, headers: {}, body: REQUEST_BODY });
+      const send = () =>
+        sender.send({ dealer: 'org_1', url: `http://127.0.0.1:${receiver.port}/`, headers: {}, body: REQUEST_BODY });
       for (let count = 0; count < 4; count++) {
         assert.equal((await send()).responseBody, 'ok');
         // The client hands out a connection again in the next round of the event loop.
@@ -193,7 +209,7 @@ describe('the limit on responses', () => {
       connect: (options, done) =>
         connect(options, (...[error, socket]) => {
           if (error !== null) return done(error, null);
-          limitResponses(socket);
+          limitResponses(socket, WEBHOOK_RESPONSE);
           return done(null, socket);
         }),
     });

@@ -3,6 +3,7 @@ import {
   WEBHOOK_RESPONSE_BODY_LIMIT_BYTES,
   WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES,
   WEBHOOK_RESPONSE_HEAD_LINES_LIMIT,
+  WEBHOOK_RESPONSE_PIECES_LIMIT,
 } from '../../contract/limits.ts';
 
 const LINE_FEED = 0x0a;
@@ -15,6 +16,14 @@ export class EnoughRead extends Error {
   override name = 'EnoughRead';
 }
 
+/** How much of what follows the head of a response is passed on, and in how many pieces the response may come. */
+export type ResponseLimits = { bodyBytes: number; pieces: number };
+
+export const WEBHOOK_RESPONSE: ResponseLimits = {
+  bodyBytes: WEBHOOK_RESPONSE_BODY_LIMIT_BYTES,
+  pieces: WEBHOOK_RESPONSE_PIECES_LIMIT,
+};
+
 /**
  * Closes a connection when a response has more lines or bytes before its body than an honest one, and passes on only the beginning
  * of what follows. undici limits the names and values of headers. It doesn't see how many headers, 1xx responses and empty lines
@@ -23,10 +32,11 @@ export class EnoughRead extends Error {
  * The bytes are checked in `push`, which Node calls with all that comes from the network, also with what TLS has decrypted. A
  * listener would come too late: undici parses what lies in the socket's buffer, even if the socket has been destroyed.
  */
-export function limitResponses(socket: Socket): void {
+export function limitResponses(socket: Socket, { bodyBytes, pieces }: ResponseLimits): void {
   const push = socket.push.bind(socket);
   let writtenBytes = 0;
   let readBytes = 0;
+  let readPieces = 0;
   let early: Buffer[] = [];
   let head: Head | null = null;
 
@@ -37,10 +47,13 @@ export function limitResponses(socket: Socket): void {
     if (bytesWritten !== writtenBytes) {
       writtenBytes = bytesWritten;
       readBytes = 0;
+      readPieces = 0;
       early = [];
       head = null;
     }
+    if (readBytes === 0) maskContinue(chunk);
     readBytes += chunk.length;
+    readPieces += 1;
     // Most responses are so short that they can't have too many lines. Looking at each costs time on every webhook.
     if (readBytes <= WEBHOOK_RESPONSE_HEAD_LINES_LIMIT) {
       early.push(chunk);
@@ -48,18 +61,27 @@ export function limitResponses(socket: Socket): void {
     }
     head ??= headOf(early);
     head.add(chunk);
-    const problem = problemOf(head, readBytes);
+    const isInPieces = readPieces > pieces;
+    const problem = problemOf(head, readBytes) ?? (isInPieces && !head.isOver() ? tooManyPieces(pieces) : null);
     if (problem !== null) {
       socket.destroy(new Error(problem));
       return false;
     }
-    const surplus = head.bodyBytes() - WEBHOOK_RESPONSE_BODY_LIMIT_BYTES;
-    if (surplus <= 0) return push(chunk);
+    const surplus = head.bodyBytes() - bodyBytes;
+    if (surplus <= 0 && !isInPieces) return push(chunk);
     // What comes after this one is dropped. The client parses what it was given in the tick before.
-    if (surplus < chunk.length) push(chunk.subarray(0, chunk.length - surplus));
+    if (surplus < chunk.length) push(chunk.subarray(0, chunk.length - Math.max(0, surplus)));
     process.nextTick(() => socket.destroy(new EnoughRead('enough was read')));
     return false;
   };
+}
+
+const CONTINUE = Buffer.from('HTTP/1.1 100');
+const EARLY_HINTS = Buffer.from('HTTP/1.1 103');
+
+/** Some servers answer with a 100 that nobody asked for. undici takes that for a fault, but skips any other 1xx. */
+function maskContinue(chunk: Buffer): void {
+  if (chunk.length >= CONTINUE.length && CONTINUE.equals(chunk.subarray(0, CONTINUE.length))) EARLY_HINTS.copy(chunk);
 }
 
 function problemOf(head: Head, readBytes: number): string | null {
@@ -70,7 +92,11 @@ function problemOf(head: Head, readBytes: number): string | null {
   return `the response is too large before its body: more than ${WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES / 1_024} KiB`;
 }
 
-type Head = { add(chunk: Buffer): void; lines(): number; bodyBytes(): number };
+function tooManyPieces(limit: number): string {
+  return `the response came in too many pieces before its body: more than ${limit}`;
+}
+
+type Head = { add(chunk: Buffer): void; lines(): number; isOver(): boolean; bodyBytes(): number };
 
 function headOf(chunks: Buffer[]): Head {
   const head = createHead();
@@ -113,6 +139,7 @@ function createHead(): Head {
       if (isOver) bodyBytes += chunk.length - start;
     },
     lines: () => lines,
+    isOver: () => isOver,
     bodyBytes: () => bodyBytes,
   };
 }

@@ -46,7 +46,12 @@ describe('an attempt', () => {
     return receiver;
   }
 
-  const attempt = (url: string) => ({ url, headers: { 'content-type': 'application/json' }, body: '{"id":"evt_1"}' });
+  const attempt = (url: string, dealer = 'org_1') => ({
+    dealer,
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: '{"id":"evt_1"}',
+  });
   const post = async (behaviour: Behaviour): Promise<AttemptResult> =>
     await senderWith().send(attempt((await hostile(behaviour)).url));
 
@@ -137,7 +142,7 @@ describe('an attempt', () => {
 
     const plain = await hostile((socket) => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
     const notTls = await senderWith().send(attempt(plain.url.replace('http:', 'https:')));
-    assert.match(notTls.error ?? '', /SSL|EPROTO/);
+    assert.equal(notTls.error, 'ERR_SSL_WRONG_VERSION_NUMBER: wrong version number');
 
     let requests = 0;
     const server = createServer(SELF_SIGNED, (_, response) => {
@@ -155,7 +160,7 @@ describe('an attempt', () => {
     assert.equal(requests, 0);
   });
 
-  it('an attempt reads an endless body to 64 KiB and no further, and takes the status that it came with', async () => {
+  it('an attempt reads an endless body to 16 KiB and no further, and takes the status that it came with', async () => {
     const chunk = Buffer.alloc(16_384, 'x');
     const receiver = await hostile((socket) => {
       socket.write(`${OK}Content-Length: 100000000000\r\n\r\n`);

@@ -1,11 +1,11 @@
 import { Agent, type Dispatcher } from 'undici';
 import { WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES } from '../../contract/limits.ts';
 import { guardedConnector } from './guarded-connector.ts';
-import { EnoughRead } from './response-limit.ts';
+import { EnoughRead, WEBHOOK_RESPONSE } from './response-limit.ts';
 import type { SsrfGuard } from './ssrf-guard.ts';
 
-/** One attempt: what is posted where. */
-export type Attempt = { url: string; headers: Record<string, string>; body: string };
+/** One attempt: what is posted where, and for whom. */
+export type Attempt = { dealer: string; url: string; headers: Record<string, string>; body: string };
 
 /** How an attempt ended. A response that is not 2xx is a failure with a code; without any response there is an error. */
 export type AttemptResult = {
@@ -26,39 +26,52 @@ const MESSAGE_LIMIT = 200;
 /** Names are resolved when a connection is made: under steady traffic one would never notice that a receiver has moved. */
 export const CONNECTION_AGE_MS = 60_000;
 
-export type SenderOptions = { guard: SsrfGuard; timeoutMs: number; connectionAgeMs?: number };
+export type SenderOptions = { guard: SsrfGuard; timeoutMs: number; connectionAgeMs?: number; ca?: string };
 
-/** Posts webhooks: kept-alive connections, no redirects, a bounded read, and one deadline for everything. */
-export function createSender({ guard, timeoutMs, connectionAgeMs = CONNECTION_AGE_MS }: SenderOptions): Sender {
-  /** The one that takes new attempts, and those before it that still have attempts in flight. */
-  let agent = createAgent(guard, timeoutMs);
+/**
+ * Posts webhooks: kept-alive connections, no redirects, a bounded read, and one deadline for everything. Dealers share no
+ * connection: whoever writes a second response on one would answer what another dealer sends there next.
+ */
+export function createSender(options: SenderOptions): Sender {
+  const { timeoutMs, connectionAgeMs = CONNECTION_AGE_MS } = options;
+  /** By dealer, those that take new attempts; and those before them that still have attempts in flight. */
+  let agents = new Map<string, Agent>();
   const retiring = new Set<Agent>();
   let bornAtMs = performance.now();
 
   /**
-   * All connections are replaced at once, by those of a new agent. undici's own limit on their age (clientTtl) asks every connection
+   * All connections are replaced at once, by those of new agents. undici's own limit on their age (clientTtl) asks every connection
    * of an origin for its age, twice for each attempt: with 512 of them that was a quarter of the worker's CPU time.
    */
-  function currentAgent(): Agent {
-    if (performance.now() - bornAtMs < connectionAgeMs) return agent;
-    const old = agent;
-    retiring.add(old);
-    // Resolves when its last attempt has ended.
-    void old.close().finally(() => retiring.delete(old));
-    agent = createAgent(guard, timeoutMs);
+  function retireOld(): void {
+    if (performance.now() - bornAtMs < connectionAgeMs) return;
+    for (const old of agents.values()) {
+      retiring.add(old);
+      // Resolves when its last attempt has ended.
+      void old.close().finally(() => retiring.delete(old));
+    }
+    agents = new Map();
     bornAtMs = performance.now();
+  }
+
+  function agentOf(dealer: string): Agent {
+    retireOld();
+    const known = agents.get(dealer);
+    if (known !== undefined) return known;
+    const agent = createAgent(options, dealer);
+    agents.set(dealer, agent);
     return agent;
   }
 
   return {
-    send: (attempt) => new Promise((resolve) => post(currentAgent(), attempt, timeoutMs, resolve)),
+    send: (attempt) => new Promise((resolve) => post(agentOf(attempt.dealer), attempt, timeoutMs, resolve)),
     async close() {
-      await Promise.all([agent, ...retiring].map((each) => each.destroy()));
+      await Promise.all([...agents.values(), ...retiring].map((each) => each.destroy()));
     },
   };
 }
 
-function createAgent(guard: SsrfGuard, timeoutMs: number): Agent {
+function createAgent({ guard, timeoutMs, ca }: SenderOptions, dealer: string): Agent {
   // As many connections as there are attempts, which the delivery worker limits: waiting for one would cost the deadline.
   return new Agent({
     pipelining: 1,
@@ -68,7 +81,7 @@ function createAgent(guard: SsrfGuard, timeoutMs: number): Agent {
     bodyTimeout: 0,
     maxHeaderSize: WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES,
     allowH2: false,
-    connect: guardedConnector(guard, timeoutMs),
+    connect: guardedConnector(guard, { timeoutMs, dealer, responses: WEBHOOK_RESPONSE, ca }),
   });
 }
 
@@ -147,6 +160,8 @@ function storable(text: string): string {
 const NODE_ADVICE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca/;
 
 function messageOf(error: unknown): string {
-  const { message = '', code = '' } = error as { message?: string; code?: string };
-  return [code, message.replace(NODE_ADVICE, '')].filter(Boolean).join(': ') || 'the connection failed';
+  const { message = '', code = '', reason } = error as { message?: string; code?: string; reason?: string };
+  // The message of an error in TLS has addresses in our memory and names of OpenSSL's files.
+  const text = code.startsWith('ERR_SSL_') ? (reason ?? '') : message.replace(NODE_ADVICE, '');
+  return [code, text].filter(Boolean).join(': ') || 'the connection failed';
 }

@@ -4,9 +4,6 @@ import { type AttemptResult, failure, type Sender } from './send.ts';
 import { signature } from './signature.ts';
 import { webhookHeaders } from './webhook-headers.ts';
 
-/** Whose slots it takes is the worker's business. */
-type SignedDelivery = Omit<Claimed, 'organizationId'>;
-
 /** A delivery whose worker dies again and again counts as failed, so that it can't kill workers for ever. */
 const TAKEOVER_LIMIT = 3;
 /** What the attempt of such a delivery is recorded with. */
@@ -26,7 +23,7 @@ class UnsignableError extends Error {
 export async function signAndSend(
   sender: Sender,
   encryption: SecretEncryption,
-  delivery: SignedDelivery,
+  delivery: Claimed,
   now: Date,
 ): Promise<AttemptResult> {
   if (delivery.takeovers > TAKEOVER_LIMIT) return failure(ABANDONED_ERROR);
@@ -35,14 +32,15 @@ export async function signAndSend(
     const signed = signature(secrets, Math.floor(now.getTime() / 1000), delivery.body);
     const { eventId, type, id: deliveryId, dispatches: dispatch } = delivery;
     const headers = webhookHeaders({ eventId, type, deliveryId, dispatch, attempt: delivery.attempts + 1 }, signed);
-    return await sender.send({ url: delivery.url, body: delivery.body, headers });
+    const { organizationId, url, body } = delivery;
+    return await sender.send({ dealer: organizationId, url, body, headers });
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));
   }
 }
 
 /** Those that can be decrypted; one whose key is lost must not stop the others. */
-function usableSecrets(encryption: SecretEncryption, { integrationId, secrets }: SignedDelivery): string[] {
+function usableSecrets(encryption: SecretEncryption, { integrationId, secrets }: Claimed): string[] {
   const faults: unknown[] = [];
   const decrypted = (secrets?.split(' ') ?? []).flatMap((ciphertext) => {
     try {

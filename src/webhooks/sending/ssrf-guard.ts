@@ -26,10 +26,12 @@ export function createSsrfGuard(
 ): SsrfGuard {
   const isAllowed = (address: string) => isPrivateAllowed || isPublic(address);
   const isProtocolAllowed = (protocol: string) => protocol === 'https:' || (isPrivateAllowed && protocol === 'http:');
-  const resolveShared = withSharedLookups(resolve);
+  const resolveAllowed = withSharedLookups(async (hostname) =>
+    (await resolve(hostname)).filter(({ address }) => isAllowed(address)),
+  );
 
   async function addressesOf(hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> {
-    const [first, ...others] = (await resolveShared(hostname)).filter(({ address }) => isAllowed(address));
+    const [first, ...others] = await resolveAllowed(hostname);
     if (first === undefined) throw new ForbiddenAddressError(hostname);
     return [first, ...others];
   }

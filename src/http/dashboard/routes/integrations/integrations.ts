@@ -139,9 +139,11 @@ export const integrationHandlers: Handlers<typeof integrationOperations> = {
   },
 
   async checkWebhook({ context, user, params }) {
-    const id = params.integration_id;
-    if ((await findIntegrationOf(context.db, user.organizationId, id)) === null) throw noIntegration();
-    const check = await checkEndpoint(context.db, context.webhooks, id, context.channel.now());
+    const { organizationId } = user;
+    const integrationId = params.integration_id;
+    if ((await findIntegrationOf(context.db, organizationId, integrationId)) === null) throw noIntegration();
+    const ids = { integrationId, organizationId };
+    const check = await checkEndpoint(context.db, context.webhooks, ids, context.channel.now());
     if (check === null) throw new DomainError('wrong_status', 'There is no webhook URL to check.', 'url');
     return {
       url: check.url,

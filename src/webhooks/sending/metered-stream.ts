@@ -1,0 +1,95 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+import { createTokenBuckets, type TokenBuckets } from '../../concurrency/limits/token-buckets.ts';
+import { TLS_HANDSHAKE_LIMIT_BYTES, TLS_TIME_BURST_MS, TLS_TIME_MS_PER_SECOND } from '../../contract/limits.ts';
+
+/**
+ * A TCP connection under TLS, which takes the time of the event loop that its receiver makes it take. A certificate chain, a
+ * flood of session tickets or an answer in records of one byte costs the receiver little, and us seconds. So what comes is
+ * passed on in small pieces, and the time of each is measured. The connections of a dealer who has used up a share wait.
+ */
+export type MeteredStream = Duplex & {
+  /** The handshake is over; until then, few bytes may come, because one certificate chain is verified in one go. */
+  secured(): void;
+};
+
+const HANDSHAKE_PIECE_BYTES = 1_024;
+const PIECE_BYTES = 4_096;
+/** Pieces of honest receivers take less, and are not counted: a dealer may have hundreds of them, and thousands of webhooks in a second. */
+const FREE_HANDSHAKE_MS = 5;
+const FREE_MS = 0.5;
+const KNOWN_DEALERS = 10_000;
+
+const shares = createTokenBuckets({ burst: TLS_TIME_BURST_MS, perSecond: TLS_TIME_MS_PER_SECOND, keys: KNOWN_DEALERS });
+
+/** `raw` is connected. */
+export function createMeteredStream(raw: Socket, dealer: string, times: TokenBuckets = shares): MeteredStream {
+  let isSecured = false;
+  let handshakeBytes = 0;
+  let onRead = () => {};
+
+  async function pass(piece: Buffer): Promise<void> {
+    const startedMs = threadMs();
+    const hasRoom = stream.push(piece);
+    const spentMs = threadMs() - startedMs;
+    if (!hasRoom && !stream.destroyed) await new Promise<void>((resolve) => (onRead = resolve));
+    if (spentMs <= (isSecured ? FREE_MS : FREE_HANDSHAKE_MS)) return;
+    times.spend(dealer, spentMs);
+    // Others come first.
+    await nextRound();
+  }
+
+  async function passInPieces(chunk: Buffer): Promise<void> {
+    for (let start = 0; start < chunk.length; ) {
+      for (let waitMs = times.debtMs(dealer); waitMs > 0; waitMs = times.debtMs(dealer)) {
+        await sleep(waitMs, undefined, { ref: false });
+      }
+      const end = start + (isSecured ? PIECE_BYTES : HANDSHAKE_PIECE_BYTES);
+      const piece = chunk.subarray(start, end);
+      if (!isSecured) handshakeBytes += piece.length;
+      if (handshakeBytes > TLS_HANDSHAKE_LIMIT_BYTES) throw new LargeHandshakeError();
+      if (stream.destroyed) return;
+      await pass(piece);
+      start = end;
+    }
+  }
+
+  async function passAll(): Promise<void> {
+    for await (const chunk of raw) await passInPieces(chunk as Buffer);
+    stream.push(null);
+  }
+
+  const stream = new Duplex({
+    read: () => onRead(),
+    write: (chunk: Buffer, _, done) => void raw.write(chunk, done),
+    final: (done) => void raw.end(done),
+    destroy(error, done) {
+      raw.destroy();
+      onRead();
+      done(error);
+    },
+  });
+  passAll().catch((error: Error) => stream.destroy(error));
+  return Object.assign(stream, {
+    secured() {
+      isSecured = true;
+    },
+  });
+}
+
+class LargeHandshakeError extends Error {
+  readonly code = 'ERR_LARGE_HANDSHAKE';
+
+  constructor() {
+    super(
+      `the TLS handshake has more than ${TLS_HANDSHAKE_LIMIT_BYTES / 1_024} KiB; is the certificate chain too long?`,
+    );
+  }
+}
+
+/** CPU time, because the time of a thread that waits for a processor is nobody's fault. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
