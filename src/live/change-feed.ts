@@ -29,6 +29,8 @@ const IDS_LIMIT = 100;
 const PAYLOAD_LIMIT_BYTES = 7_500;
 /** What a tab that comes back can catch up on. */
 const EVENTS_KEPT = 200;
+/** Less than a stream may hold that its client has not read yet. */
+const CAUGHT_UP_LIMIT_BYTES = 32_768;
 const ORGANIZATIONS_KEPT = 1_000;
 
 type PendingChanges = Map<ChangeKind, Set<string> | null>;
@@ -96,6 +98,14 @@ export function createChangeFeed(db: Database): ChangeFeed {
     return history;
   }
 
+  /** Null if they are not known any more, or so many that reading the pages anew is less. */
+  function missedSince({ since, events }: Kept, lastEventId: string): FeedEvent[] | null {
+    const [lastNode, seen] = lastEventId.split('.');
+    if (lastNode !== node || Number(seen) < since) return null;
+    const missed = events.filter(({ number }) => number > Number(seen)).map(({ event }) => event);
+    return JSON.stringify(missed).length > CAUGHT_UP_LIMIT_BYTES ? null : missed;
+  }
+
   function reloadAll(): void {
     for (const history of kept.values()) Object.assign(history, { since: lastNumber, events: [] });
     for (const each of subscribers.values()) {
@@ -121,11 +131,10 @@ export function createChangeFeed(db: Database): ChangeFeed {
       const history = historyOf(organizationId);
       const all = subscribers.get(organizationId) ?? new Set();
       subscribers.set(organizationId, all.add(subscriber));
-      const [lastNode, seen] = (lastEventId ?? '').split('.');
-      if (lastEventId !== null && (lastNode !== node || Number(seen) < history.since)) {
-        subscriber.onReload(`${node}.${lastNumber}`);
-      } else if (lastEventId !== null) {
-        for (const { number, event } of history.events) if (number > Number(seen)) subscriber.onChanges(event);
+      if (lastEventId !== null) {
+        const missed = missedSince(history, lastEventId);
+        if (missed === null) subscriber.onReload(`${node}.${lastNumber}`);
+        else for (const event of missed) subscriber.onChanges(event);
       }
       return () => {
         all.delete(subscriber);

@@ -104,6 +104,22 @@ describe('the live stream', () => {
     await third.says(/event: reload/);
   });
 
+  it('says that a tab must reload if it has missed more than a stream can hold', async (t) => {
+    const person = await signedIn(world);
+    const first = await openStream(world, person);
+    t.after(() => first.close());
+    world.channel.notifyDashboards?.(person.organizationId, 'item', ['lst_seen']);
+    const [, id] = await first.says(/id: (\S+)\nevent: changes\ndata: .*lst_seen/);
+    for (let count = 0; count < 30; count++) {
+      const ids = Array.from({ length: 90 }, (_, index) => `lst_${count}_${'x'.repeat(20)}_${index}`);
+      world.channel.notifyDashboards?.(person.organizationId, 'item', ids);
+      await first.says(new RegExp(`lst_${count}_x*_89`));
+    }
+    const second = await openStream(world, person, id);
+    t.after(() => second.close());
+    await second.says(/event: reload/);
+  });
+
   it('tells of a new order, a conflict, a dead letter and webhooks that are switched off, and the badges count them', async (t) => {
     const person = await signedIn(world);
     const shop = await addShop(world, person);
