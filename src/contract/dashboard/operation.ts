@@ -7,8 +7,8 @@ import { BODY_LIMIT_BYTES } from '../limits.ts';
  * | | then | which operations |
  * |---|---|---|
  * | `refused` | 429 `storage_quota_exceeded` | Everything that stores and is not named below. |
- * | `reserve` | the same, but only past twice the quota | What a shop needs to go on selling and to defend itself: sales, matches, units, taking an item off sale, keys, roles. |
- * | `served` | never refused | Reads; deleting; what stores nothing; steps that an object takes only once, so that what they can store is bounded by what is there: fulfilling, confirming, dismissing, cancelling, voiding, releasing, erasing, undoing a job. |
+ * | `reserve` | the same, but only past twice the quota | What a shop needs to go on selling and to defend itself: sales, matches, units, taking an item off sale, keys, roles; undoing a job and deleting many items, which can be cancelled and begun again. |
+ * | `served` | never refused | Reads; deleting; what stores nothing; steps that an object takes only once, so that what they can store is bounded by what is there: fulfilling, confirming, dismissing, cancelling, voiding, releasing, erasing. |
  *
  * Fulfilling and cancelling an order is never refused. An operation that people could repeat without end, each time storing
  * something, is never `served`.

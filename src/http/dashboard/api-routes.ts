@@ -41,7 +41,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
   const rate = createRequestRate(context.dashboardRate);
   const limitsOf = limitsByOperation(context.db.pool.options.max);
-  const passAnswer = createAnswerLimits();
+  const countAnswer = createAnswerLimits();
 
   app.setErrorHandler(handleDashboardError);
   app.addHook('onRequest', async (request, reply) => {
@@ -120,11 +120,11 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const key = dealerKey({ user, address });
         const answer = await limited(key, reply, async () => {
           const answer = await handle(call);
-          if (answer === reply || reply.sent) return 'sent';
+          // A file is on its way, or its client has gone; then waiting for the reply has led to nothing.
+          if (answer === reply || reply.sent || typeof operation.response === 'string') return 'sent';
           if (answer === null) return null;
           const text = JSON.stringify(answer);
-          // With the slot: otherwise any number of answers could wait in memory.
-          await passAnswer(key, reply, text.length);
+          countAnswer(key, reply, Buffer.byteLength(text));
           return { text };
         });
         if (answer === 'sent') return reply;

@@ -49,7 +49,8 @@ export async function nextPhotos(
     for (const line of lines) {
       if (work.lineCount > 0 && performance.now() - startedMs > BATCH_MS) break;
       const item = line.errors.length === 0 ? items.get(line.stockNumber) : undefined;
-      if (item !== undefined) await takePhotos({ context, known, zip, downloads }, item, line, work);
+      if (item !== undefined)
+        await takePhotos({ context, dealer: job.organizationId, known, zip, downloads }, item, line, work);
       work.lineCount += 1;
     }
   } finally {
@@ -60,13 +61,14 @@ export async function nextPhotos(
 
 type Sources = {
   context: StockJobContext;
+  dealer: string;
   known: Set<string>;
   zip: PhotoZip | null;
   downloads: PhotoDownloads;
 };
 
 async function takePhotos(sources: Sources, item: StockValues, line: PlannedLine, work: PhotosWork): Promise<void> {
-  const { context, known, zip, downloads } = sources;
+  const { context, dealer, known, zip, downloads } = sources;
   const deadlineMs = performance.now() + LINE_MS;
   const names = [...(line.photos ?? []), ...(zip === null ? [] : await zip.namesFor(line.stockNumber))];
   const fresh = [...new Set(names)]
@@ -85,7 +87,7 @@ async function takePhotos(sources: Sources, item: StockValues, line: PlannedLine
       try {
         const file = files[index];
         if (file?.status !== 'fulfilled') throw file?.reason;
-        work.photos.push({ itemId: item.id, source, ...(await store(context, file.value)) });
+        work.photos.push({ itemId: item.id, source, ...(await store(context, dealer, file.value)) });
       } catch (error) {
         work.errors.push(errorOf(error, name, item, line));
       }
@@ -120,8 +122,12 @@ async function fromZip(zip: PhotoZip | null, name: string): Promise<Buffer> {
 }
 
 /** The file before its row, as for every photo; one whose row is not committed is swept away later. */
-async function store(context: StockJobContext, upload: Buffer): Promise<Omit<StoredPhoto, 'itemId' | 'source'>> {
-  const { bytes, format, width, height } = await prepareWhenFree(upload);
+async function store(
+  context: StockJobContext,
+  dealer: string,
+  upload: Buffer,
+): Promise<Omit<StoredPhoto, 'itemId' | 'source'>> {
+  const { bytes, format, width, height } = await prepareWhenFree(dealer, upload);
   const id = newId('photo');
   await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes);
   return { id, width, height, format };
@@ -131,10 +137,10 @@ const PREPARE_TRIES = 30;
 const PREPARE_PAUSE_MS = 500;
 
 /** People's uploads come first. */
-async function prepareWhenFree(upload: Buffer): Promise<ReadyPhoto> {
+async function prepareWhenFree(dealer: string, upload: Buffer): Promise<ReadyPhoto> {
   for (let tries = 1; ; tries++) {
     try {
-      return await prepareUpload(upload);
+      return await prepareUpload(dealer, upload);
     } catch (error) {
       const isBusy = error instanceof DomainError && error.message === TOO_MANY_UPLOADS;
       if (!isBusy || tries === PREPARE_TRIES) throw error;

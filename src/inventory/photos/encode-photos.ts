@@ -1,9 +1,14 @@
-import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
-import { createSemaphore } from '../../concurrency/limits/semaphore.ts';
+import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { AVIF_PIXELS_LIMIT, BYTES_PER_MB, PHOTO_LIMIT_BYTES, PHOTO_PIXELS_LIMIT } from '../../contract/limits.ts';
 import { convertPhoto, PictureFault } from './conversion/converter.ts';
-import { type PhotoSize, UPLOADS, UPLOADS_AT_ONCE, withPhotoMemory } from './photo-memory.ts';
+import {
+  type PhotoSize,
+  UPLOADS_AT_ONCE,
+  UPLOADS_AT_ONCE_PER_DEALER,
+  uploadsOf,
+  withPhotoMemory,
+} from './photo-memory.ts';
 import type { PhotoFormat, SquareName } from './photo-variants.ts';
 import { FILE_BYTES_MAX } from './storage/photo-files.ts';
 
@@ -14,25 +19,25 @@ export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; he
 
 /** A person reads this; a job waits and tries again. */
 export const TOO_MANY_UPLOADS = 'Too many photos are being uploaded at this moment. Try again in a minute.';
-const uploads = createSemaphore({ limit: UPLOADS_AT_ONCE, waitingLimit: 0 });
+const uploads = createKeyedSemaphore({ total: UPLOADS_AT_ONCE, perKey: UPLOADS_AT_ONCE_PER_DEALER, waitingTotal: 0 });
 
 /**
  * What a dealer uploaded, made fit to be shown: turned upright, and decoded and encoded anew in its own format, so that
  * nothing travels along that is not the picture, such as the place where it was taken.
  */
-export async function prepareUpload(bytes: Buffer): Promise<ReadyPhoto> {
+export async function prepareUpload(dealer: string, bytes: Buffer): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');
   if (bytes.length > PHOTO_LIMIT_BYTES)
     throw refused(`A photo may have at most ${PHOTO_LIMIT_BYTES / BYTES_PER_MB} MB.`);
   const format = sniff(bytes);
-  return await asUpload(async () => {
+  return await asUpload(dealer, async () => {
     const size = await uploadSize(bytes, format);
-    return await withPhotoMemory(UPLOADS, size, [format], () => encodeUpload(bytes, format, size));
+    return await withPhotoMemory(uploadsOf(dealer), size, [format], () => encodeUpload(bytes, format, size));
   });
 }
 
-async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
-  return await uploads.run(work).catch((error: unknown) => {
+async function asUpload<Result>(dealer: string, work: () => Promise<Result>): Promise<Result> {
+  return await uploads.run(dealer, work).catch((error: unknown) => {
     if (!(error instanceof SemaphoreError)) throw error;
     throw refused(TOO_MANY_UPLOADS);
   });
@@ -67,9 +72,14 @@ export async function renderPhoto(
 }
 
 /** A stored picture, turned by a quarter to the right. */
-export async function rotateQuarter(bytes: Buffer, format: PhotoFormat, size: PhotoSize): Promise<ReadyPhoto> {
+export async function rotateQuarter(
+  dealer: string,
+  bytes: Buffer,
+  { format, ...size }: PhotoSize & { format: PhotoFormat },
+): Promise<ReadyPhoto> {
   const rotate = () => convertPhoto({ kind: 'quarter turn', format }, bytes);
-  return { ...(await asUpload(() => withPhotoMemory(UPLOADS, size, [format], rotate))), format };
+  const turned = await asUpload(dealer, () => withPhotoMemory(uploadsOf(dealer), size, [format], rotate));
+  return { ...turned, format };
 }
 
 /** By its first bytes, so that nothing but these four formats ever reaches a decoder. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
-import { photoWeight, UPLOADS, variantsFor, withPhotoMemory } from './photo-memory.ts';
+import { photoWeight, uploadsOf, variantsFor, withPhotoMemory } from './photo-memory.ts';
 
 const GIB = 1_073_741_824;
 const of = (megapixels: number) => ({ width: megapixels * 1_000, height: 1_000 });
@@ -36,7 +36,7 @@ describe('pictures that wait for memory', () => {
     const all = [make(loud, 'first', first.promise)];
     for (let waiting = 0; waiting < WAITING_MAX_PER_NETWORK; waiting++) all.push(make(loud, 'loud'));
     await assert.rejects(make(loud, 'too many'), (error) => error instanceof SemaphoreError && error.reason === 'full');
-    all.push(make(quiet, 'quiet'), make(UPLOADS, 'upload'));
+    all.push(make(quiet, 'quiet'), make(uploadsOf('org_1'), 'upload'));
     first.resolve();
     await Promise.all(all);
     assert.deepEqual(made.slice(0, 5), ['first', 'upload', 'quiet', 'loud', 'loud']);

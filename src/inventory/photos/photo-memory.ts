@@ -20,12 +20,13 @@ const BYTES_PER_PIXEL: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 
 const VARIANTS_WAITING_MAX = 400;
 /** Nobody has to say who they are to ask for one, so those of one network leave places to the others. */
 const VARIANTS_WAITING_MAX_PER_NETWORK = 100;
-/** Uploads are in memory while they wait, at most 25 MB each. */
-export const UPLOADS_AT_ONCE = 16;
+/** They are in memory while they wait. Those who bring them limit their bytes, too. */
+export const UPLOADS_AT_ONCE = 64;
+export const UPLOADS_AT_ONCE_PER_DEALER = 8;
 
 /**
  * Uploads and variants are served round-robin, so that a dealer need not wait behind a hundred visitors, and so are the
- * networks of the visitors.
+ * dealers who upload and the networks of the visitors.
  */
 const memory = createKeyedSemaphore({
   total: MEMORY_BYTES,
@@ -35,7 +36,10 @@ const memory = createKeyedSemaphore({
   waitingPerGroup: VARIANTS_WAITING_MAX,
 });
 
-export const UPLOADS: SemaphoreKey = 'uploads';
+/** Photos of one dealer that are uploaded, imported or turned. */
+export function uploadsOf(dealer: string): SemaphoreKey {
+  return { group: 'uploads', key: dealer };
+}
 
 /** Of the visitors of one network. */
 export function variantsFor(network: string): SemaphoreKey {

@@ -30,7 +30,7 @@ export async function addPhoto(
   itemId: string,
   upload: Buffer,
 ): Promise<string> {
-  const { bytes, format, width, height } = await prepareUpload(upload);
+  const { bytes, format, width, height } = await prepareUpload(organizationId, upload);
   const id = newId('photo');
   await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes);
   try {
@@ -143,7 +143,7 @@ export async function rotatePhoto(
   if (photo === undefined) throw missingPhoto(photoId);
   const original = await readOriginal(context.photoFiles, photoId, photo.format);
   if (original === null) throw new DomainError('not_found', 'The file of this photo is lost.', 'photo');
-  const { bytes, width, height } = await rotateQuarter(original, photo.format, photo);
+  const { bytes, width, height } = await rotateQuarter(organizationId, original, photo);
   const id = newId('photo');
   await context.photoFiles.write(id, `original.${EXTENSION_OF[photo.format]}`, bytes);
   await changeItem(context, { organizationId, itemId }, async (tx) => {

@@ -83,7 +83,7 @@ export const bulkOperations = {
     method: 'POST',
     path: '/stock/bulk/delete',
     access: 'owner',
-    overQuota: 'served',
+    overQuota: 'reserve',
     description: 'Starts a job that deletes many items for ever. It can be cancelled; it can’t be undone.',
     body: Type.Object({
       ...selection,

@@ -328,6 +328,7 @@ export const itemOperations = {
     method: 'POST',
     path: '/items/{item_id}/photos/{photo_id}/rotate',
     access: 'staff',
+    waitsElsewhere: true,
     description: 'Turns a photo by a quarter to the right. The turned photo has another id.',
     params: Type.Object({ item_id: Type.String(), photo_id: Type.String() }),
     response: Type.Object({ id: Type.String() }),

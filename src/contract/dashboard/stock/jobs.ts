@@ -111,7 +111,7 @@ export const jobOperations = {
     method: 'POST',
     path: '/jobs/{job_id}/undo',
     access: 'staff',
-    overQuota: 'served',
+    overQuota: 'reserve',
     description: 'Takes a job back by another one. What changed since is left as it is.',
     params: JobId,
     response: StartedJob,

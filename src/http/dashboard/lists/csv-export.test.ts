@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { until } from '../../../../test/harness/database/locks.ts';
+import { holdLock, until, untilBlocked } from '../../../../test/harness/database/locks.ts';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
+import { rawSocket } from '../../../../test/harness/http/raw-socket.ts';
 import { addShop, type Shop } from '../../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
@@ -58,6 +59,20 @@ describe('the export of lists as CSV', () => {
     await shop.post('/v1/orders', { channel_order_id: 'SO-2' });
   });
   after(() => world.stop());
+
+  it('is logged like any other request if the client goes while it is sent', async () => {
+    const lock = await holdLock(world.db, 'lock table orders in access exclusive mode', []);
+    const client = rawSocket(world.port);
+    client.write(
+      `GET /api/dashboard/orders/export.csv?tab=all&q=gone HTTP/1.1\r\nHost: x\r\nCookie: ${staff.cookie()}\r\n\r\n`,
+    );
+    await untilBlocked(world.db);
+    client.close();
+    await lock.release();
+    const linesOf = (text: string) => world.logLines.filter((line) => line.includes(text));
+    await until(async () => linesOf('export.csv').length > 0, 'the request was not logged');
+    assert.deepEqual([linesOf('already sent'), linesOf('q=gone')], [[], []]);
+  });
 
   async function rowsOf(path: string, who: Pick<typeof staff, 'call'> = staff): Promise<Record<string, string>[]> {
     const answer = await who.call('GET', path);

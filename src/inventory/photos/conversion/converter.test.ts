@@ -66,7 +66,7 @@ describe('the process of pictures', () => {
     const upload = await picture('jpeg', 400, 300);
     await convertPhoto({ kind: 'measure' }, await picture('png', 5, 5));
     const pid = await processOfPictures();
-    const refused = assert.rejects(prepareUpload(upload), /could not be converted/);
+    const refused = assert.rejects(prepareUpload('org_1', upload), /could not be converted/);
     process.kill(pid, 'SIGKILL');
     await refused;
     assert.equal((await convertPhoto({ kind: 'measure' }, await picture('png', 6, 5))).width, 6);

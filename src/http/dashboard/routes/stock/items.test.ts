@@ -8,6 +8,7 @@ import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { PHOTO_LIMIT_BYTES } from '../../../../contract/limits.ts';
 import { sql } from '../../../../db/sql.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
+import { uploadsOf, withPhotoMemory } from '../../../../inventory/photos/photo-memory.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
 
@@ -240,6 +241,32 @@ describe('the item in the dashboard', () => {
       assert.deepEqual(await ids(), [turned, b]);
       assert.equal((await owner.call('POST', `/items/${id}/photos/${a}/restore`)).status, 204);
       assert.deepEqual(await ids(), [turned, a, b]);
+    });
+
+    it('lets photos wait until they can be turned, and the changes of other dealers pass', async () => {
+      const turns: (() => Promise<{ status: number }>)[] = [];
+      for (let dealer = 0; dealer < 4; dealer++) {
+        const person = await signedIn(world);
+        const { body: item } = await person.call('POST', '/items', newWatch());
+        for (let photo = 0; photo < 2; photo++) {
+          const { body } = await upload(item.id, await picture(), person);
+          turns.push(() => person.call('POST', `/items/${item.id}/photos/${body.id}/rotate`));
+        }
+      }
+      const free = Promise.withResolvers<void>();
+      const everything = { width: 20_000, height: 5_000 };
+      const held = withPhotoMemory(uploadsOf('org_other'), everything, ['jpeg'], () => free.promise);
+      const turning = turns.map((turn) => turn());
+      try {
+        for (let round = 0; round < 20; round++) {
+          assert.equal((await staff.call('PATCH', '/account', { show_test_data: round % 2 === 0 })).status, 200);
+        }
+      } finally {
+        free.resolve();
+      }
+      await held;
+      const statuses = (await Promise.all(turning)).map(({ status }) => status);
+      assert.deepEqual([...new Set(statuses)], [200]);
     });
 
     it('lets one dealer’s slow uploads wait for each other, and another dealer’s pass', async (t) => {
