@@ -5,14 +5,18 @@ import { accountOf } from '../../dealers/users/sign-in-attempts.ts';
 /**
  * Marks a browser in which somebody has signed in to an account. Its attempts are counted apart from those of strangers, because
  * whoever knows an email could otherwise keep its person out with wrong passwords. The cookie gives no other right. It has the
- * account in its name: the people of a shop may share a browser.
+ * account in its name, because the people of a shop may share a browser, and ends with the password: whoever had that one knows
+ * nothing of the next.
  */
 export type DeviceCookies = {
   /** The device that the cookies of a request prove for an account; null if they prove none. */
-  deviceOf(cookieHeader: string | undefined, email: string): string | null;
+  deviceOf(cookieHeader: string | undefined, account: SignInAccount): string | null;
   /** The `Set-Cookie` for a device, which may be new. */
-  setCookie(email: string, device: string | null): string;
+  setCookie(account: SignInAccount, device: string | null): string;
 };
+
+/** `passwordHash`: null if there is no such account. */
+export type SignInAccount = { email: string; passwordHash: string | null };
 
 const LIFETIME_SECONDS = 180 * 24 * 3_600;
 /** Sent to sign in, and to little else. */
@@ -30,14 +34,15 @@ export function createDeviceCookies(secretKeys: readonly string[], publicUrl: st
     return `${prefix}${createHash('sha256').update(email).digest().toString('hex', 0, NAME_BYTES)}`;
   }
 
-  function sign(secretKey: string, email: string, device: string): Buffer {
-    return createHmac('sha256', secretKey).update(`device\n${email}\n${device}`).digest();
+  function sign(secretKey: string, { email, passwordHash }: SignInAccount, device: string): Buffer {
+    return createHmac('sha256', secretKey).update(`device\n${email}\n${device}\n${passwordHash}`).digest();
   }
 
   return {
-    deviceOf(cookieHeader = '', email) {
-      const account = accountOf(email);
-      const start = `${nameFor(account)}=`;
+    deviceOf(cookieHeader = '', { email, passwordHash }) {
+      if (passwordHash === null) return null;
+      const account = { email: accountOf(email), passwordHash };
+      const start = `${nameFor(account.email)}=`;
       const cookie = cookieHeader.split(';').find((each) => each.trimStart().startsWith(start));
       const [, device = '', signature = ''] = VALUE.exec(cookie?.trim().slice(start.length) ?? '') ?? [];
       if (device === '') return null;
@@ -45,13 +50,13 @@ export function createDeviceCookies(secretKeys: readonly string[], publicUrl: st
       return secretKeys.some((key) => timingSafeEqual(sign(key, account, device), given)) ? device : null;
     },
 
-    setCookie(email, known) {
-      const account = accountOf(email);
+    setCookie({ email, passwordHash }, known) {
+      const account = { email: accountOf(email), passwordHash };
       const device = known ?? randomBytes(DEVICE_BYTES).toString('base64url');
       const signature = sign(secretKeys[0] ?? '', account, device).toString('base64url');
       const attributes = `Max-Age=${LIFETIME_SECONDS}; Path=${PATH}; HttpOnly; SameSite=Lax`;
       const secure = isSecure(publicUrl) ? '; Secure' : '';
-      return `${nameFor(account)}=${device}.${signature}; ${attributes}${secure}`;
+      return `${nameFor(account.email)}=${device}.${signature}; ${attributes}${secure}`;
     },
   };
 }

@@ -9,6 +9,7 @@ import { SESSION_COOKIE, sessionCookieName } from '../../dealers/users/session-c
 import { ADDRESS_HEADER, createSignIn, SESSION_RENEWED_AFTER_SECONDS } from '../../dealers/users/sign-in.ts';
 import {
   type AttemptRefusal,
+  accountOf,
   countAttempt,
   countSignUp,
   forgiveAttempt,
@@ -80,8 +81,9 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       );
     }
     await endOldestSessions(db, found.user.userId);
-    const device = devices.deviceOf(request.headers.cookie, email);
-    reply.header('set-cookie', [devices.setCookie(email, device), ...(answer.headers?.getSetCookie() ?? [])]);
+    const account = { email, passwordHash: await findPasswordHash(db, email) };
+    const device = devices.deviceOf(request.headers.cookie, account);
+    reply.header('set-cookie', [devices.setCookie(account, device), ...(answer.headers?.getSetCookie() ?? [])]);
     return found.user;
   }
 
@@ -125,7 +127,8 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
         where s.id = any(${sessionIds}::text[]) and s.expires_at > now() and o.archived_at is null`),
 
     async signIn(attempt, request, reply) {
-      const subject = { ...attempt, device: devices.deviceOf(request.headers.cookie, attempt.email) };
+      const account = { email: attempt.email, passwordHash: await findPasswordHash(db, attempt.email) };
+      const subject = { ...attempt, device: devices.deviceOf(request.headers.cookie, account) };
       refuseFrequent(await countAttempt(db, subject), 'or ask an owner for a reset link');
       const user = await start(attempt, request, reply);
       await forgiveAttempt(db, subject);
@@ -143,13 +146,10 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       const subject = { ...attempt, device: attempt.sessionId };
       refuseFrequent(await countAttempt(db, subject), 'or ask an owner for a reset link');
       const context = await (await auth()).$context;
-      const [row] = await db.query<{ hash: string }>(sql`
-        select a.password as hash from users u join accounts a on a.user_id = u.id
-        where u.email = ${attempt.email} and a.provider_id = 'credential' and a.password is not null`);
+      const hash = await findPasswordHash(db, attempt.email);
       const { address, password } = attempt;
       const isRight =
-        row !== undefined &&
-        (await withPasswordSlot(address, () => context.password.verify({ hash: row.hash, password })));
+        hash !== null && (await withPasswordSlot(address, () => context.password.verify({ hash, password })));
       if (isRight) await forgiveAttempt(db, subject);
       return isRight;
     },
@@ -159,6 +159,13 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       passCookies(headers, reply);
     },
   };
+}
+
+async function findPasswordHash(db: Database, email: string): Promise<string | null> {
+  const [row] = await db.query<{ hash: string }>(sql`
+    select a.password as hash from users u join accounts a on a.user_id = u.id
+    where u.email = ${accountOf(email)} and a.provider_id = 'credential' and a.password is not null`);
+  return row?.hash ?? null;
 }
 
 /** Taken from the connections that the reads and writes of clients use, too. */

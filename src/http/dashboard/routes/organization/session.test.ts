@@ -170,6 +170,18 @@ describe('a session of the dashboard', () => {
     await world.db.query(sql`delete from sign_in_attempts`);
   });
 
+  it('takes a browser for a stranger’s after the password has changed', async () => {
+    const person = await signedIn(world);
+    const known = { cookie: deviceCookie(person) };
+    const password = 'another long password';
+    const change = { current_password: TEST_PASSWORD, new_password: password };
+    assert.equal((await person.call('POST', '/account/password', change)).status, 204);
+    await lockOut(person.email);
+    const answer = await dashboardClient(world).call('POST', '/session', { email: person.email, password }, known);
+    assert.equal(answer.status, 429);
+    await world.db.query(sql`delete from sign_in_attempts`);
+  });
+
   it('lets its person change the password while strangers have locked the account', async () => {
     const person = await signedIn(world);
     await lockOut(person.email);
