@@ -5,6 +5,8 @@ import { guardedConnector } from '../../webhooks/sending/guarded-connector.ts';
 import type { SsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
 
 const REDIRECTS_LIMIT = 3;
+/** After so many from one server, a batch asks it no more: other dealers wait for the batch to end. */
+const TIMEOUTS_LIMIT = 8;
 const HEADERS_LIMIT_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
@@ -24,14 +26,20 @@ export function openPhotoDownloads(guard: SsrfGuard, dealer: string, connectTime
     allowH2: false,
     connect: guardedConnector(guard, { timeoutMs: connectTimeoutMs, dealer, responses: PHOTO_RESPONSE }),
   });
+  const timeoutsByHost = new Map<string, number>();
   return {
     async download(url, timeoutMs) {
+      const host = URL.parse(url)?.host ?? '';
+      const timeouts = timeoutsByHost.get(host) ?? 0;
+      if (timeouts >= TIMEOUTS_LIMIT) throw refused(url, 'was not tried, because others from there took too long');
       const signal = AbortSignal.timeout(Math.max(timeoutMs, 1));
       try {
         return await follow(agent, guard, url, signal);
       } catch (error) {
         if (error instanceof DomainError) throw error;
-        throw refused(url, signal.aborted ? 'took too long' : `can't be reached (${messageOf(error)})`);
+        if (!signal.aborted) throw refused(url, `can't be reached (${messageOf(error)})`);
+        timeoutsByHost.set(host, (timeoutsByHost.get(host) ?? 0) + 1);
+        throw refused(url, 'took too long');
       }
     },
     close: () => agent.destroy(),
