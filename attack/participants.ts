@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import sharp from 'sharp';
 import { makeShop, openBackDoor } from '../bench/shop.ts';
 import { COMMAND_LINE } from '../src/audit/actor.ts';
@@ -15,6 +16,7 @@ import { setUrl } from '../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../src/webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../src/webhooks/sending/ssrf-guard.ts';
 import { fillEvents, fillOrders, fillRequests, fillStock } from '../test/harness/database/many-rows.ts';
+import { SELF_SIGNED } from '../test/harness/servers/self-signed.ts';
 import { type Attack, type AttackerAccount, idempotent, madeOnce } from './attacks/attack.ts';
 import { largeOrder } from './attacks/writes.ts';
 import type { NeighbourAccount } from './neighbour.ts';
@@ -52,6 +54,8 @@ const LINES = 4_000;
 const LONG_EVERY = 200;
 const LIST_PARTS = 40_000;
 /** A legal answer, as far as a parser is concerned that counts the bytes of names and values. */
+/** Less than is read of an answer, so that all of them could be. */
+const TINY_RECORDS = 16_000;
 const MANY_HEADERS = `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(16_000)}\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`;
 
 export async function openParticipants(
@@ -143,6 +147,22 @@ export async function openParticipants(
     await setUrl(context.db, COMMAND_LINE, doorsOf(config), integrationId, url);
   }
 
+  /** Answers in records that are as small as they can be. The attacked service trusts its certificate. */
+  async function receiveInTinyRecords(integrationId: string): Promise<void> {
+    const receiver = createTlsServer(SELF_SIGNED, (socket) => {
+      socket.setNoDelay().on('error', () => {});
+      socket.on('data', () => {
+        for (const byte of `HTTP/1.1 200 OK\r\nContent-Length: ${TINY_RECORDS}\r\n\r\n${'x'.repeat(TINY_RECORDS)}`) {
+          socket.write(byte);
+        }
+      });
+    });
+    receivers.push(receiver);
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    await setUrl(context.db, COMMAND_LINE, doorsOf(config), integrationId, url);
+  }
+
   async function addLocations(organizationId: string): Promise<void> {
     const unitId = await createBusinessUnit(context.db, COMMAND_LINE, organizationId, 'Attack');
     for (let index = 0; index < times(LOCATIONS); index++) {
@@ -174,6 +194,7 @@ export async function openParticipants(
       const orderIds = needs === 'large cancelled orders' ? await addCancelledOrders(apiKey) : [];
       if (needs === 'hanging receiver' || needs === 'staff with a hanging receiver') await receive(integrationId, '');
       if (needs === 'receiver with many headers') await receive(integrationId, MANY_HEADERS);
+      if (needs === 'receiver with tiny TLS records') await receiveInTinyRecords(integrationId);
       if (needs === 'staff with many locations') await addLocations(organizationId);
       const photos = needs === 'photos' ? await addPhotos(organizationId, listingIds[0] ?? '') : [];
       // A round stays within the limit of one key. The next round stands for the next client, with the same data.

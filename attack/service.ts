@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../bench/processes.ts';
+import { SELF_SIGNED } from '../test/harness/servers/self-signed.ts';
 import type { Sample } from './monitor.ts';
 
 /** The service under attack: a process of its own on a fresh data folder. */
@@ -24,13 +25,17 @@ const POLL_MS = 100;
 
 export async function startAttackedService(): Promise<AttackedService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'crownwheel-attack-'));
+  const certificateDir = await mkdtemp(join(tmpdir(), 'crownwheel-attack-'));
   const port = await freePort();
   const env = { PORT: String(port), DATA_DIR: dataDir, DEMO: 'off', LOG_LEVEL: 'fatal', SECRET_KEYS };
+  // A receiver with a certificate is nothing special.
+  const trusted = join(certificateDir, 'trusted.pem');
+  await writeFile(trusted, SELF_SIGNED.cert);
   const child = spawn(process.execPath, ['--import', './attack/monitor.ts', 'src/main.ts'], {
     cwd: ROOT_DIR,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // The tests' cache is for code that is compiled without the flags of the service, which has a cache of its own.
-    env: { ...process.env, NODE_COMPILE_CACHE: undefined, ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined, NODE_EXTRA_CA_CERTS: trusted, ...env },
   });
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
 
@@ -41,7 +46,9 @@ export async function startAttackedService(): Promise<AttackedService> {
       await Promise.race([exit, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
       if (!hasEnded()) child.kill('SIGKILL');
     }
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    for (const dir of [dataDir, certificateDir]) {
+      await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    }
   }
 
   try {

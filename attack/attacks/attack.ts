@@ -14,6 +14,7 @@ export type Attack = {
     | 'photos'
     | 'hanging receiver'
     | 'receiver with many headers'
+    | 'receiver with tiny TLS records'
     | 'staff'
     | 'staff photos'
     | 'staff with a hanging receiver'

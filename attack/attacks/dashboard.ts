@@ -9,6 +9,8 @@ import { type Attack, madeOnce, type Scene, type Staff, scaled } from './attack.
 const ZIP_BYTES = 20 * BYTES_PER_MB;
 const STREAMS = 60;
 const EDIT_EVERY_MS = 25;
+/** As many as one connection may leave unanswered. */
+const UNREAD_ANSWERS = 16;
 
 /** Words of the filled stock and orders: of a quarter of the rows, of all, of few, and of none. */
 const WORDS = ['rolex', 's00', 'se', 'rolex+daytona', 'ada', 'buyer', 'tropical', 'zzzz'];
@@ -84,6 +86,15 @@ const manyIds = madeOnce(() =>
 
 /** What each item's next save is based on. */
 const revisions = new Map<string, number>();
+
+/** A save of as much text as an item can have. */
+function longEdit(scene: Scene, itemId: string, letter: string): AttackRequest {
+  const text = `${scene.round}${letter.repeat(DESCRIPTION_LENGTH_LIMIT - 10)}`;
+  const revision = (revisions.get(itemId) ?? 0) + 1;
+  revisions.set(itemId, revision);
+  const edit = JSON.stringify({ revision, description: text, private_notes: text });
+  return asked(scene, 'PATCH', `/items/${itemId}`, edit);
+}
 
 /** What one person of a dealer's team can do to other dealers from a browser. */
 export const DASHBOARD_ATTACKS: Attack[] = [
@@ -192,14 +203,27 @@ export const DASHBOARD_ATTACKS: Attack[] = [
     needs: 'staff',
     run: (scene) => {
       const { itemIds } = staffOf(scene);
-      return scene.client.flood({ count: scaled(scene, 600), atOnce: 20 }, (index) => {
-        const text = String.fromCharCode(97 + ((index + scene.round) % 26)).repeat(DESCRIPTION_LENGTH_LIMIT);
-        const itemId = itemIds[index % itemIds.length] as string;
-        const revision = (revisions.get(itemId) ?? 0) + 1;
-        revisions.set(itemId, revision);
-        const edit = JSON.stringify({ revision, description: text, private_notes: text });
-        return asked(scene, 'PATCH', `/items/${itemId}`, edit);
-      });
+      return scene.client.flood({ count: scaled(scene, 600), atOnce: 20 }, (index) =>
+        longEdit(scene, itemIds[index % itemIds.length] as string, String.fromCharCode(97 + (index % 26))),
+      );
+    },
+  },
+  {
+    name: 'dashboard: answers of long texts that nobody reads',
+    needs: 'staff',
+    async run(scene) {
+      const { cookie, itemIds } = staffOf(scene);
+      for (let index = 0; index < 4; index++) {
+        await scene.client.send(longEdit(scene, itemIds[0] as string, index % 2 === 0 ? '€' : '£'));
+      }
+      const one = `GET /api/dashboard/audit?limit=3 HTTP/1.1\r\nHost: attack\r\nCookie: ${cookie}\r\n\r\n`;
+      for (let index = 0; index < scaled(scene, 100) && !scene.client.signal.aborted; index++) {
+        const socket = scene.client.open();
+        socket.pause();
+        socket.write(one.repeat(UNREAD_ANSWERS));
+        await sleep(EDIT_EVERY_MS);
+      }
+      await scene.client.timeIsUp();
     },
   },
   {

@@ -12,4 +12,5 @@ function pings(scene: Scene): Promise<void> {
 export const WEBHOOK_ATTACKS: Attack[] = [
   { name: 'webhooks to a receiver that never answers', needs: 'hanging receiver', run: pings },
   { name: 'webhooks answered with very many headers', needs: 'receiver with many headers', run: pings },
+  { name: 'webhooks answered in TLS records of one byte', needs: 'receiver with tiny TLS records', run: pings },
 ];
