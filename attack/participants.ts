@@ -53,9 +53,9 @@ const LONG_NAME = 'İé'.repeat(240);
 const LINES = 4_000;
 const LONG_EVERY = 200;
 const LIST_PARTS = 40_000;
-/** A legal answer, as far as a parser is concerned that counts the bytes of names and values. */
 /** Less than is read of an answer, so that all of them could be. */
 const TINY_RECORDS = 16_000;
+/** A legal answer, as far as a parser is concerned that counts the bytes of names and values. */
 const MANY_HEADERS = `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(16_000)}\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`;
 
 export async function openParticipants(
@@ -141,10 +141,7 @@ export async function openParticipants(
     const receiver = createServer((socket) => {
       socket.on('error', () => {}).on('data', () => void (answer !== '' && socket.write(answer)));
     });
-    receivers.push(receiver);
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-    await setUrl(context.db, COMMAND_LINE, doorsOf(config), integrationId, url);
+    await connectReceiver(integrationId, receiver, 'http');
   }
 
   /** Answers in records that are as small as they can be. The attacked service trusts its certificate. */
@@ -157,9 +154,13 @@ export async function openParticipants(
         }
       });
     });
+    await connectReceiver(integrationId, receiver, 'https');
+  }
+
+  async function connectReceiver(integrationId: string, receiver: Server, scheme: 'http' | 'https'): Promise<void> {
     receivers.push(receiver);
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    const url = `https://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const url = `${scheme}://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
     await setUrl(context.db, COMMAND_LINE, doorsOf(config), integrationId, url);
   }
 

@@ -18,7 +18,7 @@ import { type StorageUseRow, storageUseColumns, storageUseOf } from '../../quota
 import { lazy } from '../lazy.ts';
 import type { SignedIn } from './call.ts';
 import { DashboardError } from './dashboard-error.ts';
-import { createDeviceCookies } from './device-cookie.ts';
+import { createDeviceCookies, type SignInAccount } from './device-cookie.ts';
 import type { FindLiveSessions } from './open-streams.ts';
 
 /**
@@ -66,7 +66,13 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
   const lookups = createSessionLookups(db.pool.options.max);
   const lastUsers = new LRUCache<string, KnownUser & { token: string }>({ max: KNOWN_COOKIES });
 
-  async function start({ email, password, address }: Attempt, request: FastifyRequest, reply: FastifyReply) {
+  /** The account as it is before the sign-in, which does not change its password. */
+  async function startAs(
+    account: SignInAccount,
+    { email, password, address }: Attempt,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<SignedIn> {
     const input = { body: { email, password }, headers: headersOf(request, address), returnHeaders: true } as const;
     const { api } = await auth();
     const answer = await withPasswordSlot(address, () => api.signInEmail(input)).catch((error: unknown) => {
@@ -81,7 +87,6 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       );
     }
     await endOldestSessions(db, found.user.userId);
-    const account = { email, passwordHash: await findPasswordHash(db, email) };
     const device = devices.deviceOf(request.headers.cookie, account);
     reply.header('set-cookie', [devices.setCookie(account, device), ...(answer.headers?.getSetCookie() ?? [])]);
     return found.user;
@@ -127,15 +132,17 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
         where s.id = any(${sessionIds}::text[]) and s.expires_at > now() and o.archived_at is null`),
 
     async signIn(attempt, request, reply) {
-      const account = { email: attempt.email, passwordHash: await findPasswordHash(db, attempt.email) };
+      const account = await findAccount(db, attempt.email);
       const subject = { ...attempt, device: devices.deviceOf(request.headers.cookie, account) };
       refuseFrequent(await countAttempt(db, subject), 'or ask an owner for a reset link');
-      const user = await start(attempt, request, reply);
+      const user = await startAs(account, attempt, request, reply);
       await forgiveAttempt(db, subject);
       return user;
     },
 
-    start,
+    async start(attempt, request, reply) {
+      return await startAs(await findAccount(db, attempt.email), attempt, request, reply);
+    },
 
     async assertSignUp(address) {
       refuseFrequent(await countSignUp(db, address), 'then try again');
@@ -146,7 +153,7 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       const subject = { ...attempt, device: attempt.sessionId };
       refuseFrequent(await countAttempt(db, subject), 'or ask an owner for a reset link');
       const context = await (await auth()).$context;
-      const hash = await findPasswordHash(db, attempt.email);
+      const { passwordHash: hash } = await findAccount(db, attempt.email);
       const { address, password } = attempt;
       const isRight =
         hash !== null && (await withPasswordSlot(address, () => context.password.verify({ hash, password })));
@@ -161,11 +168,11 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
   };
 }
 
-async function findPasswordHash(db: Database, email: string): Promise<string | null> {
+async function findAccount(db: Database, email: string): Promise<SignInAccount> {
   const [row] = await db.query<{ hash: string }>(sql`
     select a.password as hash from users u join accounts a on a.user_id = u.id
     where u.email = ${accountOf(email)} and a.provider_id = 'credential' and a.password is not null`);
-  return row?.hash ?? null;
+  return { email, passwordHash: row?.hash ?? null };
 }
 
 /** Taken from the connections that the reads and writes of clients use, too. */

@@ -3,9 +3,9 @@ import { DomainError } from '../../contract/domain-error.ts';
 import { AVIF_PIXELS_LIMIT, BYTES_PER_MB, PHOTO_LIMIT_BYTES, PHOTO_PIXELS_LIMIT } from '../../contract/limits.ts';
 import { convertPhoto, PictureFault } from './conversion/converter.ts';
 import {
+  IN_PREPARATION_LIMIT,
+  IN_PREPARATION_LIMIT_PER_DEALER,
   type PhotoSize,
-  UPLOADS_AT_ONCE,
-  UPLOADS_AT_ONCE_PER_DEALER,
   uploadsOf,
   withPhotoMemory,
 } from './photo-memory.ts';
@@ -19,7 +19,11 @@ export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; he
 
 /** A person reads this; a job waits and tries again. */
 export const TOO_MANY_UPLOADS = 'Too many photos are being uploaded at this moment. Try again in a minute.';
-const uploads = createKeyedSemaphore({ total: UPLOADS_AT_ONCE, perKey: UPLOADS_AT_ONCE_PER_DEALER, waitingTotal: 0 });
+const uploads = createKeyedSemaphore({
+  total: IN_PREPARATION_LIMIT,
+  perKey: IN_PREPARATION_LIMIT_PER_DEALER,
+  waitingTotal: 0,
+});
 
 /**
  * What a dealer uploaded, made fit to be shown: turned upright, and decoded and encoded anew in its own format, so that

@@ -20,9 +20,9 @@ const BYTES_PER_PIXEL: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 
 const VARIANTS_WAITING_MAX = 400;
 /** Nobody has to say who they are to ask for one, so those of one network leave places to the others. */
 const VARIANTS_WAITING_MAX_PER_NETWORK = 100;
-/** They are in memory while they wait. Those who bring them limit their bytes, too. */
-export const UPLOADS_AT_ONCE = 64;
-export const UPLOADS_AT_ONCE_PER_DEALER = 8;
+/** Photos that are uploaded, imported or turned. They are in memory while they wait; those who bring them limit their bytes, too. */
+export const IN_PREPARATION_LIMIT = 64;
+export const IN_PREPARATION_LIMIT_PER_DEALER = 8;
 
 /**
  * Uploads and variants are served round-robin, so that a dealer need not wait behind a hundred visitors, and so are the
@@ -31,7 +31,7 @@ export const UPLOADS_AT_ONCE_PER_DEALER = 8;
 const memory = createKeyedSemaphore({
   total: MEMORY_BYTES,
   perKey: MEMORY_BYTES,
-  waitingTotal: VARIANTS_WAITING_MAX + UPLOADS_AT_ONCE,
+  waitingTotal: VARIANTS_WAITING_MAX + IN_PREPARATION_LIMIT,
   waitingPerKey: VARIANTS_WAITING_MAX_PER_NETWORK,
   waitingPerGroup: VARIANTS_WAITING_MAX,
 });

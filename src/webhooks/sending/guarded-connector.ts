@@ -31,7 +31,7 @@ const TLS_OPTIONS = {
 
 let shared: SecureContext | null = null;
 
-/** Usually one for all connections: making one takes longer than a handshake. */
+/** One for all connections, unless a test has certificates of its own. */
 function secureContext(ca: string | undefined): SecureContext {
   if (ca !== undefined) return createSecureContext({ ...TLS_OPTIONS, ca });
   shared ??= createSecureContext(TLS_OPTIONS);

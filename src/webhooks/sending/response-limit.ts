@@ -62,7 +62,7 @@ export function limitResponses(socket: Socket, { bodyBytes, pieces }: ResponseLi
     head ??= headOf(early);
     head.add(chunk);
     const isInPieces = readPieces > pieces;
-    const problem = problemOf(head, readBytes) ?? (isInPieces && !head.isOver() ? tooManyPieces(pieces) : null);
+    const problem = isInPieces && !head.isOver() ? tooManyPieces(pieces) : problemOf(head, readBytes);
     if (problem !== null) {
       socket.destroy(new Error(problem));
       return false;

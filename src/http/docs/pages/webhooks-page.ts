@@ -7,6 +7,7 @@ import {
   WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES,
   WEBHOOK_RESPONSE_HEAD_LINES_LIMIT,
   WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES,
+  WEBHOOK_RESPONSE_PIECES_LIMIT,
 } from '../../../contract/limits.ts';
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { EventEnvelope, eventExample } from '../../../contract/resources/event.ts';
@@ -128,8 +129,8 @@ function receiving(site: Site): Chapter {
 <ul class="rules">
 <li><strong>Check the signature first,</strong> over the raw body. Only then parse it.</li>
 <li><strong>Store, answer, then work.</strong> Answer 2xx as soon as you have the event safely; the time for an answer is short.</li>
-<li><strong>Keep the answer small.</strong> Its status is what counts, and at most ${counted(WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, 'byte')} of what follows its headers are read. Where more comes, the connection is closed and the answer counts all the same. The attempt fails if the headers have ${counted(WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES, 'byte')}, or if more than ${counted(WEBHOOK_RESPONSE_HEAD_LINES_LIMIT, 'line')} or ${counted(WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES, 'byte')} come before the body, those of 1xx answers included.</li>
-<li><strong>Use TLS as browsers do:</strong> version 1.2 or 1.3 with ECDHE, and a certificate chain that is short. The attempt fails if more than ${counted(TLS_HANDSHAKE_LIMIT_BYTES, 'byte')} come before the connection stands.</li>
+<li><strong>Keep the answer small.</strong> Its status is what counts, and at most ${counted(WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, 'byte')} of what follows its headers are read. Where more comes, the connection is closed and the answer counts all the same. The attempt fails if the headers have ${counted(WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES, 'byte')}, or if more than ${counted(WEBHOOK_RESPONSE_HEAD_LINES_LIMIT, 'line')} or ${counted(WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES, 'byte')} come before the body, those of 1xx answers included, or if it comes in more than ${counted(WEBHOOK_RESPONSE_PIECES_LIMIT, 'piece')} until then.</li>
+<li><strong>Use TLS as browsers do:</strong> version 1.2 or 1.3 with ECDHE, and a certificate chain that is short. The attempt fails if more than ${counted(TLS_HANDSHAKE_LIMIT_BYTES, 'byte')} come before the connection stands. If TLS with you takes us much more time than usual, your connections wait.</li>
 <li><strong>De-duplicate on <code>X-SVC-Event-Id</code>.</strong> Every event comes at least once. It comes again if your answer was lost on its way.</li>
 <li><strong>Do not rely on the order.</strong> An event that had to be retried arrives after younger ones. A listing or part is read anew anyway; of an order keep the one with the latest <code>updated_at</code>.</li>
 <li><strong>The URL is public and https.</strong> Redirects are not followed: they count as failures.</li>
