@@ -8,6 +8,8 @@ export const HEADERS_LIMIT_BYTES = 16_384;
 export const HEADERS_LIMIT = 200;
 /** Open connections of one client to one process; the operator can set another number. */
 export const CONNECTIONS_PER_ADDRESS_DEFAULT = 500;
+/** Open connections of all clients to one process; fewer if the system lets it have fewer files open. */
+export const CONNECTIONS_LIMIT = 20_000;
 /** Requests that one connection may send before it has read the answers to those before them. */
 export const UNANSWERED_REQUESTS_LIMIT = 16;
 

@@ -38,6 +38,8 @@ export type AppOptions = {
   trustedProxies: TrustedProxies;
   /** How many connections one address may have open, unless it is a trusted proxy's. */
   connectionsPerAddress?: number;
+  /** How many connections all addresses may have open together. */
+  connectionLimit?: number;
   timeouts?: Partial<Timeouts>;
   /** How much one integration may store in a day, unless it has a quota of its own. */
   storageQuotaMbPerDay?: number;

@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { ApiError } from '../contract/errors.ts';
 import {
   ANSWER_PIECE_LIMIT_MS,
+  CONNECTIONS_LIMIT,
   CONNECTIONS_PER_ADDRESS_DEFAULT,
   HEADERS_LIMIT,
   HEADERS_LIMIT_BYTES,
@@ -80,6 +81,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     serverFactory: (framework) =>
       limitConnections(createServer(timeouts, { fastPath, discard, faults, framework }), {
         perAddress: options.connectionsPerAddress ?? CONNECTIONS_PER_ADDRESS_DEFAULT,
+        total: options.connectionLimit ?? CONNECTIONS_LIMIT,
         trustedProxies: options.trustedProxies,
         unanswered,
         refuse: (socket, address) => faults.hangUp(socket, tooManyConnections(address)),
@@ -179,9 +181,10 @@ function createServer(timeouts: Timeouts, { fastPath, discard, faults, framework
     .setTimeout(timeouts.idleMs);
 }
 
-function tooManyConnections(address: string): ApiError {
+function tooManyConnections(address: string | null): ApiError {
+  const from = address === null ? '' : ` from ${address}`;
   return new ApiError('overloaded', {
-    message: `Too many connections are open from ${address}. Close some, or use them for several requests each.`,
+    message: `Too many connections are open${from}. Close some, or use them for several requests each.`,
     headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) },
   });
 }

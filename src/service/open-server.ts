@@ -12,6 +12,7 @@ import { createPhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { Connection } from './connect.ts';
 import { watchDiskSpace } from './disk-space.ts';
 import type { OpenChannel } from './open-channel.ts';
+import { connectionLimitOf, openFilesLimit } from './open-files.ts';
 import { type DashboardPages, openDashboardPages } from './startup/dashboard-build.ts';
 import { listenProblem } from './startup/port.ts';
 
@@ -43,6 +44,7 @@ export async function openServer(
     readiness,
     trustedProxies: config.trustedProxies,
     connectionsPerAddress: config.connectionsPerAddress,
+    connectionLimit: connectionLimitOf(openFilesLimit()),
     storageQuotaMbPerDay: config.storageQuotaMbPerDay,
     dashboardStorageQuotaMbPerDay: config.dashboardStorageQuotaMbPerDay,
     isDiskLow: disk.isLow,

@@ -25,7 +25,12 @@ export async function checkPhotos(config: Config): Promise<Check> {
     return ok(NAME, `can be written and read in ${location}`);
   } catch (error) {
     const reason = (error as Error).message.replaceAll('\n', ' ');
-    return wrong(NAME, error instanceof StartError ? reason : `cannot be kept in ${location}: ${reason}`, mend);
+    const isFull = reason.includes('ENOSPC');
+    return wrong(
+      NAME,
+      error instanceof StartError ? reason : `cannot be kept in ${location}: ${reason}`,
+      isFull ? 'free some space on its disk' : mend,
+    );
   }
 }
 

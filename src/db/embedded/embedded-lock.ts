@@ -35,6 +35,7 @@ const COMMAND_WAIT_MS = 30_000;
 const QUIET_WAIT_MS = 1_000;
 const POLL_MS = 25;
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
@@ -69,11 +70,16 @@ function tryLock(options: LockOptions): FolderLock | null {
     // Another process made the file at this moment.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return null;
-    throw new StartError(`DATA_DIR ${options.dataDir} cannot be written by this user: ${reasonOf(error, options)}`);
+    throw cannotBeWritten(error, options);
   }
   const held = file;
   const owner: Owner = { pid: process.pid, as: options.as };
-  writeFileSync(options.ownerFile, `${JSON.stringify(owner)}\n`, { mode: OWNER_ONLY });
+  try {
+    writeFileSync(options.ownerFile, `${JSON.stringify(owner)}\n`, { mode: OWNER_ONLY });
+  } catch (error) {
+    held.close();
+    throw cannotBeWritten(error, options);
+  }
   options.giveToFolderOwner(options.lockFile);
   options.giveToFolderOwner(options.ownerFile);
   return {
@@ -85,11 +91,16 @@ function tryLock(options: LockOptions): FolderLock | null {
 }
 
 /** Most often somebody else owns it, as after a backup that root has restored. */
-function reasonOf(error: unknown, { lockFile }: LockOptions): string {
+function cannotBeWritten(error: unknown, { dataDir, lockFile }: LockOptions): StartError {
+  const { code, errcode, message } = error as NodeJS.ErrnoException & { errcode?: number };
+  if (code === 'ENOSPC' || errcode === SQLITE_FULL) {
+    return new StartError(`the disk of DATA_DIR ${dataDir} is full; free some space, then start again`);
+  }
   const root = dirname(lockFile);
   const foreign = [lockFile, root].find(isForeign);
-  if (foreign !== undefined) return `${ownershipProblem(foreign)}; ${ownershipFix(root)}`;
-  return `${(error as Error).message} (${lockFile})`;
+  const reason =
+    foreign === undefined ? `${message} (${lockFile})` : `${ownershipProblem(foreign)}; ${ownershipFix(root)}`;
+  return new StartError(`DATA_DIR ${dataDir} cannot be written by this user: ${reason}`);
 }
 
 /**

@@ -32,6 +32,8 @@ const SLOW_START_MS = 2_000;
 const STOP_TIMEOUT_MS = 30_000;
 const EXIT_TIMEOUT_MS = 2_000;
 const POLL_MS = 25;
+/** Before a server is launched again because another one is still going away. */
+const RETRY_MS = 250;
 const START_LIMITS = { connectTimeoutMs: 2_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 };
 
 const DEFAULTS: Record<string, string> = {
@@ -63,6 +65,7 @@ export async function startServer(paths: ServerPaths, options: ServerOptions): P
     }
     if (options.signal?.aborted) throw new StartError('the start was interrupted');
     if (isNobodyStarting) {
+      if (launched !== null) await sleep(RETRY_MS);
       await removeStaleFiles(paths);
       await writeSettings(paths, options.settings);
       logStart = await rotateLog(paths.logFile);
@@ -78,17 +81,24 @@ export async function startServer(paths: ServerPaths, options: ServerOptions): P
 }
 
 /** Fast shutdown: sessions are ended, everything committed is on disk, the next start needs no recovery. */
-export async function stopServer(paths: ServerPaths): Promise<void> {
-  const pid = await serverPid(paths);
+export async function stopServer(paths: ServerPaths, known: number | null = null): Promise<void> {
+  const pid = await serverPid(paths, known);
   if (pid === null) return;
   signal(pid, 'SIGINT');
-  if (!(await isTrueWithin(STOP_TIMEOUT_MS, async () => (await serverPid(paths)) === null))) signal(pid, 'SIGQUIT');
-  // The pid file goes a moment before the process does.
-  await isTrueWithin(EXIT_TIMEOUT_MS, async () => !(await isServer(pid, paths)));
+  // Not until its pid file is gone: that goes a moment before the process does.
+  const isGone = async () => !(await isServer(pid, paths));
+  if (await isTrueWithin(STOP_TIMEOUT_MS, isGone)) return;
+  signal(pid, 'SIGQUIT');
+  await isTrueWithin(EXIT_TIMEOUT_MS, isGone);
 }
 
-/** The pid in postmaster.pid, if that process is alive and really is the server of this very folder. */
-export async function serverPid(paths: ServerPaths): Promise<number | null> {
+/**
+ * The server of this very folder: the one that was known before, or the one whose pid is in postmaster.pid, if that process is
+ * alive. Null means that there is none. If that can't be found out, as when no more files can be opened, it throws: whoever
+ * took that for "none" would start a second server and remove the files of the first.
+ */
+export async function serverPid(paths: ServerPaths, known: number | null = null): Promise<number | null> {
+  if (known !== null && (await isServer(known, paths))) return known;
   const pid = Number.parseInt((await pidFileLines(paths))[0] ?? '', 10);
   if (!Number.isInteger(pid) || pid <= 0) return null;
   return (await isServer(pid, paths)) ? pid : null;
@@ -122,7 +132,7 @@ export function isAlive(pid: number): boolean {
 /** After a crash the pid in a file may belong to a stranger; PostgreSQL would believe it and refuse to start. */
 async function isServer(pid: number, paths: ServerPaths): Promise<boolean> {
   if (!isAlive(pid)) return false;
-  const clusterDir = await realpath(paths.clusterDir).catch(() => paths.clusterDir);
+  const clusterDir = (await unlessMissing(realpath(paths.clusterDir))) ?? paths.clusterDir;
   // A server works in its data folder. Where the system does not show that, its command line names the folder.
   const workingDir = await readlink(`/proc/${pid}/cwd`).catch(() => null);
   if (workingDir !== null) return workingDir === clusterDir;
@@ -131,14 +141,30 @@ async function isServer(pid: number, paths: ServerPaths): Promise<boolean> {
 }
 
 async function commandOf(pid: number): Promise<string> {
-  if (process.platform === 'linux') return await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  const listed = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => null);
+  if (process.platform === 'linux') return (await unlessMissing(readFile(`/proc/${pid}/cmdline`, 'utf8'))) ?? '';
+  const listing = promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
+  // It exits with 1 if there is no such process; a text says why it could not be run.
+  const listed = await listing.catch((error: { code?: unknown }) => {
+    if (error.code === 1) return null;
+    throw error;
+  });
   return listed?.stdout ?? '';
 }
 
 async function pidFileLines(paths: ServerPaths): Promise<string[]> {
-  const text = await readFile(join(paths.clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
-  return text.split('\n');
+  const text = await unlessMissing(readFile(join(paths.clusterDir, 'postmaster.pid'), 'utf8'));
+  return (text ?? '').split('\n');
+}
+
+/** It is not there, or not ours to see. */
+const MISSING = ['ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM'];
+
+/** Null if what is read is missing. Any other failure, as of a disk or of too many open files, says nothing about that. */
+export async function unlessMissing<Result>(reading: Promise<Result>): Promise<Result | null> {
+  return await reading.catch((error: NodeJS.ErrnoException) => {
+    if (MISSING.includes(error.code ?? '')) return null;
+    throw error;
+  });
 }
 
 /** The pid file and the socket's lock file of a server that died; only ever called when no server is there. */

@@ -16,6 +16,7 @@ import {
   startServer,
   stopServer,
   USER,
+  unlessMissing,
 } from './embedded-server.ts';
 import { rotateLog } from './server-log.ts';
 import { makeSocketDir, socketDirIn } from './socket-folder.ts';
@@ -103,7 +104,8 @@ async function startOwned(
     await startServer(paths, { ...options, settings: options.settings ?? {}, signal: options.signal });
     return await own(paths, lock, options);
   } catch (error) {
-    await stopServer(paths);
+    // One that can't be stopped now goes on, and the next start takes it over.
+    await stopServer(paths).catch(() => {});
     await releaseFolder(paths, lock);
     throw error;
   }
@@ -141,12 +143,27 @@ async function share(paths: ServerPaths): Promise<EmbeddedDatabase> {
 /** Keeps the folder's lock, and brings the server back if something kills it while the service runs. */
 async function own(paths: ServerPaths, lock: FolderLock, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const stopping = new AbortController();
+  let known: number | null = null;
+
+  async function findServer(): Promise<number | null> {
+    known = await serverPid(paths, known);
+    return known;
+  }
+
+  /** Whoever can't look does not know: the server may be well. */
+  async function isGone(): Promise<boolean> {
+    try {
+      return (await findServer()) === null;
+    } catch {
+      return false;
+    }
+  }
 
   async function watch(): Promise<void> {
     for (let looks = 1; !stopping.signal.aborted; looks++) {
       if (looks % LOG_LOOK_EVERY === 0) await rotateLog(paths.logFile).catch(() => {});
       await sleep(WATCH_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-      if (stopping.signal.aborted || (await serverPid(paths)) !== null) continue;
+      if (stopping.signal.aborted || !(await isGone())) continue;
       options.onFault?.('the embedded database went away; starting it again');
       try {
         await startServer(paths, { ...options, settings: options.settings ?? {}, signal: stopping.signal });
@@ -156,6 +173,7 @@ async function own(paths: ServerPaths, lock: FolderLock, options: EmbeddedOption
       }
     }
   }
+  await findServer();
   const watching = watch();
   let stopped: Promise<void> | null = null;
   const address = await addressOf(paths);
@@ -163,10 +181,10 @@ async function own(paths: ServerPaths, lock: FolderLock, options: EmbeddedOption
   return {
     address,
     isShared: false,
-    pid: () => serverPid(paths),
+    pid: findServer,
     stop() {
       stopping.abort();
-      stopped ??= watching.then(() => stopServer(paths)).finally(() => releaseFolder(paths, lock, address));
+      stopped ??= watching.then(() => stopServer(paths, known)).finally(() => releaseFolder(paths, lock, address));
       return stopped;
     },
   };
@@ -185,8 +203,5 @@ async function addressOf(paths: ServerPaths): Promise<SocketAddress> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await unlessMissing(stat(path))) !== null;
 }

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { CONNECTIONS_LIMIT } from '../contract/limits.ts';
+
+/** The database, files, webhooks and mail need descriptors, too; without one they fail in ways that nobody has foreseen. */
+const CONNECTIONS_SHARE = 0.75;
+
+/** How many files and connections the system lets this process have open; null if it does not say. */
+export function openFilesLimit(): number | null {
+  if (process.platform !== 'linux') return null;
+  const [, soft = ''] = /^Max open files +(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return soft === 'unlimited' ? null : Number(soft);
+}
+
+/** How many connections of clients may be open at once. */
+export function connectionLimitOf(openFiles: number | null): number {
+  return Math.min(CONNECTIONS_LIMIT, Math.floor((openFiles ?? Number.POSITIVE_INFINITY) * CONNECTIONS_SHARE));
+}
