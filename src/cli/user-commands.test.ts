@@ -3,7 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { type DashboardClient, dashboardClient } from '../../test/harness/http/dashboard-client.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
+import { COMMAND_LINE } from '../audit/actor.ts';
 import type { Config } from '../config.ts';
+import { inviteMember } from '../dealers/users/invitations-and-resets.ts';
 import { ATTEMPTS_PER_ACCOUNT } from '../dealers/users/sign-in-attempts.ts';
 
 describe('the commands for users', () => {
@@ -59,5 +61,16 @@ describe('the commands for users', () => {
     assert.equal((await elsewhere.signIn(email, password)).status, 429);
     assert.equal((await json('user', 'unlock', email)).unlocked, true);
     assert.equal((await elsewhere.signIn(email, password)).status, 200);
+  });
+
+  it('remove somebody, whose address another dealer can then invite, but not the last owner', async () => {
+    const [theirs, other] = [await world.dealer(), await world.dealer()];
+    const claimed = 'claimed@elsewhere.example';
+    const invite = { organizationId: other.organizationId, email: claimed, role: 'owner' as const };
+    await json('user', 'create', '--organization', theirs.organizationId, '--name', 'Dana', '--email', claimed);
+    await assert.rejects(inviteMember(world.db, COMMAND_LINE, invite), { code: 'email_taken' });
+    assert.equal((await json('user', 'remove', claimed)).removed, true);
+    await inviteMember(world.db, COMMAND_LINE, invite);
+    assert.match(await refusal('user', 'remove', 'ann@example.com'), /last owner/);
   });
 });

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { COMMAND_LINE, type TeamRole } from '../../audit/actor.ts';
 import { linkUrl, makeResetLink } from '../../dealers/users/invitations-and-resets.ts';
 import { unlockAccount } from '../../dealers/users/sign-in-attempts.ts';
-import { changeRole } from '../../dealers/users/team.ts';
+import { changeRole, removeMember } from '../../dealers/users/team.ts';
 import { createUser, findUserByEmail } from '../../dealers/users/users.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
 import { fields } from '../plain-text.ts';
@@ -17,6 +17,7 @@ Examples:
   $ npm run -s crownwheel -- user role dana@example.com staff
   $ npm run -s crownwheel -- user reset-link dana@example.com
   $ npm run -s crownwheel -- user unlock dana@example.com
+  $ npm run -s crownwheel -- user remove dana@example.com
 
 Without a password, the command creates one and shows it, only this once. Other users of the machine can see a password that is
 given with --password in the list of processes; use --password-stdin to avoid that.`;
@@ -120,6 +121,25 @@ function addAccountCommands(noun: Command, shell: Shell): void {
     return {
       json: { object: 'user', email, unlocked: wasCounted },
       text: wasCounted ? `${email} can sign in again.` : `There were no failed attempts of ${email}.`,
+    };
+  });
+
+  const remove = noun
+    .command('remove')
+    .description(
+      'remove a user; the address is free for another one, as when a dealer has invited it without its owner',
+    )
+    .argument('<email>', 'the address that the user signs in with')
+    .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user remove dana@example.com');
+  shell.run(remove, async (email: string) => {
+    const user = await shell.withDatabase(async (db) => {
+      const found = await findUserByEmail(db, email);
+      await removeMember(db, COMMAND_LINE, found);
+      return found;
+    });
+    return {
+      json: { object: 'user', id: user.userId, email, removed: true },
+      text: `${email} is removed. What this person made stays.`,
     };
   });
 }
