@@ -80,9 +80,13 @@ export const WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES = 65_536;
 export const WEBHOOK_RESPONSE_PIECES_LIMIT = 1_024;
 /** All bytes of a receiver until its TLS connection stands, most of which are certificates. */
 export const TLS_HANDSHAKE_LIMIT_BYTES = 12_288;
-/** How much time of a processor a dealer's receivers may take by TLS that is not as usual, once and then in each second. */
-export const TLS_TIME_BURST_MS = 50;
-export const TLS_TIME_MS_PER_SECOND = 50;
+/** How much time of a processor a dealer's receivers may take by TLS and DNS that are not as usual, once and then in each second. */
+export const RECEIVER_TIME_BURST_MS = 50;
+export const RECEIVER_TIME_MS_PER_SECOND = 50;
+/** How many addresses of a receiver's name are used, of IPv4 and of IPv6 each. */
+export const RECEIVER_ADDRESSES_LIMIT = 8;
+/** How long they are used before the name is looked up again. Less than the wait before the first retry, which asks anew. */
+export const DNS_ANSWER_KEPT_SECONDS = 4;
 /** How far back the events of an integration can be read. */
 export const EVENT_LOG_DAYS = 30;
 /** How long API requests can be looked up. */

@@ -24,6 +24,7 @@ import { startErasureWorker } from '../sales/erasure/erasure-worker.ts';
 import { pruneReservations } from '../sales/reservations/expire-reservations.ts';
 import { startReservationExpiry } from '../sales/reservations/expiry-worker.ts';
 import { createSecretEncryption } from '../webhooks/endpoints/secret-encryption.ts';
+import { endDnsThread } from '../webhooks/sending/dns/name-lookups.ts';
 import { createSsrfGuard } from '../webhooks/sending/ssrf-guard.ts';
 import { type DeliveryWorker, startDeliveryWorker } from '../webhooks/worker/delivery-worker.ts';
 import { listenForWake } from '../webhooks/worker/wake-up.ts';
@@ -100,6 +101,7 @@ export function startWorkers(
     claimAtCommit: worker.claimAtCommit,
     async stop() {
       await Promise.all(running.map((worker) => worker.stop()));
+      await endDnsThread();
     },
   };
 }

@@ -8,7 +8,7 @@ import { ForbiddenAddressError, PlainProtocolError, type SsrfGuard } from './ssr
 
 export type ConnectorOptions = {
   timeoutMs: number;
-  /** Whose share of the time for TLS its connections take. */
+  /** Whose share of the time for TLS and DNS its connections take. */
   dealer: string;
   responses: ResponseLimits;
   /** The only certificates to trust, for tests. */
@@ -42,7 +42,7 @@ function secureContext(ca: string | undefined): SecureContext {
 export function guardedConnector(guard: SsrfGuard, options: ConnectorOptions): buildConnector.connector {
   const { timeoutMs, dealer, responses, ca } = options;
   const common = { timeout: timeoutMs, keepAlive: true, allowH2: false };
-  const plain = buildConnector({ ...common, lookup: guard.lookup });
+  const plain = buildConnector({ ...common, lookup: guard.lookupFor(dealer, timeoutMs) });
   let secure: buildConnector.connector | null = null;
 
   function checked(socket: Socket, hostname: string): Error | null {

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
-import { createTokenBuckets, type TokenBuckets } from '../../concurrency/limits/token-buckets.ts';
-import { TLS_HANDSHAKE_LIMIT_BYTES, TLS_TIME_BURST_MS, TLS_TIME_MS_PER_SECOND } from '../../contract/limits.ts';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import type { TokenBuckets } from '../../concurrency/limits/token-buckets.ts';
+import { TLS_HANDSHAKE_LIMIT_BYTES } from '../../contract/limits.ts';
+import { receiverTimes, untilPaid } from './receiver-time.ts';
+import { threadMs } from './thread-time.ts';
 
 /**
  * A TCP connection under TLS, which takes the time of the event loop that its receiver makes it take. A certificate chain, a
@@ -19,12 +21,9 @@ const PIECE_BYTES = 4_096;
 /** Pieces of honest receivers take less, and are not counted: a dealer may have hundreds of them, and thousands of webhooks in a second. */
 const FREE_HANDSHAKE_MS = 5;
 const FREE_MS = 0.5;
-const KNOWN_DEALERS = 10_000;
-
-const shares = createTokenBuckets({ burst: TLS_TIME_BURST_MS, perSecond: TLS_TIME_MS_PER_SECOND, keys: KNOWN_DEALERS });
 
 /** `raw` is connected. */
-export function createMeteredStream(raw: Socket, dealer: string, times: TokenBuckets = shares): MeteredStream {
+export function createMeteredStream(raw: Socket, dealer: string, times: TokenBuckets = receiverTimes): MeteredStream {
   let isSecured = false;
   let handshakeBytes = 0;
   let onRead = () => {};
@@ -42,9 +41,7 @@ export function createMeteredStream(raw: Socket, dealer: string, times: TokenBuc
 
   async function passInPieces(chunk: Buffer): Promise<void> {
     for (let start = 0; start < chunk.length; ) {
-      for (let waitMs = times.debtMs(dealer); waitMs > 0; waitMs = times.debtMs(dealer)) {
-        await sleep(waitMs, undefined, { ref: false });
-      }
+      await untilPaid(times, dealer);
       const end = start + (isSecured ? PIECE_BYTES : HANDSHAKE_PIECE_BYTES);
       const piece = chunk.subarray(start, end);
       if (!isSecured) handshakeBytes += piece.length;
@@ -86,10 +83,4 @@ class LargeHandshakeError extends Error {
       `the TLS handshake has more than ${TLS_HANDSHAKE_LIMIT_BYTES / 1_024} KiB; is the certificate chain too long?`,
     );
   }
-}
-
-/** CPU time, because the time of a thread that waits for a processor is nobody's fault. */
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }

@@ -291,7 +291,7 @@ describe('an attempt', () => {
     const reachable: SsrfGuard = {
       ...strict,
       isAllowed: () => true,
-      lookup: createSsrfGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
+      lookupFor: createSsrfGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookupFor,
     };
     for (const host of ['shop.example', '127.0.0.1']) {
       const url = `http://${host}:${receiver.port}/hook`;
@@ -308,7 +308,7 @@ describe('an attempt', () => {
     const fooled: SsrfGuard = {
       ...createSsrfGuard(false),
       isProtocolAllowed: () => true,
-      lookup: createSsrfGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookup,
+      lookupFor: createSsrfGuard(true, async () => [{ address: '127.0.0.1', family: 4 }]).lookupFor,
     };
     const result = await senderWith({ guard: fooled }).send(attempt(`http://rebound.example:${receiver.port}/`));
     assert.match(result.error ?? '', /^ERR_FORBIDDEN_ADDRESS/);
@@ -321,7 +321,8 @@ describe('an attempt', () => {
     const guard = createSsrfGuard(false, async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]);
     assert.equal(guard.problemOf('https://rebound.example/'), null);
     await new Promise<void>((resolve, reject) => {
-      guard.lookup('rebound.example', { all: true }, (error) => (error === null ? resolve() : reject(error)));
+      const lookup = guard.lookupFor('org_1', PATIENT_MS);
+      lookup('rebound.example', { all: true }, (error) => (error === null ? resolve() : reject(error)));
     });
     const result = await senderWith({ guard }).send(attempt(`https://rebound.example:${receiver.port}/`));
     assert.match(result.error ?? '', /^ERR_FORBIDDEN_ADDRESS/);

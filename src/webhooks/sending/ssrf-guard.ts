@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Resolve, resolveByDns, resolveBySystem, withSharedLookups } from './dns.ts';
+import { dnsLookups, type NameLookups, systemLookups } from './dns/name-lookups.ts';
 
 /**
  * Which addresses webhooks may go to. A dealer's URL must not reach into the network the service runs in: the check is
@@ -12,8 +12,8 @@ export type SsrfGuard = {
   problemOf(url: string): string | null;
   /** Asked again for each connection: a URL may have been saved under settings that are no longer in force. */
   isProtocolAllowed(protocol: string): boolean;
-  /** Resolves names to allowed addresses only. */
-  lookup: LookupFunction;
+  /** Resolves the names of a dealer's receivers to allowed addresses only. */
+  lookupFor(dealer: string, timeoutMs: number): LookupFunction;
   isAllowed(address: string): boolean;
 };
 
@@ -22,16 +22,17 @@ const URL_LENGTH_LIMIT = 2_000;
 /** With `isPrivateAllowed`, for development, http and private addresses are taken too. */
 export function createSsrfGuard(
   isPrivateAllowed: boolean,
-  resolve: Resolve = isPrivateAllowed ? resolveBySystem : resolveByDns(),
+  lookUp: NameLookups = isPrivateAllowed ? systemLookups : dnsLookups,
 ): SsrfGuard {
   const isAllowed = (address: string) => isPrivateAllowed || isPublic(address);
   const isProtocolAllowed = (protocol: string) => protocol === 'https:' || (isPrivateAllowed && protocol === 'http:');
-  const resolveAllowed = withSharedLookups(async (hostname) =>
-    (await resolve(hostname)).filter(({ address }) => isAllowed(address)),
-  );
 
-  async function addressesOf(hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> {
-    const [first, ...others] = await resolveAllowed(hostname);
+  /** Checked each time they are used, and it is these that are connected to: the lookup may have been one of earlier. */
+  async function addressesOf(
+    found: Promise<LookupAddress[]>,
+    hostname: string,
+  ): Promise<[LookupAddress, ...LookupAddress[]]> {
+    const [first, ...others] = (await found).filter(({ address }) => isAllowed(address));
     if (first === undefined) throw new ForbiddenAddressError(hostname);
     return [first, ...others];
   }
@@ -39,8 +40,8 @@ export function createSsrfGuard(
   return {
     isAllowed,
     isProtocolAllowed,
-    lookup(hostname, options, done) {
-      addressesOf(hostname).then(
+    lookupFor: (dealer, timeoutMs) => (hostname, options, done) => {
+      addressesOf(lookUp(dealer, hostname, timeoutMs), hostname).then(
         (addresses) =>
           options.all === true ? done(null, addresses) : done(null, addresses[0].address, addresses[0].family),
         (error: NodeJS.ErrnoException) => done(error, '', 0),

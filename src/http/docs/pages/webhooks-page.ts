@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_TYPES, type EventType } from '../../../contract/event-types.ts';
 import {
+  DNS_ANSWER_KEPT_SECONDS,
   EVENT_LOG_DAYS,
+  RECEIVER_ADDRESSES_LIMIT,
   TLS_HANDSHAKE_LIMIT_BYTES,
   WEBHOOK_RESPONSE_BODY_LIMIT_BYTES,
   WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES,
@@ -131,6 +133,7 @@ function receiving(site: Site): Chapter {
 <li><strong>Store, answer, then work.</strong> Answer 2xx as soon as you have the event safely; the time for an answer is short.</li>
 <li><strong>Keep the answer small.</strong> Its status is what counts, and at most ${counted(WEBHOOK_RESPONSE_BODY_LIMIT_BYTES, 'byte')} of what follows its headers are read. Where more comes, the connection is closed and the answer counts all the same. The attempt fails if the headers have ${counted(WEBHOOK_RESPONSE_HEADERS_LIMIT_BYTES, 'byte')}, or if more than ${counted(WEBHOOK_RESPONSE_HEAD_LINES_LIMIT, 'line')} or ${counted(WEBHOOK_RESPONSE_HEAD_LIMIT_BYTES, 'byte')} come before the body, those of 1xx answers included, or if it comes in more than ${counted(WEBHOOK_RESPONSE_PIECES_LIMIT, 'piece')} until then.</li>
 <li><strong>Use TLS as browsers do:</strong> version 1.2 or 1.3 with ECDHE, and a certificate chain that is short. The attempt fails if more than ${counted(TLS_HANDSHAKE_LIMIT_BYTES, 'byte')} come before the connection stands. If TLS with you takes us much more time than usual, your connections wait.</li>
+<li><strong>Keep your DNS quick.</strong> The name in your URL is looked up at most once in ${DNS_ANSWER_KEPT_SECONDS} seconds, also after it was not found. Of its addresses, ${RECEIVER_ADDRESSES_LIMIT} of IPv4 and ${RECEIVER_ADDRESSES_LIMIT} of IPv6 are used. The names of a dealer’s integrations are looked up one after the other, so one whose name servers do not answer delays the others.</li>
 <li><strong>De-duplicate on <code>X-SVC-Event-Id</code>.</strong> Every event comes at least once. It comes again if your answer was lost on its way.</li>
 <li><strong>Do not rely on the order.</strong> An event that had to be retried arrives after younger ones. A listing or part is read anew anyway; of an order keep the one with the latest <code>updated_at</code>.</li>
 <li><strong>The URL is public and https.</strong> Redirects are not followed: they count as failures.</li>

@@ -57,7 +57,7 @@ const RULES: readonly Rule[] = [
     isSent: false,
   },
   {
-    pattern: /^(EAI_AGAIN|ENODATA|ESERVFAIL|ETIMEOUT)/,
+    pattern: /^(EAI_AGAIN|ENODATA|ESERVFAIL|ETIMEOUT|ERR_DNS_THREAD|ERR_TOO_MANY_LOOKUPS)/,
     short: 'DNS failed',
     sentence: 'the host name of the webhook URL could not be looked up',
     advice: 'Check the name servers of the host.',
