@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Queryable } from '../db/database.ts';
 import { StartError } from '../db/start-error.ts';
+import { limitedFiles } from '../inventory/photos/storage/limited-files.ts';
 import { photoBucket } from '../inventory/photos/storage/photo-bucket.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { photoFolder } from '../inventory/photos/storage/photo-folder.ts';
@@ -11,7 +12,7 @@ import { claimStorage, type StorageOwner } from '../inventory/photos/storage/pho
 export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
   const { photoBucket: bucket } = config;
   const folder = photoFolderPath(config);
-  const files = bucket === null ? photoFolder(folder) : await photoBucket(bucket);
+  const files = limitedFiles(bucket === null ? photoFolder(folder) : await photoBucket(bucket));
   try {
     await files.check();
   } catch (error) {

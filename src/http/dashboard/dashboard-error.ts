@@ -5,6 +5,7 @@ import { EDGE_ERROR_STATUS } from '../../contract/dashboard/errors.ts';
 import { DOMAIN_ERROR_STATUS, DomainError } from '../../contract/domain-error.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { OVERLOADED_RETRY_SECONDS } from '../../contract/limits.ts';
+import { PhotoStorageError, STORAGE_FAILED } from '../../inventory/photos/storage/photo-storage-error.ts';
 import { stopReading } from '../connection/body-discard.ts';
 
 /** What the dashboard's API refuses before an operation runs. The operation itself throws a DomainError. */
@@ -47,7 +48,8 @@ export function handleDashboardError(thrown: unknown, request: FastifyRequest, r
   stopReading(request.raw);
   // That somebody asks more than is served at once is no fault of ours, and no error in the log.
   if (status >= 500) {
-    request.fault = new ApiError(code === 'unavailable' ? 'overloaded' : 'internal_error', { cause: thrown });
+    const isOverload = code === 'unavailable' && !(thrown instanceof PhotoStorageError);
+    request.fault = new ApiError(isOverload ? 'overloaded' : 'internal_error', { cause: thrown });
   }
   const envelope: DashboardErrorEnvelope = {
     error: { code, message, ...(field === undefined ? {} : { field }), request_id: request.id },
@@ -58,7 +60,8 @@ export function handleDashboardError(thrown: unknown, request: FastifyRequest, r
 function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof DashboardError) return { ...own(thrown), status: EDGE_ERROR_STATUS[thrown.code] };
   if (thrown instanceof DomainError) return { ...own(thrown), status: DOMAIN_ERROR_STATUS[thrown.code] };
-  if (thrown instanceof SemaphoreError) return { ...own(overloaded()), status: EDGE_ERROR_STATUS.unavailable };
+  if (thrown instanceof SemaphoreError) return refusalOf(overloaded());
+  if (thrown instanceof PhotoStorageError) return refusalOf(overloaded(STORAGE_FAILED));
   // Errors of the checks that both APIs share: the time that a body takes, its bytes, and its schema.
   if (thrown instanceof ApiError && thrown.code === 'request_timeout') {
     return { status: EDGE_ERROR_STATUS.request_timeout, code: 'request_timeout', message: thrown.message };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { BucketSettings } from '../../../src/inventory/photos/storage/photo-bucket.ts';
 
 export const BUCKET = 'photos-of-a-dealer';
 /** So few that paging is used. */
@@ -15,14 +16,38 @@ export type S3Server = {
   hasNoLengths: boolean;
   /** Writing answers 403 AccessDenied, as with a key that may only read. */
   isReadOnly: boolean;
+  /** How it fails, by the method and key of a request; null serves it. */
+  faultOf: (method: string, key: string) => S3Fault | null;
+  /** Requests that it has left without the end of their answers, until their clients go. */
+  unanswered(): number;
   stop(): Promise<void>;
 };
 
+/** Never answers; answers 200 and the first half, then nothing more; answers 500; cuts the connection in the middle. */
+export type S3Fault = 'silent' | 'stalled' | 'failing' | 'truncated';
+
 export async function startS3(): Promise<S3Server> {
+  let unanswered = 0;
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://s3');
     const [, bucket = '', ...rest] = decodeURIComponent(url.pathname).split('/');
-    const { status, body } = answer(s3, request, url, bucket, rest.join('/'), await buffer(request));
+    const key = rest.join('/');
+    const fault = s3.faultOf(request.method ?? '', key);
+    if (fault !== null && fault !== 'failing') {
+      unanswered += 1;
+      response.once('close', () => {
+        unanswered -= 1;
+      });
+    }
+    if (fault === 'silent') return;
+    const { status, body } =
+      fault === 'failing' ? FAILING : answer(s3, request, url, bucket, key, await buffer(request));
+    if (fault === 'stalled' || fault === 'truncated') {
+      response.writeHead(status, { 'content-length': body.length + 1 });
+      response.write(body.subarray(0, body.length / 2));
+      if (fault === 'truncated') setImmediate(() => response.destroy());
+      return;
+    }
     response.writeHead(status, s3.hasNoLengths ? {} : { 'content-length': body.length });
     // Two writes, since Node adds the length of an answer that it gets in one.
     if (request.method !== 'HEAD') response.write(body);
@@ -35,12 +60,28 @@ export async function startS3(): Promise<S3Server> {
     objects: new Map(),
     hasNoLengths: false,
     isReadOnly: false,
+    faultOf: () => null,
+    unanswered: () => unanswered,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
   return s3;
+}
+
+const FAILING = { status: 500, body: Buffer.from('<Error><Code>InternalError</Code><Message>ours</Message></Error>') };
+
+/** The settings of its bucket. */
+export function bucketSettings({ endpoint }: Pick<S3Server, 'endpoint'>): BucketSettings {
+  return {
+    bucket: BUCKET,
+    region: 'us-east-1',
+    endpoint,
+    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+    isPathStyle: true,
+    prefix: 'crownwheel/',
+  };
 }
 
 function answer(

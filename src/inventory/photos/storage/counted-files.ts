@@ -4,9 +4,9 @@ import type { PhotoFiles } from './photo-files.ts';
 export function countedFiles(files: PhotoFiles, count: (bytes: number) => Promise<void>): PhotoFiles {
   return {
     ...files,
-    async write(photoId, name, bytes) {
+    async write(photoId, name, bytes, signal) {
       await count(bytes.length);
-      await files.write(photoId, name, bytes);
+      await files.write(photoId, name, bytes, signal);
     },
   };
 }

@@ -25,30 +25,48 @@ const CONTENT_TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
 };
 const CONNECT_TIMEOUT_MS = 3_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+/** How long one attempt may take to begin its answer to a visitor. The client tries again, on another connection. */
+const FIRST_BYTE_MS = 5_000;
+/** How long a connection of the service itself may be silent. */
+const SILENCE_MS = 10_000;
+/** More than visitors may read at once, so none of them waits for a connection here. */
+const VISITORS_SOCKETS = 300;
+/** Uploads, imports, originals that are read for variants, and the sweep. */
+const OWN_SOCKETS = 64;
 const PRECONDITION_FAILED = 412;
 
 /** S3 itself shows an object only when all of it is there. The client is large, so only those who use it load it. */
 export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles> {
   const s3 = await import('@aws-sdk/client-s3');
   const { bucket: Bucket, prefix } = settings;
-  const client: S3Client = new s3.S3Client({
-    region: settings.region,
-    forcePathStyle: settings.isPathStyle,
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-    // Other servers than Amazon's refuse checksums that they do not know.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint }),
-    ...(settings.credentials === null ? {} : { credentials: settings.credentials }),
-  });
+  const connect = (timeouts: object, maxSockets: number): S3Client =>
+    new s3.S3Client({
+      region: settings.region,
+      forcePathStyle: settings.isPathStyle,
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        ...timeouts,
+        httpAgent: { maxSockets },
+        httpsAgent: { maxSockets },
+      },
+      // Other servers than Amazon's refuse checksums that they do not know.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint }),
+      ...(settings.credentials === null ? {} : { credentials: settings.credentials }),
+    });
+  // Nobody has to say who they are to read a photo. If all connections were in one pool, visitors who never read what they
+  // asked for would take those that uploads need. A visitor who reads slowly makes a connection silent, too.
+  const visitors = connect({ requestTimeout: FIRST_BYTE_MS, throwOnRequestTimeout: true }, VISITORS_SOCKETS);
+  const own = connect({ socketTimeout: SILENCE_MS }, OWN_SOCKETS);
   const keyOf = (photoId: string, name: string) => `${prefix}${folderOf(photoId)}/${name}`;
 
-  async function* keysUnder(keyPrefix: string): AsyncIterable<string[]> {
+  async function* keysUnder(keyPrefix: string, signal?: AbortSignal): AsyncIterable<string[]> {
     let token: string | undefined;
     do {
-      const page = await client.send(
+      const page = await own.send(
         new s3.ListObjectsV2Command({ Bucket, Prefix: keyPrefix, ...(token ? { ContinuationToken: token } : {}) }),
+        until(signal),
       );
       yield (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
       token = page.NextContinuationToken;
@@ -56,9 +74,14 @@ export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles>
   }
 
   /** A server need not say how long its answer is, and one that does not is believed no further than the limit. */
-  async function get(Key: string, bytesMax: number): Promise<{ stream: Readable; size: number | null } | null> {
+  async function get(
+    client: S3Client,
+    Key: string,
+    bytesMax: number,
+    signal?: AbortSignal,
+  ): Promise<{ stream: Readable; size: number | null } | null> {
     try {
-      const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket, Key }));
+      const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket, Key }), until(signal));
       if (Body === undefined) return null;
       const body = Body as Readable;
       if (ContentLength === undefined) return { stream: limited(body, Key, bytesMax), size: null };
@@ -71,58 +94,58 @@ export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles>
     }
   }
 
-  async function put(Key: string, Body: Buffer, ContentType: string | undefined, isNew: boolean): Promise<void> {
-    const input: PutObjectCommandInput = { Bucket, Key, Body };
-    const type = ContentType === undefined ? {} : { ContentType };
-    await client.send(new s3.PutObjectCommand({ ...input, ...type, ...(isNew ? { IfNoneMatch: '*' } : {}) }));
+  async function put(Key: string, Body: Buffer, options: PutOptions, signal?: AbortSignal): Promise<void> {
+    await own.send(new s3.PutObjectCommand({ Bucket, Key, Body, ...options }), until(signal));
   }
 
   return {
-    async write(photoId, name, bytes) {
-      await put(keyOf(photoId, name), bytes, CONTENT_TYPES[name.split('.').at(-1) ?? ''], false);
+    async write(photoId, name, bytes, signal) {
+      const type = CONTENT_TYPES[name.split('.').at(-1) ?? ''];
+      await put(keyOf(photoId, name), bytes, type === undefined ? {} : { ContentType: type }, signal);
     },
-    async read(photoId, name) {
-      const found = await get(keyOf(photoId, name), FILE_BYTES_MAX);
+    async read(photoId, name, signal) {
+      const found = await get(own, keyOf(photoId, name), FILE_BYTES_MAX, signal);
       return found === null ? null : await buffer(found.stream);
     },
-    open: (photoId, name) => get(keyOf(photoId, name), FILE_BYTES_MAX),
-    async stat(photoId, name) {
+    open: (photoId, name, signal) => get(visitors, keyOf(photoId, name), FILE_BYTES_MAX, signal),
+    async stat(photoId, name, signal) {
       try {
-        const found = await client.send(new s3.HeadObjectCommand({ Bucket, Key: keyOf(photoId, name) }));
-        return { size: found.ContentLength ?? null };
+        const asked = new s3.HeadObjectCommand({ Bucket, Key: keyOf(photoId, name) });
+        return { size: (await visitors.send(asked, until(signal))).ContentLength ?? null };
       } catch (error) {
         if (statusOf(error) === 404) return null;
         throw error;
       }
     },
-    async remove(photoIds) {
+    async remove(photoIds, signal) {
       for (const id of photoIds) {
-        for await (const keys of keysUnder(keyOf(id, ''))) {
+        for await (const keys of keysUnder(keyOf(id, ''), signal)) {
           if (keys.length === 0) continue;
           const Objects = keys.map((Key) => ({ Key }));
-          await client.send(new s3.DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+          await own.send(new s3.DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }), until(signal));
         }
       }
     },
-    async *list() {
+    async *list(signal) {
       let last = '';
-      for await (const keys of keysUnder(prefix)) {
+      for await (const keys of keysUnder(prefix, signal)) {
         const ids = [...new Set(keys.map((key) => key.slice(prefix.length).split('/')[1] ?? ''))];
         // A photo whose files are spread over two pages was named before.
         yield ids.filter((id) => id !== last);
         last = ids.at(-1) ?? last;
       }
     },
-    async check() {
-      await client.send(new s3.ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }));
+    async check(signal) {
+      await own.send(new s3.ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }), until(signal));
     },
-    async readMarker() {
-      const found = await get(`${prefix}${MARKER_NAME}`, MARKER_BYTES_MAX);
+    async readMarker(signal) {
+      const found = await get(own, `${prefix}${MARKER_NAME}`, MARKER_BYTES_MAX, signal);
       return found === null ? null : (await buffer(found.stream)).toString();
     },
-    async writeMarker(text, mode) {
+    async writeMarker(text, mode, signal) {
+      const options = { ContentType: 'application/json', ...(mode === 'new' ? { IfNoneMatch: '*' } : {}) };
       try {
-        await put(`${prefix}${MARKER_NAME}`, Buffer.from(text), 'application/json', mode === 'new');
+        await put(`${prefix}${MARKER_NAME}`, Buffer.from(text), options, signal);
         return true;
       } catch (error) {
         if (mode === 'new' && statusOf(error) === PRECONDITION_FAILED) return false;
@@ -130,6 +153,12 @@ export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles>
       }
     },
   };
+}
+
+type PutOptions = Pick<PutObjectCommandInput, 'ContentType' | 'IfNoneMatch'>;
+
+function until(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
+  return signal === undefined ? {} : { abortSignal: signal };
 }
 
 function limited(body: Readable, key: string, bytesMax: number): Readable {

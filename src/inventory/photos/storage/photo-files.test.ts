@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { BUCKET, startS3 } from '../../../../test/harness/servers/s3.ts';
+import { BUCKET, bucketSettings, startS3 } from '../../../../test/harness/servers/s3.ts';
 import { newId } from '../../../ids/new-id.ts';
 import { photoBucket } from './photo-bucket.ts';
 import { FILE_BYTES_MAX, type PhotoFiles } from './photo-files.ts';
@@ -129,14 +129,6 @@ async function openFolder() {
 /** The real client against a server that speaks as much of S3 as we use. */
 async function openBucket(bucket = BUCKET) {
   const s3 = await startS3();
-  const { endpoint, stop } = s3;
-  const files = await photoBucket({
-    bucket,
-    region: 'us-east-1',
-    endpoint,
-    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
-    isPathStyle: true,
-    prefix: 'crownwheel/',
-  });
-  return { files, close: stop, s3 };
+  const files = await photoBucket({ ...bucketSettings(s3), bucket });
+  return { files, close: s3.stop, s3 };
 }

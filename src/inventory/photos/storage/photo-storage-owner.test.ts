@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { cloneDatabase, type TestDatabase } from '../../../../test/harness/database/database.ts';
-import { BUCKET, startS3 } from '../../../../test/harness/servers/s3.ts';
+import { bucketSettings, startS3 } from '../../../../test/harness/servers/s3.ts';
 import { newId } from '../../../ids/new-id.ts';
 import { sweepPhotos } from '../photo-sweep.ts';
 import { photoBucket } from './photo-bucket.ts';
@@ -96,14 +96,7 @@ async function openFolder(t: TestContext): Promise<PhotoFiles> {
 }
 
 async function openBucket(t: TestContext): Promise<PhotoFiles> {
-  const { endpoint, stop } = await startS3();
-  t.after(stop);
-  return await photoBucket({
-    bucket: BUCKET,
-    region: 'us-east-1',
-    endpoint,
-    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
-    isPathStyle: true,
-    prefix: 'crownwheel/',
-  });
+  const s3 = await startS3();
+  t.after(s3.stop);
+  return await photoBucket(bucketSettings(s3));
 }
