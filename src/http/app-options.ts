@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { PhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { DiscardLimits } from './connection/body-discard.ts';
 import type { TrustedProxies } from './connection/client-address.ts';
+import type { SlowReaderLimits } from './connection/slow-reader.ts';
 import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestRateLimits } from './dashboard/limits/request-rate.ts';
 import type { UploadPace } from './dashboard/limits/upload-pace.ts';
@@ -59,6 +60,8 @@ export type AppOptions = {
   bodyRate?: Partial<ByteRateOptions>;
   /** How many requests a person may send to the dashboard; tests lower it. */
   dashboardRate?: RequestRateLimits;
+  /** How slowly a photo may be read; tests shorten it. */
+  slowReader?: SlowReaderLimits;
   /** How slowly a file may be uploaded; tests shorten it. */
   uploadPace?: Partial<UploadPace>;
   /** How many lines about refused requests the log gets; tests lower it. */

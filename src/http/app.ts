@@ -153,8 +153,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       throw new ApiError('route_not_found');
     });
   }
-  const { photoReader, trustedProxies } = options;
-  if (photoReader !== null) await app.register(photoRoutes, { photoReader, trustedProxies, prefix: '/photos' });
+  const { photoReader, trustedProxies, slowReader } = options;
+  if (photoReader !== null) {
+    await app.register(photoRoutes, { photoReader, trustedProxies, slowReader, prefix: '/photos' });
+  }
   if (options.hasApi) await app.register(publicRoutes, { ...options, ...logs, fastPath, senders, prefix: '/api' });
   else await app.register(readyRoute, { readiness: options.readiness, prefix: '/api' });
   return app;

@@ -11,7 +11,7 @@ export type SlowReaderLimits = {
 export const SLOWEST_FILE_BYTES = 65_536;
 
 /**
- * Cuts a client that takes a file of the dashboard too slowly; an answer of the API has a time for each of its pieces
+ * Cuts a client that takes a photo or a file of the dashboard too slowly; an answer of the API has a time for each of its pieces
  * (`limitSending` in send-list.ts). An idle connection is closed by Node; one that takes a few bytes now and then is not
  * idle, and would hold what its answer holds for as long as it likes.
  */

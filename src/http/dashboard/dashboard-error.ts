@@ -5,6 +5,7 @@ import { EDGE_ERROR_STATUS } from '../../contract/dashboard/errors.ts';
 import { DOMAIN_ERROR_STATUS, DomainError } from '../../contract/domain-error.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { OVERLOADED_RETRY_SECONDS } from '../../contract/limits.ts';
+import { TooManyUploadsError } from '../../inventory/photos/encode-photos.ts';
 import { PhotoStorageError, STORAGE_FAILED } from '../../inventory/photos/storage/photo-storage-error.ts';
 import { stopReading } from '../connection/body-discard.ts';
 
@@ -61,7 +62,10 @@ function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof DashboardError) return { ...own(thrown), status: EDGE_ERROR_STATUS[thrown.code] };
   if (thrown instanceof DomainError) return { ...own(thrown), status: DOMAIN_ERROR_STATUS[thrown.code] };
   if (thrown instanceof SemaphoreError) return refusalOf(overloaded());
+  if (thrown instanceof TooManyUploadsError) return refusalOf(overloaded(thrown.message));
   if (thrown instanceof PhotoStorageError) return refusalOf(overloaded(STORAGE_FAILED));
+  // Work that was ended because its client has gone: nobody reads the answer.
+  if ((thrown as Partial<Error> | null)?.name === 'AbortError') return refusalOf(overloaded());
   // Errors of the checks that both APIs share: the time that a body takes, its bytes, and its schema.
   if (thrown instanceof ApiError && thrown.code === 'request_timeout') {
     return { status: EDGE_ERROR_STATUS.request_timeout, code: 'request_timeout', message: thrown.message };

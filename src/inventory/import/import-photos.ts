@@ -7,7 +7,7 @@ import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import type { BatchOutcome, JobBatch, JobError, RunningJob, StockJobContext } from '../jobs/job-kind.ts';
-import { prepareUpload, type ReadyPhoto, TOO_MANY_UPLOADS } from '../photos/encode-photos.ts';
+import { prepareUpload, type ReadyPhoto, TooManyUploadsError } from '../photos/encode-photos.ts';
 import { addStoredPhotos, knownSources, type StoredPhoto } from '../photos/photo-rows.ts';
 import { EXTENSION_OF } from '../photos/photo-variants.ts';
 import { openPhotoDownloads, type PhotoDownloads } from './download-photo.ts';
@@ -133,17 +133,18 @@ async function store(
   return { id, width, height, format };
 }
 
-const PREPARE_TRIES = 30;
+const PREPARE_LIMIT_MS = 15_000;
 const PREPARE_PAUSE_MS = 500;
 
 /** People's uploads come first. */
 async function prepareWhenFree(dealer: string, upload: Buffer): Promise<ReadyPhoto> {
-  for (let tries = 1; ; tries++) {
+  const deadlineMs = performance.now() + PREPARE_LIMIT_MS;
+  for (;;) {
     try {
       return await prepareUpload(dealer, upload);
     } catch (error) {
-      const isBusy = error instanceof DomainError && error.message === TOO_MANY_UPLOADS;
-      if (!isBusy || tries === PREPARE_TRIES) throw error;
+      if (!(error instanceof TooManyUploadsError)) throw error;
+      if (performance.now() > deadlineMs) throw new DomainError('invalid_input', error.message, 'photos');
       await sleep(PREPARE_PAUSE_MS);
     }
   }

@@ -17,8 +17,25 @@ const PHOTO_SIDE_MAX_PX = 16_383;
 
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
 
-/** A person reads this; a job waits and tries again. */
-export const TOO_MANY_UPLOADS = 'Too many photos are being uploaded at this moment. Try again in a minute.';
+/** No room for another photo, or none in time. A person reads the message; a job waits and tries again. */
+export class TooManyUploadsError extends Error {
+  override readonly name = 'TooManyUploadsError';
+
+  constructor(cause: SemaphoreError) {
+    super('Too many photos are being uploaded at this moment. Try again in a minute.', { cause });
+  }
+}
+
+export type UploadWait = {
+  /** How long a photo waits for memory to be converted. */
+  waitMs?: number | undefined;
+  /** Ends the wait when whoever uploads has gone. */
+  signal?: AbortSignal | undefined;
+};
+
+/** It holds its bytes and a slot for uploads meanwhile. */
+const MEMORY_WAIT_MS = 60_000;
+
 const uploads = createKeyedSemaphore({
   total: IN_PREPARATION_LIMIT,
   perKey: IN_PREPARATION_LIMIT_PER_DEALER,
@@ -29,21 +46,25 @@ const uploads = createKeyedSemaphore({
  * What a dealer uploaded, made fit to be shown: turned upright, and decoded and encoded anew in its own format, so that
  * nothing travels along that is not the picture, such as the place where it was taken.
  */
-export async function prepareUpload(dealer: string, bytes: Buffer): Promise<ReadyPhoto> {
+export async function prepareUpload(dealer: string, bytes: Buffer, wait: UploadWait = {}): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');
   if (bytes.length > PHOTO_LIMIT_BYTES)
     throw refused(`A photo may have at most ${PHOTO_LIMIT_BYTES / BYTES_PER_MB} MB.`);
   const format = sniff(bytes);
   return await asUpload(dealer, async () => {
     const size = await uploadSize(bytes, format);
-    return await withPhotoMemory(uploadsOf(dealer), size, [format], () => encodeUpload(bytes, format, size));
+    const encode = () => encodeUpload(bytes, format, size);
+    return await withPhotoMemory(uploadsOf(dealer), size, [format], encode, memoryWait(wait));
   });
+}
+
+function memoryWait({ waitMs = MEMORY_WAIT_MS, signal }: UploadWait): { deadlineMs: number; signal?: AbortSignal } {
+  return { deadlineMs: performance.now() + waitMs, ...(signal === undefined ? {} : { signal }) };
 }
 
 async function asUpload<Result>(dealer: string, work: () => Promise<Result>): Promise<Result> {
   return await uploads.run(dealer, work).catch((error: unknown) => {
-    if (!(error instanceof SemaphoreError)) throw error;
-    throw refused(TOO_MANY_UPLOADS);
+    throw error instanceof SemaphoreError ? new TooManyUploadsError(error) : error;
   });
 }
 
@@ -80,9 +101,12 @@ export async function rotateQuarter(
   dealer: string,
   bytes: Buffer,
   { format, ...size }: PhotoSize & { format: PhotoFormat },
+  wait: UploadWait = {},
 ): Promise<ReadyPhoto> {
   const rotate = () => convertPhoto({ kind: 'quarter turn', format }, bytes);
-  const turned = await asUpload(dealer, () => withPhotoMemory(uploadsOf(dealer), size, [format], rotate));
+  const turned = await asUpload(dealer, () =>
+    withPhotoMemory(uploadsOf(dealer), size, [format], rotate, memoryWait(wait)),
+  );
   return { ...turned, format };
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { picture } from '../../../test/harness/photos.ts';
 import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
+import { prepareUpload, TooManyUploadsError } from './encode-photos.ts';
 import { photoWeight, uploadsOf, variantsFor, withPhotoMemory } from './photo-memory.ts';
 
 const GIB = 1_073_741_824;
@@ -40,5 +42,19 @@ describe('pictures that wait for memory', () => {
     first.resolve();
     await Promise.all(all);
     assert.deepEqual(made.slice(0, 5), ['first', 'upload', 'quiet', 'loud', 'loud']);
+  });
+
+  it('are refused as too many when they are uploads and their time is up, or whoever uploads has gone', async () => {
+    const held = Promise.withResolvers<void>();
+    const holding = withPhotoMemory(uploadsOf('org_1'), LARGE, ['jpeg'], () => held.promise);
+    const upload = await picture('jpeg', 20, 10);
+    await assert.rejects(prepareUpload('org_2', upload, { waitMs: 50 }), TooManyUploadsError);
+    const leaving = new AbortController();
+    const left = assert.rejects(prepareUpload('org_2', upload, { signal: leaving.signal }), TooManyUploadsError);
+    leaving.abort();
+    await left;
+    held.resolve();
+    await holding;
+    assert.equal((await prepareUpload('org_2', upload)).width, 20);
   });
 });

@@ -16,10 +16,10 @@ const MEMORY_BYTES = 1_073_741_824;
 /** What was seen beside the service itself, for the decoded picture and the encoder: 24 megapixels took 0.3 and 0.9 GB. */
 const BYTES_PER_PIXEL: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 13, avif: 38 };
 
-/** A request that waits has read nothing yet; it costs a connection. */
-const VARIANTS_WAITING_MAX = 400;
+/** A request that waits for its original has read nothing yet; it costs a connection. */
+export const VARIANTS_WAITING_MAX = 400;
 /** Nobody has to say who they are to ask for one, so those of one network leave places to the others. */
-const VARIANTS_WAITING_MAX_PER_NETWORK = 100;
+export const VARIANTS_WAITING_MAX_PER_NETWORK = 100;
 /** Photos that are uploaded, imported or turned. They are in memory while they wait; those who bring them limit their bytes, too. */
 export const IN_PREPARATION_LIMIT = 64;
 export const IN_PREPARATION_LIMIT_PER_DEALER = 8;

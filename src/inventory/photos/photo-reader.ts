@@ -1,15 +1,12 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
-import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { isId } from '../../contract/ids.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { raiseStorageUsage } from '../../quota/storage-usage.ts';
-import { renderPhoto } from './encode-photos.ts';
-import { type PhotoSize, variantsFor, withPhotoMemory } from './photo-memory.ts';
+import { createVariantMaker } from './make-variants.ts';
+import type { PhotoSize } from './photo-memory.ts';
 import {
   FORMAT_OF,
-  originalNames,
   PHOTO_EXTENSIONS,
   type PhotoExtension,
   type PhotoFileName,
@@ -17,7 +14,7 @@ import {
   SQUARE_NAMES,
   type SquareName,
 } from './photo-variants.ts';
-import { type FileStat, type PhotoFiles, readOriginal } from './storage/photo-files.ts';
+import { type FileStat, type PhotoFiles, statOriginal } from './storage/photo-files.ts';
 
 /** What a photo's public address names: `pho_….webp`, `pho_…-square.webp` or `pho_…-small.webp`. */
 export type PhotoName = { photoId: string; square: SquareName | null; extension: PhotoExtension };
@@ -28,11 +25,11 @@ export type PhotoReader = {
   /** Null if its file is lost. A variant that is not made yet is waited for. */
   open(photo: FoundPhoto, visitor: Visitor): Promise<OpenedPhoto | null>;
   /** What `open` would give, without reading or making anything. */
-  stat(photo: FoundPhoto): Promise<FileStat | null>;
+  stat(photo: FoundPhoto, visitor: Visitor): Promise<FileStat | null>;
 };
 
 export type Visitor = {
-  /** Of the visitor's address; the visitors of one network share lookups and variants. */
+  /** Of the visitor's address; the visitors of one network share lookups, reads and variants. */
   network: string;
   /** Ends every wait. */
   signal?: AbortSignal;
@@ -46,7 +43,11 @@ export type FoundPhoto = PhotoName &
     /** Whose photo it is. */
     organizationId: string;
   };
-export type OpenedPhoto = FileStat & { body: Readable | Buffer };
+export type OpenedPhoto = FileStat & {
+  body: Readable;
+  /** Lets the next visitor read; for when the answer is sent or cut. */
+  release(): void;
+};
 
 const NAME = new RegExp(`^(pho_\\w{26})(?:-(${SQUARE_NAMES.join('|')}))?\\.(${PHOTO_EXTENSIONS.join('|')})$`);
 
@@ -57,11 +58,12 @@ export function parsePhotoName(text: string): PhotoName | null {
   return { photoId, square: (square as SquareName | undefined) ?? null, extension: extension as PhotoExtension };
 }
 
-/** How long a visitor waits for a connection, and for memory to make a variant. */
-export type PhotoWaits = { lookupWaitMs?: number; memoryWaitMs?: number };
+/** How long a visitor waits for a connection, for its turn among those who read, and for memory to make a variant. */
+export type PhotoWaits = { lookupWaitMs?: number; readWaitMs?: number; memoryWaitMs?: number };
 
 /** Longer than a visitor's browser waits. */
 const MEMORY_WAIT_MS = 20_000;
+const READ_WAIT_MS = 20_000;
 /** How many of the connections that the API uses, too, photos may take. */
 const LOOKUPS_AT_ONCE = 2;
 /** Nobody has to say who they are to ask for a photo, so those of one network leave the others their half. */
@@ -69,6 +71,11 @@ const LOOKUPS_AT_ONCE_PER_NETWORK = 1;
 const LOOKUPS_WAITING_MAX = 1_000;
 const LOOKUPS_WAITING_MAX_PER_NETWORK = 250;
 const LOOKUP_WAIT_MS = 5_000;
+/** Each holds a connection to the storage, or an open file, until its client has read the photo or is cut for being slow. */
+const READS_AT_ONCE = 256;
+const READS_AT_ONCE_PER_NETWORK = 32;
+const READS_WAITING_MAX = 1_000;
+const READS_WAITING_MAX_PER_NETWORK = 250;
 
 /**
  * The photos as clients see them. Formats other than the stored one, and thumbnails, are made when somebody first asks
@@ -78,41 +85,37 @@ export function createPhotoReader(
   db: Queryable,
   files: PhotoFiles,
   onFault: (error: unknown, message: string) => void,
-  { lookupWaitMs = LOOKUP_WAIT_MS, memoryWaitMs = MEMORY_WAIT_MS }: PhotoWaits = {},
+  { lookupWaitMs = LOOKUP_WAIT_MS, readWaitMs = READ_WAIT_MS, memoryWaitMs = MEMORY_WAIT_MS }: PhotoWaits = {},
 ): PhotoReader {
-  const makeOnce = createSingleFlight<Made | null>();
+  const makeVariant = createVariantMaker(db, files, onFault, memoryWaitMs);
   const lookups = createKeyedSemaphore({
     total: LOOKUPS_AT_ONCE,
     perKey: LOOKUPS_AT_ONCE_PER_NETWORK,
     waitingTotal: LOOKUPS_WAITING_MAX,
     waitingPerKey: LOOKUPS_WAITING_MAX_PER_NETWORK,
   });
+  const reads = createKeyedSemaphore({
+    total: READS_AT_ONCE,
+    perKey: READS_AT_ONCE_PER_NETWORK,
+    waitingTotal: READS_WAITING_MAX,
+    waitingPerKey: READS_WAITING_MAX_PER_NETWORK,
+  });
+  const waitToRead = ({ signal }: Visitor) => ({ deadlineMs: performance.now() + readWaitMs, signal });
 
-  async function make(photo: FoundPhoto, file: PhotoFileName, signal: AbortSignal): Promise<Made | null> {
-    const { photoId } = photo;
-    const source = await readOriginal(files, photoId, photo.storedFormat);
-    if (source === null) {
-      onFault(new Error(`${photoId} has no file`), 'the file of a photo is missing');
-      return null;
-    }
-    // The client may have disconnected while the original was read.
-    signal.throwIfAborted();
-    const bytes = await renderPhoto(source, photo);
-    try {
-      // A small upload can have large variants, so they count as what its dealer stores.
-      await db.query(raiseStorageUsage(photo.organizationId, bytes.length, null));
-      await files.write(photoId, file, bytes);
-      return 'kept';
-    } catch (error) {
-      // A picture that can't be kept can still be shown.
-      onFault(error, 'a photo could not be kept');
-      return bytes;
-    }
+  async function openFile(photo: FoundPhoto, file: PhotoFileName, visitor: Visitor): Promise<OpenedPhoto | null> {
+    const release = await reads.acquire(visitor.network, waitToRead(visitor));
+    const opened = await files.open(photo.photoId, file, visitor.signal).catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    if (opened !== null) return { body: opened.stream, size: opened.size, release };
+    release();
+    return null;
   }
 
-  async function openFile(photo: FoundPhoto, file: PhotoFileName): Promise<OpenedPhoto | null> {
-    const opened = await files.open(photo.photoId, file);
-    return opened === null ? null : { body: opened.stream, size: opened.size };
+  async function findOriginal(photo: FoundPhoto, visitor: Visitor): Promise<FileStat | null> {
+    const find = () => statOriginal(files, photo.photoId, photo.storedFormat, visitor.signal);
+    return await reads.run(visitor.network, find, waitToRead(visitor));
   }
 
   return {
@@ -130,43 +133,29 @@ export function createPhotoReader(
       const { format: storedFormat, width, height, organizationId } = row;
       return { ...name, storedFormat, format: FORMAT_OF[name.extension], width, height, organizationId };
     },
-    async open(photo, { network, signal }) {
+    async open(photo, visitor) {
       const file = fileOf(photo);
-      const opened = await openFile(photo, file);
+      const opened = await openFile(photo, file, visitor);
       if (opened !== null) return opened;
-      const deadlineMs = performance.now() + memoryWaitMs;
-      // Everything that it needs is read when it has its memory, so that what waits holds none.
-      const made = await makeOnce(
-        `${photo.photoId}/${file}`,
-        (ended) =>
-          withPhotoMemory(variantsFor(network), photo, formatsOf(photo), () => make(photo, file, ended), {
-            deadlineMs,
-            signal: ended,
-          }),
-        { signal },
-      );
-      if (made === null) return null;
+      const original = await findOriginal(photo, visitor);
+      const made = original && (await makeVariant(photo, file, original, visitor));
+      if (made === null) {
+        onFault(new Error(`${photo.photoId} has no file`), 'the file of a photo is missing');
+        return null;
+      }
       // Sent from its file: a client that reads slowly then holds a buffer of some kilobytes, not the picture.
-      return made === 'kept' ? await openFile(photo, file) : { body: made, size: made.length };
+      if (made === 'kept') return await openFile(photo, file, visitor);
+      const release = await reads.acquire(visitor.network, waitToRead(visitor));
+      return { body: Readable.from([made], { objectMode: false }), size: made.length, release };
     },
-    async stat(photo) {
-      const made = await files.stat(photo.photoId, fileOf(photo));
+    async stat(photo, visitor) {
+      const find = () => files.stat(photo.photoId, fileOf(photo), visitor.signal);
+      const made = await reads.run(visitor.network, find, waitToRead(visitor));
       if (made !== null) return made;
-      const [original, drawing] = originalNames(photo.storedFormat);
-      const isThere =
-        (await files.stat(photo.photoId, original)) !== null || (await files.stat(photo.photoId, drawing)) !== null;
-      return isThere ? { size: null } : null;
+      return (await findOriginal(photo, visitor)) === null ? null : { size: null };
     },
   };
 }
-
-/** A thumbnail is small, so it costs what decoding costs. */
-function formatsOf({ storedFormat, format, square }: FoundPhoto): PhotoFormat[] {
-  return square === null ? [storedFormat, format] : [storedFormat];
-}
-
-/** The variant is in its file now; or it could not be kept there, and these are its bytes. */
-type Made = 'kept' | Buffer;
 
 function fileOf(photo: FoundPhoto): PhotoFileName {
   const whole = photo.storedFormat === photo.format ? 'original' : 'full';

@@ -10,7 +10,7 @@ import { sql } from '../../db/sql.ts';
 import { clockTime } from '../../db/sql-time.ts';
 import { newId } from '../../ids/new-id.ts';
 import { changeItem } from '../change-items.ts';
-import { prepareUpload, rotateQuarter } from './encode-photos.ts';
+import { prepareUpload, rotateQuarter, type UploadWait } from './encode-photos.ts';
 import { EXTENSION_OF, type PhotoFormat } from './photo-variants.ts';
 import { type PhotoFiles, readOriginal } from './storage/photo-files.ts';
 
@@ -29,10 +29,11 @@ export async function addPhoto(
   organizationId: string,
   itemId: string,
   upload: Buffer,
+  wait: UploadWait = {},
 ): Promise<string> {
-  const { bytes, format, width, height } = await prepareUpload(organizationId, upload);
+  const { bytes, format, width, height } = await prepareUpload(organizationId, upload, wait);
   const id = newId('photo');
-  await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes);
+  await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes, wait.signal);
   try {
     await changeItem(context, { organizationId, itemId }, async (tx) => {
       // The item's row is locked, so no other photo can take the position that is counted here.
@@ -136,16 +137,17 @@ export async function rotatePhoto(
   organizationId: string,
   itemId: string,
   photoId: string,
+  wait: UploadWait = {},
 ): Promise<string> {
   const [photo] = await context.db.query<{ format: PhotoFormat; width: number; height: number }>(sql`
     select format, width, height from photos
     where id = ${photoId} and item_id = ${itemId} and organization_id = ${organizationId}`);
   if (photo === undefined) throw missingPhoto(photoId);
-  const original = await readOriginal(context.photoFiles, photoId, photo.format);
+  const original = await readOriginal(context.photoFiles, photoId, photo.format, wait.signal);
   if (original === null) throw new DomainError('not_found', 'The file of this photo is lost.', 'photo');
-  const { bytes, width, height } = await rotateQuarter(organizationId, original, photo);
+  const { bytes, width, height } = await rotateQuarter(organizationId, original, photo, wait);
   const id = newId('photo');
-  await context.photoFiles.write(id, `original.${EXTENSION_OF[photo.format]}`, bytes);
+  await context.photoFiles.write(id, `original.${EXTENSION_OF[photo.format]}`, bytes, wait.signal);
   await changeItem(context, { organizationId, itemId }, async (tx) => {
     const [old] = await tx.query<{ position: number }>(sql`
       delete from photos where id = ${photoId} and item_id = ${itemId} returning position`);

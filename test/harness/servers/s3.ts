@@ -18,7 +18,7 @@ export type S3Server = {
   isReadOnly: boolean;
   /** How it fails, by the method and key of a request; null serves it. */
   faultOf: (method: string, key: string) => S3Fault | null;
-  /** Requests that it has left without the end of their answers, until their clients go. */
+  /** Requests whose answers are not sent, or not read, to their end. */
   unanswered(): number;
   stop(): Promise<void>;
 };
@@ -33,12 +33,10 @@ export async function startS3(): Promise<S3Server> {
     const [, bucket = '', ...rest] = decodeURIComponent(url.pathname).split('/');
     const key = rest.join('/');
     const fault = s3.faultOf(request.method ?? '', key);
-    if (fault !== null && fault !== 'failing') {
-      unanswered += 1;
-      response.once('close', () => {
-        unanswered -= 1;
-      });
-    }
+    unanswered += 1;
+    response.once('close', () => {
+      unanswered -= 1;
+    });
     if (fault === 'silent') return;
     const { status, body } =
       fault === 'failing' ? FAILING : answer(s3, request, url, bucket, key, await buffer(request));

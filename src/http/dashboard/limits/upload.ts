@@ -8,10 +8,15 @@ import type { DashboardContext, SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
 import { createPacedBody } from './upload-pace.ts';
 
-/** A file of up to 25 MB is in memory while it is read and processed. */
-const UPLOADS_AT_ONCE = 16;
-/** A file may take minutes to arrive, so it takes four dealers that keep the least pace to use all slots. */
-const UPLOADS_AT_ONCE_PER_DEALER = 4;
+/**
+ * A file of up to 25 MB is in memory while it is read and processed. A file may take minutes to arrive, so it takes four dealers
+ * that keep the least pace to use all slots. Photos wait for their storage, too; imports need none of it, so they have slots of
+ * their own.
+ */
+const AT_ONCE = {
+  photos: { total: 16, perKey: 4 },
+  imports: { total: 8, perKey: 2 },
+};
 /**
  * Files whose first bytes have not come hold no slot, and at most 64 KiB that Node has read of them. The oldest of too many is
  * refused, not the newest: whoever sends in earnest needs them for a moment only.
@@ -25,12 +30,11 @@ const RETRY_SECONDS = 5;
 /** The first buffer for a file whose size was not announced. */
 const FIRST_BYTES = 65_536;
 
-const uploads = createKeyedSemaphore({
-  total: UPLOADS_AT_ONCE,
-  perKey: UPLOADS_AT_ONCE_PER_DEALER,
-  waitingTotal: WAITING_LIMIT,
-  waitingPerKey: WAITING_LIMIT_PER_DEALER,
-});
+const waiting = { waitingTotal: WAITING_LIMIT, waitingPerKey: WAITING_LIMIT_PER_DEALER };
+const uploads = {
+  photos: createKeyedSemaphore({ ...AT_ONCE.photos, ...waiting }),
+  imports: createKeyedSemaphore({ ...AT_ONCE.imports, ...waiting }),
+};
 
 const uploadRate = createByteRate({ bytesPerSecond: UPLOAD_BYTES_PER_SECOND, burstBytes: 8 * BYTES_PER_MB });
 const PACED_BYTES = 262_144;
@@ -42,10 +46,11 @@ type Upload = {
   context: Pick<DashboardContext, 'uploadPace'>;
 };
 
-/** How large a file may be, and the message for one that is larger. */
-export type UploadLimit = { limitBytes: number; tooLarge: string };
+/** Whose slots a file takes, how large it may be, and the message for one that is larger. */
+export type UploadLimit = { slots: keyof typeof AT_ONCE; limitBytes: number; tooLarge: string };
 
 const PHOTO_UPLOAD: UploadLimit = {
+  slots: 'photos',
   limitBytes: PHOTO_LIMIT_BYTES,
   tooLarge: 'A photo may have at most 25 MB. Make it smaller and try again.',
 };
@@ -66,7 +71,7 @@ export async function withUpload<Result>(
 export async function asUpload<Result>(
   { request, user, context }: Upload,
   work: (chunks: AsyncIterable<Buffer>) => Promise<Result>,
-  { limitBytes, tooLarge }: UploadLimit,
+  { slots, limitBytes, tooLarge }: UploadLimit,
 ): Promise<Result> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw refusal(tooLarge);
   const { organizationId } = user;
@@ -74,7 +79,7 @@ export async function asUpload<Result>(
   await whileArriving(organizationId, (signal) => body.begun(signal));
   const wait = { deadlineMs: performance.now() + WAIT_LIMIT_MS, signal: clientSignal(request) };
   const task = () => work(atRate(organizationId, body.chunks()));
-  return await uploads.run(organizationId, task, wait).catch((error: unknown) => {
+  return await uploads[slots].run(organizationId, task, wait).catch((error: unknown) => {
     throw error instanceof SemaphoreError ? tooMany() : error;
   });
 }

@@ -17,7 +17,7 @@ import { startImport } from '../../../../inventory/import/start-import.ts';
 import { storeZip, ZIP_LIMIT_BYTES, ZIP_TOO_LARGE } from '../../../../inventory/import/store-zip.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
-import { asUpload, withUpload } from '../../limits/upload.ts';
+import { asUpload, type UploadLimit, withUpload } from '../../limits/upload.ts';
 import { notifyOfJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
 
@@ -25,12 +25,13 @@ import { filterOf } from './stock.ts';
 const SAMPLES_READ = { lines: 20, characters: 60 };
 const SAMPLES_SHOWN = 3;
 
-const CSV_UPLOAD = {
+const CSV_UPLOAD: UploadLimit = {
+  slots: 'imports',
   limitBytes: CSV_BYTES_LIMIT,
   tooLarge: `A CSV file may have at most ${IMPORT_FILE_LIMIT_MB} MB. Split it into several.`,
 };
 
-const ZIP_UPLOAD = { limitBytes: ZIP_LIMIT_BYTES, tooLarge: ZIP_TOO_LARGE };
+const ZIP_UPLOAD: UploadLimit = { slots: 'imports', limitBytes: ZIP_LIMIT_BYTES, tooLarge: ZIP_TOO_LARGE };
 
 export const importHandlers: Handlers<typeof importOperations> = {
   async uploadImport({ context, user, query, request }) {

@@ -11,6 +11,7 @@ import { changePromotion, endPromotion, startPromotion } from '../../../../inven
 import { moveUnits, releaseUnits, reserveUnits } from '../../../../inventory/units/movements.ts';
 import { deleteItem } from '../../../../sales/delete-item.ts';
 import { sellUnits, voidSale } from '../../../../sales/sell.ts';
+import { clientSignal } from '../../../connection/client-signal.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { withUpload } from '../../limits/upload.ts';
 import { presentChannels, readChoices, readItemPage } from '../../presenters/item-page.ts';
@@ -126,8 +127,10 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async addItemPhoto({ context, user, actor, params, request }) {
     // The item is checked before the file is read, so that nobody uploads 25 MB for an item that does not exist.
     await assertItem(context.db, user.organizationId, params.item_id);
+    // Nobody waits for the photo of somebody who has gone: it would keep its slot while the storage does not answer.
+    const signal = clientSignal(request);
     const id = await withUpload({ request, user, context }, (bytes) =>
-      addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes),
+      addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes, { signal }),
     );
     notify(context, user, params.item_id);
     return { id };
@@ -140,9 +143,10 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     return { audit_id: auditId };
   },
 
-  async rotateItemPhoto({ context, user, actor, params }) {
+  async rotateItemPhoto({ context, user, actor, params, request }) {
     const { item_id: itemId, photo_id: photoId } = params;
-    const id = await rotatePhoto(photoContext(context), actor, user.organizationId, itemId, photoId);
+    const wait = { signal: clientSignal(request) };
+    const id = await rotatePhoto(photoContext(context), actor, user.organizationId, itemId, photoId, wait);
     notify(context, user, itemId);
     return { id };
   },

@@ -1,0 +1,92 @@
+import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
+import { createSingleFlight } from '../../concurrency/single-flight.ts';
+import { BYTES_PER_MB } from '../../contract/limits.ts';
+import type { Queryable } from '../../db/database.ts';
+import { raiseStorageUsage } from '../../quota/storage-usage.ts';
+import { renderPhoto } from './encode-photos.ts';
+import {
+  VARIANTS_WAITING_MAX,
+  VARIANTS_WAITING_MAX_PER_NETWORK,
+  variantsFor,
+  withPhotoMemory,
+} from './photo-memory.ts';
+import type { FoundPhoto, Visitor } from './photo-reader.ts';
+import type { PhotoFileName, PhotoFormat } from './photo-variants.ts';
+import { FILE_BYTES_MAX, type FileStat, type PhotoFiles, readOriginal } from './storage/photo-files.ts';
+
+/** What a visitor gets of a variant: its file, or the picture itself if it could not be kept. */
+export type Made = 'kept' | Buffer;
+
+/** Makes a variant and keeps it; null if the original is lost. `original` is its file, and decides how long it waits. */
+export type VariantMaker = (
+  photo: FoundPhoto,
+  file: PhotoFileName,
+  original: FileStat,
+  visitor: Visitor,
+) => Promise<Made | null>;
+
+/**
+ * Originals are read before there is memory to convert them, since a storage that hangs must not hold the memory that uploads
+ * wait for. So their bytes are limited while they wait, and those of one network leave the others their half.
+ */
+const ORIGINALS_BYTES = 128 * BYTES_PER_MB;
+const ORIGINALS_BYTES_PER_NETWORK = ORIGINALS_BYTES / 2;
+/** What a small one counts as: at most sixteen are under way, eight of them of one network. */
+const ORIGINAL_LEAST_BYTES = 8 * BYTES_PER_MB;
+
+export function createVariantMaker(
+  db: Queryable,
+  files: PhotoFiles,
+  onFault: (error: unknown, message: string) => void,
+  waitMs: number,
+): VariantMaker {
+  const makeOnce = createSingleFlight<Made | null>();
+  const originals = createKeyedSemaphore({
+    total: ORIGINALS_BYTES,
+    perKey: ORIGINALS_BYTES_PER_NETWORK,
+    waitingTotal: VARIANTS_WAITING_MAX,
+    waitingPerKey: VARIANTS_WAITING_MAX_PER_NETWORK,
+  });
+
+  /** Nothing here waits for the storage while it holds memory for pictures. */
+  async function make(photo: FoundPhoto, file: PhotoFileName, network: string, wait: Wait): Promise<Made | null> {
+    const { photoId, storedFormat } = photo;
+    const source = await readOriginal(files, photoId, storedFormat, wait.signal);
+    if (source === null) return null;
+    const render = () => renderPhoto(source, photo);
+    return await keep(photo, file, await withPhotoMemory(variantsFor(network), photo, formatsOf(photo), render, wait));
+  }
+
+  async function keep(photo: FoundPhoto, file: PhotoFileName, bytes: Buffer): Promise<Made> {
+    try {
+      // A small upload can have large variants, so they count as what its dealer stores.
+      await db.query(raiseStorageUsage(photo.organizationId, bytes.length, null));
+      await files.write(photo.photoId, file, bytes);
+      return 'kept';
+    } catch (error) {
+      // A picture that can't be kept can still be shown.
+      onFault(error, 'a photo could not be kept');
+      return bytes;
+    }
+  }
+
+  return async (photo, file, original, { network, signal }) => {
+    const deadlineMs = performance.now() + waitMs;
+    const weight = Math.max(original.size ?? FILE_BYTES_MAX, ORIGINAL_LEAST_BYTES);
+    return await makeOnce(
+      `${photo.photoId}/${file}`,
+      (ended) => {
+        const wait = { deadlineMs, signal: ended };
+        return originals.run(network, () => make(photo, file, network, wait), { ...wait, weight });
+      },
+      { signal },
+    );
+  };
+}
+
+type Wait = { deadlineMs: number; signal: AbortSignal };
+
+/** A thumbnail is small, so it costs what decoding costs. */
+function formatsOf({ storedFormat, format, square }: FoundPhoto): PhotoFormat[] {
+  return square === null ? [storedFormat, format] : [storedFormat];
+}
