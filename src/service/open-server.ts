@@ -19,7 +19,7 @@ import { listenProblem } from './startup/port.ts';
 /** The server of a process that answers requests, ready but for the port. */
 export async function openServer(
   { config, db, admissionDb, ping }: Connection,
-  { channel, feed, photoFiles }: OpenChannel,
+  { channel, feed, photoFiles, photoStorage }: OpenChannel,
   pages: DashboardPages | null,
   log: Logger,
 ): Promise<{ app: FastifyInstance; readiness: Readiness }> {
@@ -65,6 +65,7 @@ export async function openServer(
       : null,
   });
   app.addHook('onClose', feed.stop);
+  app.addHook('onClose', async () => photoStorage.stop());
   app.addHook('onClose', disk.stop);
   return { app, readiness };
 }

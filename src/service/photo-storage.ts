@@ -1,46 +1,37 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import type { Queryable } from '../db/database.ts';
 import { StartError } from '../db/start-error.ts';
-import { limitedFiles } from '../inventory/photos/storage/limited-files.ts';
+import { limitedFiles, type StorageLimits } from '../inventory/photos/storage/limited-files.ts';
 import { photoBucket } from '../inventory/photos/storage/photo-bucket.ts';
 import type { PhotoFiles } from '../inventory/photos/storage/photo-files.ts';
 import { photoFolder } from '../inventory/photos/storage/photo-folder.ts';
-import { claimStorage, type StorageOwner } from '../inventory/photos/storage/photo-storage-owner.ts';
+import type { StorageOwner } from '../inventory/photos/storage/photo-storage-owner.ts';
 
 /** Opens the storage of photos that the settings name, and checks that it takes photos. */
 export async function openPhotoFiles(config: Config): Promise<PhotoFiles> {
+  const files = await photoFilesOf(config);
+  await checkPhotoFiles(config, files);
+  return files;
+}
+
+/** The same without the check. */
+export async function photoFilesOf(config: Config, limits: Partial<StorageLimits> = {}): Promise<PhotoFiles> {
   const { photoBucket: bucket } = config;
-  const folder = photoFolderPath(config);
-  const files = limitedFiles(bucket === null ? photoFolder(folder) : await photoBucket(bucket));
+  return limitedFiles(bucket === null ? photoFolder(photoFolderPath(config)) : await photoBucket(bucket), limits);
+}
+
+export async function checkPhotoFiles(config: Config, files: PhotoFiles): Promise<void> {
+  const { photoBucket: bucket } = config;
   try {
     await files.check();
   } catch (error) {
     const reason = (error as Error).message.replaceAll('\n', ' ');
     throw new StartError(
       bucket === null
-        ? `photos cannot be kept in ${folder}: ${reason}`
+        ? `photos cannot be kept in ${photoFolderPath(config)}: ${reason}`
         : `photos cannot be kept in the bucket ${bucket.bucket}: ${reason}; check PHOTO_S3_…`,
+      { cause: error },
     );
-  }
-  return files;
-}
-
-/**
- * Marks a storage that has no owner yet, and warns about one of another database. The service still uses that one: it
- * serves and adds photos, and never removes any.
- */
-export async function claimPhotoStorage(
-  config: Config,
-  db: Queryable,
-  files: PhotoFiles,
-  onWarning: (message: string, error?: unknown) => void,
-): Promise<void> {
-  try {
-    const owner = await claimStorage(db, files, { isPrivate: isPrivateStorage(config) });
-    if (owner !== 'ours') onWarning(STORAGE_WARNINGS[owner]);
-  } catch (error) {
-    onWarning('the storage of photos could not be marked', error);
   }
 }
 

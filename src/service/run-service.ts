@@ -112,6 +112,7 @@ async function supervise(
     await group.stop(hurry);
   } finally {
     await Promise.race([stopWorkers(), sleep(WORKERS_LIMIT_MS, undefined, { ref: false })]);
+    open.photoStorage.stop();
     await open.feed.stop();
   }
 }
