@@ -116,6 +116,7 @@ describe('a storage of photos that hangs', { timeout: LIMIT_MS }, () => {
     const left = asked.catch(() => {});
     await until(async () => s3.unanswered() === 1, 'the variant is not kept');
     assert.equal((await other.upload()).status, 200);
+    assert.ok(s3.unanswered() > 0);
     leaving.abort();
     await left;
   });

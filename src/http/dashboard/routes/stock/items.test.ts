@@ -8,7 +8,12 @@ import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { PHOTO_LIMIT_BYTES } from '../../../../contract/limits.ts';
 import { sql } from '../../../../db/sql.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
-import { uploadsOf, withPhotoMemory } from '../../../../inventory/photos/photo-memory.ts';
+import { prepareUpload } from '../../../../inventory/photos/encode-photos.ts';
+import {
+  IN_PREPARATION_LIMIT_PER_DEALER,
+  uploadsOf,
+  withPhotoMemory,
+} from '../../../../inventory/photos/photo-memory.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
 
@@ -267,6 +272,25 @@ describe('the item in the dashboard', () => {
       await held;
       const statuses = (await Promise.all(turning)).map(({ status }) => status);
       assert.deepEqual([...new Set(statuses)], [200]);
+    });
+
+    it('answers 503 to an upload when too many photos of its dealer are being made', async () => {
+      const id = await create();
+      const bytes = Buffer.from(await picture());
+      const free = Promise.withResolvers<void>();
+      const everything = { width: 20_000, height: 5_000 };
+      const held = withPhotoMemory(uploadsOf('org_other'), everything, ['jpeg'], () => free.promise);
+      const made = Array.from({ length: IN_PREPARATION_LIMIT_PER_DEALER }, () =>
+        prepareUpload(owner.organizationId, bytes),
+      );
+      try {
+        const refused = await upload(id, await picture());
+        assert.equal(refused.status, 503);
+        assert.match(refused.body.error.message, /Too many photos/);
+      } finally {
+        free.resolve();
+      }
+      await Promise.all([held, ...made]);
     });
 
     it('lets one dealer’s slow uploads wait for each other, and another dealer’s pass', async (t) => {
