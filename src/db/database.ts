@@ -24,26 +24,27 @@ export type TransactionOptions = {
    * and hold a hundred thousand rows a moment later.
    */
   planning?: 'once' | 'by index';
+  /** How long each of its statements waits for a lock, if that is less than others wait. */
+  lockTimeoutMs?: number;
 };
 
 const BEGIN = new Sql('begin', [], 'cw_begin');
 const COMMIT = new Sql('commit', [], 'cw_commit');
 const ROLLBACK = new Sql('rollback', [], 'cw_rollback');
 
-/** One statement for all settings: each would be a statement of its own with `set local`. */
 const PLANNING = {
   // Also the checks of foreign keys, whose plans last as long as the connection: made while a table was small they read all
   // of it, for each row.
-  once: localSettings('cw_plan_once', { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }),
+  once: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
   // A join that is not by loops would read all of one side, be it by an index; and a bitmap all that matches, whatever
   // the limit.
-  'by index': localSettings('cw_plan_by_index', {
+  'by index': {
     plan_cache_mode: 'force_generic_plan',
     enable_seqscan: 'off',
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',
     enable_bitmapscan: 'off',
-  }),
+  },
 };
 
 export type Transaction = Queryable & {
@@ -128,10 +129,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   async function attempt<Result>(
     work: (tx: Transaction) => Promise<Result>,
-    { planning }: TransactionOptions,
+    options: TransactionOptions,
   ): Promise<Result> {
     return await withConnection(async (send) => {
-      const begin = planning === undefined ? [BEGIN] : [BEGIN, PLANNING[planning]];
+      const begin = [BEGIN, ...settingsOf(options)];
       const pipeline = openPipeline(send, { begin, commit: COMMIT, rollback: ROLLBACK });
       try {
         const result = await work(pipeline.tx);
@@ -198,10 +199,21 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** Settings that hold until the end of the transaction, as one statement. */
-function localSettings(name: string, settings: Record<string, string>): Sql {
-  const calls = Object.entries(settings).map(([setting, value]) => `set_config('${setting}', '${value}', true)`);
-  return new Sql(`select ${calls.join(', ')}`, [], name);
+const settingsByOptions = new Map<string, Sql[]>();
+
+/** One statement for all settings of a transaction, or none: each would be a statement of its own with `set local`. */
+function settingsOf({ planning, lockTimeoutMs }: TransactionOptions): Sql[] {
+  const name = `cw_settings ${planning ?? ''} ${lockTimeoutMs ?? ''}`;
+  const known = settingsByOptions.get(name);
+  if (known !== undefined) return known;
+  const settings = Object.entries({
+    ...(planning === undefined ? {} : PLANNING[planning]),
+    ...(lockTimeoutMs === undefined ? {} : { lock_timeout: String(lockTimeoutMs) }),
+  });
+  const calls = settings.map(([setting, value]) => `set_config('${setting}', '${value}', true)`);
+  const statements = calls.length === 0 ? [] : [new Sql(`select ${calls.join(', ')}`, [], name)];
+  settingsByOptions.set(name, statements);
+  return statements;
 }
 
 /** Text without values may hold several statements, as a migration does; only the simple protocol takes those. */

@@ -99,7 +99,7 @@ describe('the channel’s worker', () => {
     assert.equal((await readDocuments(dealer.api)).get(id).price.amount, 1_428_900);
   });
 
-  it('ends promotions on time while a mass change takes long', async () => {
+  it('ends promotions on time while a mass change can’t go on', async () => {
     const [slow, other] = [await world.dealer(), await world.dealer()];
     await publishNew(world, slow, watch());
     await changePresentation(world.channel, TESTER, slow.organizationId, slow.integrationId, {
@@ -107,12 +107,13 @@ describe('the channel’s worker', () => {
     });
     await promoted(other, new Date(0), soon());
     await world.db.transaction(async (tx) => {
-      // The mass change waits for this clock as long as we hold it.
+      // The mass change needs this clock, which we hold.
       await lockClocks(tx, [slow.integrationId]);
       start();
       await eventually('the end of the promotion', async () => (await types(other)).length === 3);
       const [job] = await listJobs(world.db, slow.organizationId, 1);
-      assert.deepEqual([job?.status, job?.done], ['running', 0]);
+      assert.ok(job !== undefined && job.status !== 'done');
+      assert.equal(job.done, 0);
     });
     await eventually('the mass change', async () => (await types(slow)).length === 2);
   });

@@ -1,3 +1,4 @@
+import { isLockTimeout } from '../../db/short-lock-waits.ts';
 import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
 import { transactionTime } from '../../db/sql-time.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
@@ -21,10 +22,13 @@ const LOOK_EVERY_MS = 500;
  * Projects documents whose time has come: a promotion started or ended. The moments are rows, not timers, so they
  * hold over restarts and any number of workers may look. Returns how many documents were due. Dealers take turns.
  *
- * An integration that fails does not keep the others waiting; what it failed with is thrown at the end.
+ * An integration that fails does not keep the others waiting; what it failed with is thrown at the end. One whose clock somebody
+ * holds for long ends its dealer's turn, and is left for the next call.
  */
 export async function refreshDue(context: ChannelContext, signal?: AbortSignal): Promise<number> {
   const faults = new Map<string, unknown>();
+  /** Channels whose clock somebody else held for too long. */
+  const locked = new Set<string>();
   let projected = 0;
   let batches = 0;
   const isOver = () => batches >= BATCHES_LIMIT || signal?.aborted === true;
@@ -34,7 +38,7 @@ export async function refreshDue(context: ChannelContext, signal?: AbortSignal):
     for (let batch = 0; batch < TURN_BATCHES && !isOver(); batch++) {
       const due = await findDue(
         context,
-        integrationIds.filter((id) => !faults.has(id)),
+        integrationIds.filter((id) => !faults.has(id) && !locked.has(id)),
       );
       batches += 1;
       for (const [integrationId, rows] of Map.groupBy(due, (row) => row.integrationId)) {
@@ -42,6 +46,10 @@ export async function refreshDue(context: ChannelContext, signal?: AbortSignal):
           await refreshOne(context, integrationId, itemIdsOf(rows));
           projected += rows.length;
         } catch (error) {
+          if (isLockTimeout(error)) {
+            locked.add(integrationId);
+            return true;
+          }
           faults.set(integrationId, error);
         }
       }
@@ -56,7 +64,7 @@ export async function refreshDue(context: ChannelContext, signal?: AbortSignal):
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   while (!isOver()) {
     if (waiting.length === 0 || performance.now() - lookedAtMs >= LOOK_EVERY_MS) {
-      const found = await findDueChannels(context, last, [...faults.keys()]);
+      const found = await findDueChannels(context, last, [...faults.keys(), ...locked]);
       if (found.length === 0 && last === null) break;
       lookedAtMs = performance.now();
       last = found.length < CHANNELS_LIMIT ? null : (found.at(-1) ?? null);

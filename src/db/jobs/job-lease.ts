@@ -13,6 +13,8 @@ import { rawSql, type Sql, sql } from '../sql.ts';
 const LEASE_SECONDS = 5;
 /** How long a job that failed waits for its next try. */
 const FAULT_PAUSE_SECONDS = 5;
+/** How long a job rests whose locks somebody else holds. Its dealer's other jobs, and those of others, go on. */
+export const LOCKED_PAUSE_SECONDS = 0.5;
 const PRUNE_LIMIT = 1_000;
 
 /** How often workers look for finished jobs to prune. */
@@ -27,6 +29,11 @@ export const LEASE_END: Sql = sql`now() + make_interval(secs => ${LEASE_SECONDS}
 /** Frees a running job, which another worker may then claim at once. */
 export async function releaseJob(db: Queryable, table: string, jobId: string): Promise<void> {
   await free(db, table, jobId, null, 0);
+}
+
+/** Frees a job whose locks somebody else holds, for another try soon. */
+export async function setJobAside(db: Queryable, table: string, jobId: string): Promise<void> {
+  await free(db, table, jobId, null, LOCKED_PAUSE_SECONDS);
 }
 
 /** Frees a job that failed for another try, and records the reason. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '../database.ts';
-import { releaseFailedJob, releaseJob } from './job-lease.ts';
+import { isLockTimeout } from '../short-lock-waits.ts';
+import { releaseFailedJob, releaseJob, setJobAside } from './job-lease.ts';
 
 /** Thrown to leave a job at any point when the service stops. */
 class StoppedError extends Error {
@@ -18,7 +19,8 @@ export type LeasedJobs<Job> = {
 
 /**
  * Runs the jobs of a table until none is left or the signal ends it. Any number of workers may run them. A job that is
- * interrupted or fails goes back to the others, and is resumed by whoever claims it next.
+ * interrupted or fails goes back to the others, and is resumed by whoever claims it next. One whose locks somebody else holds is
+ * set aside, and the next job has its turn.
  */
 export async function runLeasedJobs<Job extends { id: string }>(
   db: Queryable,
@@ -33,6 +35,10 @@ export async function runLeasedJobs<Job extends { id: string }>(
       if (error instanceof StoppedError) {
         await releaseJob(db, table, job.id);
         return;
+      }
+      if (isLockTimeout(error)) {
+        await setJobAside(db, table, job.id);
+        continue;
       }
       await releaseFailedJob(db, table, job.id, error);
       throw error;

@@ -4,6 +4,8 @@ import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
+import { LOCKED_PAUSE_SECONDS } from '../../db/jobs/job-lease.ts';
+import { isLockTimeout } from '../../db/short-lock-waits.ts';
 import { sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { quotaMessage, readStorageUse, storageCounter } from '../../quota/storage-usage.ts';
@@ -63,7 +65,8 @@ export async function runStockJobs(
       await assertQuotaLeft(context, kind, claim.job);
       await runBatch(countedJobContext(context, claim.job), kind, claim);
     } catch (error) {
-      if (!(error instanceof LeaseLostError)) {
+      if (isLockTimeout(error)) await setAside(context.db, claim);
+      else if (!(error instanceof LeaseLostError)) {
         await recordFault(context.db, claim, error);
         if (!(error instanceof DomainError)) onFault(error);
       }
@@ -251,6 +254,15 @@ async function finish(db: Queryable, job: RunningJob, fence: number): Promise<vo
   await db.query(sql`
     update stock_jobs set status = 'done', total = done, leased_until = null, finished_at = clock_timestamp(), error = null
     where id = ${job.id} and fence = ${fence} and status = 'running'`);
+}
+
+/** Somebody else holds what the batch has to lock. It is tried again soon, behind the batches of other dealers. */
+async function setAside(db: Queryable, { job, fence }: Claim): Promise<void> {
+  const statement = sql`
+    update stock_jobs set leased_until = clock_timestamp() + make_interval(secs => ${LOCKED_PAUSE_SECONDS})
+    where id = ${job.id} and fence = ${fence} and status = 'running'`;
+  // If even this fails, the lease runs out by itself.
+  await db.query(statement).catch(() => {});
 }
 
 /** A refusal ends the job at once; a fault is retried some times. */

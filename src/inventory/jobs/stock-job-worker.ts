@@ -1,5 +1,6 @@
 import { type RepeatedTask, startTasks } from '../../concurrency/repeat.ts';
 import { PRUNE_JOBS_EVERY_MS } from '../../db/jobs/job-lease.ts';
+import { withShortLockWaits } from '../../db/short-lock-waits.ts';
 import { pruneImportFiles } from '../import/import-files.ts';
 import type { StockJobContext, StockJobKinds } from './job-kind.ts';
 import { runStockJobs } from './run-stock-jobs.ts';
@@ -20,6 +21,7 @@ export function startStockJobWorker(
   kinds: StockJobKinds,
   onFault: (error: unknown) => void,
 ): RepeatedTask {
+  const brief = withShortLockWaits(context);
   /** While there are no jobs, only the first slot polls; the others begin when it has found one. */
   const slots = (length: number, isRemote: boolean) => {
     let busy = 0;
@@ -27,7 +29,7 @@ export function startStockJobWorker(
       if (slot > 0 && busy === 0) return;
       busy += 1;
       try {
-        await runStockJobs(context, kinds, { signal, onFault, isRemote });
+        await runStockJobs(brief, kinds, { signal, onFault, isRemote });
       } finally {
         busy -= 1;
       }

@@ -4,6 +4,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
 import { RESERVATION_RETENTION_DAYS } from '../../contract/limits.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
+import { isLockTimeout } from '../../db/short-lock-waits.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { clockTime, transactionTime } from '../../db/sql-time.ts';
 import {
@@ -21,25 +22,33 @@ const PRUNE_LIMIT = 1_000;
 type DueRow = { organizationId: string; integrationId: string; itemId: string; isTest: boolean };
 
 /**
- * Ends the reservations whose time is over, of one dealer after the other; returns how many. Any number of workers may do
- * it: an item that somebody else has locked is passed over, because whoever locks an item ends what is over, and the next
- * round looks again. A dealer that fails does not keep the others waiting.
+ * Ends the reservations whose time is over; returns how many. Dealers take turns: in each round some of every dealer's. Any number
+ * of workers may do it: an item that somebody else has locked is passed over, because whoever locks an item ends what is over,
+ * and the next call looks again. So it is with a dealer whose clocks are locked for long. One that fails does not keep the
+ * others waiting.
  */
 export async function expireDueReservations(context: ChannelContext, signal?: AbortSignal): Promise<number> {
   const faults = new Map<string, unknown>();
+  /** Dealers of whom nothing could be ended now. */
+  const locked = new Set<string>();
+  /** Dealers who had their turn in this round. */
+  const served = new Set<string>();
   let expired = 0;
   for (let batch = 0; batch < BATCHES_LIMIT && !signal?.aborted; batch++) {
-    const due = await findDue(context, [...faults.keys()]);
-    let ended = 0;
+    const due = await findDue(context, [...faults.keys(), ...locked, ...served]);
+    if (due.length === 0 && served.size === 0) break;
+    if (due.length === 0) served.clear();
     for (const [organizationId, rows] of Map.groupBy(due, (row) => row.organizationId)) {
+      served.add(organizationId);
       try {
-        ended += await expireSome(context, organizationId, rows);
+        const ended = await expireSome(context, organizationId, rows);
+        if (ended === 0) locked.add(organizationId);
+        expired += ended;
       } catch (error) {
-        faults.set(organizationId, error);
+        if (isLockTimeout(error)) locked.add(organizationId);
+        else faults.set(organizationId, error);
       }
     }
-    expired += ended;
-    if (ended === 0) break;
   }
   if (faults.size > 0) throw new AggregateError(faults.values(), `reservations of ${faults.size} dealers stay`);
   return expired;

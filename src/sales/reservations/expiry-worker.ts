@@ -1,6 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { createWakeSignal } from '../../concurrency/wake-signal.ts';
 import { RESERVATION_TTL_MIN_SECONDS } from '../../contract/limits.ts';
+import { withShortLockWaits } from '../../db/short-lock-waits.ts';
 import { expireDueReservations, nextExpiryMs } from './expire-reservations.ts';
 
 /**
@@ -18,12 +19,13 @@ export function startReservationExpiry(
   context: ChannelContext,
   onFault: (error: unknown) => void,
 ): { stop(): Promise<void> } {
+  const brief = withShortLockWaits(context);
   const stopping = new AbortController();
   const sleep = createWakeSignal();
 
   async function look(): Promise<number> {
     try {
-      await expireDueReservations(context, stopping.signal);
+      await expireDueReservations(brief, stopping.signal);
       const nextMs = await nextExpiryMs(context);
       return Math.min(SLEEP_LIMIT_MS, Math.max(SLEEP_MIN_MS, nextMs ?? SLEEP_LIMIT_MS));
     } catch (error) {
