@@ -3,6 +3,7 @@ import { type AuditChange, type AuditedObject, addAuditObjects, recordAudit } fr
 import { commitAndWake } from '../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { integrationsOf, type ProjectionRequest, projectItems } from '../channel/projection/project-items.ts';
+import { countFitting } from '../channel/projection/projection-budget.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -25,7 +26,7 @@ export type ChangeRequest = {
   itemIds: string[];
 } & Partial<Pick<ProjectionRequest, 'isQuantityEdit' | 'isSuppressed' | 'integrationIds'>>;
 
-/** Each batch holds the clocks of its channels, and orders of those integrations wait for them. */
+/** So many are looked at for one transaction. */
 const BATCH_LIMIT = 100;
 /** How many missing items a refusal names. */
 const NAMED_LIMIT = 10;
@@ -62,8 +63,8 @@ export async function changeItems(
   const ids = [...new Set(request.itemIds)].sort();
   const missing: string[] = [];
   let auditId: string | null = null;
-  for (let start = 0; start < ids.length; start += BATCH_LIMIT) {
-    const itemIds = ids.slice(start, start + BATCH_LIMIT);
+  for (let start = 0; start < ids.length; ) {
+    const itemIds = await fittingItems(context, ids.slice(start, start + BATCH_LIMIT), request);
     const earlierId: string | null = auditId;
     const { found, recordedId } = await changeFound(context, { ...request, itemIds }, async (tx, items) => {
       const foundIds = items.map((item) => item.id);
@@ -73,10 +74,25 @@ export async function changeItems(
     });
     auditId = recordedId;
     missing.push(...itemIds.filter((id) => !found.has(id)));
-    onProgress(start + itemIds.length);
+    start += itemIds.length;
+    onProgress(start);
   }
   if (missing.length > 0) throw missingItems(missing);
   return auditId;
+}
+
+/** As many as one transaction may project. */
+async function fittingItems(
+  { db }: ChannelContext,
+  itemIds: string[],
+  { integrationIds = null }: ChangeRequest,
+): Promise<string[]> {
+  const onlyOn = integrationIds === null ? {} : { onlyOn: integrationIds };
+  const count = await countFitting(
+    db,
+    itemIds.map((itemId) => ({ itemId, ...onlyOn })),
+  );
+  return itemIds.slice(0, count);
 }
 
 /** A change of one item is a row of its own; one of several is one row, made by the first batch that changes anything. */

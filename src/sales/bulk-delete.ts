@@ -17,10 +17,10 @@ export const bulkDeleteKind: StockJobKind<string> = {
   async nextBatch(context, job) {
     const page = { after: job.position, limit: 1 };
     const [id] = await nextSelected(context.db, job.organizationId, selectionOf(job), page);
-    return id === undefined ? null : { work: id, position: id };
+    return id === undefined ? null : { entries: [{ work: id, position: id, item: { itemId: id } }] };
   },
 
-  async applyBatch(tx, context, job, itemId) {
+  async applyBatch(tx, context, job, [itemId = '']) {
     const deleted = await deleteItemIn(tx, context, job.organizationId, itemId);
     return {
       done: 1,

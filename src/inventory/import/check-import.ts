@@ -1,19 +1,33 @@
 import { isChanged, previewEdits } from '../items/edit-items.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import type { StockJobKind } from '../jobs/job-kind.ts';
-import { countLines, errorOfRefusal, errorsOf, itemsOfLines, type LinesWork, nextLines } from './import-lines.ts';
+import {
+  countLines,
+  errorOfRefusal,
+  errorsOf,
+  itemsOfLines,
+  type LineWork,
+  lineEntries,
+  nextLines,
+  parametersOf,
+} from './import-lines.ts';
 import { changesFor, keepsUnits, newItemOf, type PlannedLine } from './plan-line.ts';
 
 const BATCH_LINES = 500;
 
 /** The dry run of an import: says of every line what would become of it, and changes nothing. */
-export const checkKind: StockJobKind<LinesWork> = {
+export const checkKind: StockJobKind<LineWork> = {
   // It is never recorded, because a check changes nothing.
   auditAction: 'stock.imported',
   count: countLines,
-  nextBatch: (context, job) => nextLines(context, job, Number(job.position), BATCH_LINES),
+  async nextBatch(context, job) {
+    const next = await nextLines(context, job, Number(job.position), BATCH_LINES);
+    return next === null ? null : { entries: lineEntries(next, () => null) };
+  },
 
-  async applyBatch(tx, context, job, { reading, lines }) {
+  async applyBatch(tx, context, job, work) {
+    const lines = work.map(({ line }) => line);
+    const kind = parametersOf(job).kind;
     const items = await itemsOfLines(tx, job.organizationId, lines);
     const counts = { created: 0, changed: 0, unchanged: 0, units_kept: 0, wrong: 0 };
     const known: { planned: PlannedLine; item: StockValues }[] = [];
@@ -23,13 +37,13 @@ export const checkKind: StockJobKind<LinesWork> = {
         if (planned.errors.length === 0) known.push({ planned, item });
         continue;
       }
-      newItemOf(planned, reading.kind);
+      newItemOf(planned, kind);
       if (planned.errors.length === 0) counts.created += 1;
     }
     const plannedOf = new Map(known.map(({ planned, item }) => [item.id, planned]));
     const decide = (item: StockValues) => {
       const planned = plannedOf.get(item.id);
-      return planned === undefined ? null : changesFor(planned, reading.kind, item);
+      return planned === undefined ? null : changesFor(planned, kind, item);
     };
     const existing = known.map(({ item }) => item);
     for (const result of await previewEdits(tx, context, job.organizationId, existing, decide)) {

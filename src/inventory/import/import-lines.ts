@@ -1,3 +1,4 @@
+import type { PlannedItem } from '../../channel/projection/projection-budget.ts';
 import { eventLoopSlices, mapSteps } from '../../concurrency/time-slices.ts';
 import type { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
@@ -6,7 +7,7 @@ import { listChannels } from '../../dealers/integrations/integrations.ts';
 import { currencyOf } from '../../dealers/organization-settings.ts';
 import { stockColumns } from '../csv/stock-columns.ts';
 import { readStockValues, type StockValues } from '../items/stock-values.ts';
-import type { JobBatch, JobError, RunningJob, StockJobContext, StockJobKind } from '../jobs/job-kind.ts';
+import type { JobEntry, JobError, RunningJob, StockJobContext, StockJobKind } from '../jobs/job-kind.ts';
 import { listLocations } from '../locations.ts';
 import { type ColumnMapping, KEY_COLUMN } from './column-mapping.ts';
 import { findImportFile, noteStockNumbers, readImportLines } from './import-files.ts';
@@ -21,12 +22,15 @@ export type ImportParameters = {
   hasPhotos: boolean;
 };
 
-export type LinesWork = {
+export type NextLines = {
   reading: LineReading;
   lines: PlannedLine[];
   /** The numbers of the lines in the file, in the same order. */
   numbers: number[];
 };
+
+/** A line as an entry of a batch. */
+export type LineWork = { reading: LineReading; line: PlannedLine };
 
 export function parametersOf(job: Pick<RunningJob, 'parameters'>): ImportParameters {
   return job.parameters as unknown as ImportParameters;
@@ -46,19 +50,30 @@ export async function nextLines(
   job: RunningJob,
   after: number,
   limit: number,
-): Promise<JobBatch<LinesWork> | null> {
+): Promise<NextLines | null> {
   const { fileId } = parametersOf(job);
   await findImportFile(context.db, job.organizationId, fileId);
   const found = await readImportLines(context.db, fileId, { after, limit });
-  const last = found.at(-1);
-  if (last === undefined) return null;
+  if (found.length === 0) return null;
   const reading = await readingOf(context.db, job);
   // A line may have 200,000 characters.
   const lines = await eventLoopSlices.run(
     job.organizationId,
     mapSteps(found, (line) => planLine(reading, line)),
   );
-  return { work: { reading, lines, numbers: found.map((line) => line.number) }, position: String(last.number) };
+  return { reading, lines, numbers: found.map((line) => line.number) };
+}
+
+/** Each line is an entry of its own. */
+export function lineEntries(
+  { reading, lines, numbers }: NextLines,
+  itemOf: (line: PlannedLine) => PlannedItem | null,
+): JobEntry<LineWork>[] {
+  return lines.map((line, index) => ({
+    work: { reading, line },
+    position: String(numbers[index]),
+    item: itemOf(line),
+  }));
 }
 
 async function readingOf(db: Queryable, { organizationId, ...job }: RunningJob): Promise<LineReading> {
@@ -77,20 +92,27 @@ async function readingOf(db: Queryable, { organizationId, ...job }: RunningJob):
   };
 }
 
+/** The ids of the items that lines mean, by stock number. */
+export async function itemIdsOfLines(
+  db: Queryable,
+  organizationId: string,
+  lines: PlannedLine[],
+): Promise<Map<string, string>> {
+  const stockNumbers = lines.map((line) => line.stockNumber);
+  const rows = await db.query<{ id: string; stockNumber: string }>(sql`
+    select id, stock_number as "stockNumber" from items
+    where organization_id = ${organizationId} and stock_number = any(${stockNumbers}::text[])`);
+  return new Map(rows.map(({ id, stockNumber }) => [stockNumber, id]));
+}
+
 /** The items that lines mean, by stock number. */
 export async function itemsOfLines(
   db: Queryable | Transaction,
   organizationId: string,
   lines: PlannedLine[],
 ): Promise<Map<string, StockValues>> {
-  const stockNumbers = lines.map((line) => line.stockNumber);
-  const rows = await db.query<{ id: string }>(sql`
-    select id from items where organization_id = ${organizationId} and stock_number = any(${stockNumbers}::text[])`);
-  const items = await readStockValues(
-    db,
-    organizationId,
-    rows.map((row) => row.id),
-  );
+  const ids = await itemIdsOfLines(db, organizationId, lines);
+  const items = await readStockValues(db, organizationId, [...ids.values()]);
   return new Map(items.map((item) => [item.stockNumber, item]));
 }
 

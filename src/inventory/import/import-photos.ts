@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditedObject } from '../../audit/record-audit.ts';
+import { countFitting, type PlannedItem } from '../../channel/projection/projection-budget.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { PHOTOS_PER_ITEM_LIMIT } from '../../contract/limits.ts';
 import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { StockValues } from '../items/stock-values.ts';
-import type { BatchOutcome, JobBatch, JobError, RunningJob, StockJobContext } from '../jobs/job-kind.ts';
+import type { BatchOutcome, JobEntry, JobError, RunningJob, StockJobContext } from '../jobs/job-kind.ts';
 import { prepareUpload, type ReadyPhoto, TooManyUploadsError } from '../photos/encode-photos.ts';
 import { addStoredPhotos, knownSources, type StoredPhoto } from '../photos/photo-rows.ts';
 import { EXTENSION_OF } from '../photos/photo-variants.ts';
@@ -32,31 +33,41 @@ export async function nextPhotos(
   context: StockJobContext,
   job: RunningJob,
   after: number,
-): Promise<JobBatch<PhotosWork> | null> {
-  const batch = await nextLines(context, job, after, LINES_LIMIT);
-  if (batch === null) return null;
-  const { lines, numbers } = batch.work;
-  const items = await itemsOfLines(context.db, job.organizationId, lines);
+): Promise<JobEntry<PhotosWork>[] | null> {
+  const next = await nextLines(context, job, after, LINES_LIMIT);
+  if (next === null) return null;
+  const items = await itemsOfLines(context.db, job.organizationId, next.lines);
+  const itemOf = (line: PlannedLine) => (line.errors.length === 0 ? items.get(line.stockNumber) : undefined);
   const known = await knownSources(
     context.db,
     [...items.values()].map((item) => item.id),
   );
   const zip = await openPhotoZip(context.db, job);
+  // Before anything is downloaded: what is too much for one transaction would be downloaded again.
+  const count = await countFitting(
+    context.db,
+    next.lines.map((line) => plannedItem(itemOf(line), zip !== null || line.photos !== null)),
+  );
   const downloads = openPhotoDownloads(context.guard, job.organizationId, PHOTO_TIMEOUT_MS);
-  const work: PhotosWork = { lineCount: 0, photos: [], errors: [] };
+  const entries: JobEntry<PhotosWork>[] = [];
   const startedMs = performance.now();
   try {
-    for (const line of lines) {
-      if (work.lineCount > 0 && performance.now() - startedMs > BATCH_MS) break;
-      const item = line.errors.length === 0 ? items.get(line.stockNumber) : undefined;
+    for (const [index, line] of next.lines.slice(0, count).entries()) {
+      if (index > 0 && performance.now() - startedMs > BATCH_MS) break;
+      const work: PhotosWork = { lineCount: 1, photos: [], errors: [] };
+      const item = itemOf(line);
       if (item !== undefined)
         await takePhotos({ context, dealer: job.organizationId, known, zip, downloads }, item, line, work);
-      work.lineCount += 1;
+      entries.push({ work, position: String(next.numbers[index]), item: plannedItem(item, work.photos.length > 0) });
     }
   } finally {
     await downloads.close();
   }
-  return { work, position: String(numbers[work.lineCount - 1]) };
+  return entries;
+}
+
+function plannedItem(item: StockValues | undefined, hasPhotos: boolean): PlannedItem | null {
+  return item === undefined || !hasPhotos ? null : { itemId: item.id };
 }
 
 type Sources = {
@@ -154,8 +165,10 @@ export async function addPhotos(
   tx: Transaction,
   context: StockJobContext,
   job: RunningJob,
-  { lineCount, photos, errors }: PhotosWork,
+  work: PhotosWork[],
 ): Promise<BatchOutcome> {
+  const photos = work.flatMap((one) => one.photos);
+  const errors = work.flatMap((one) => one.errors);
   const { added, touched } =
     photos.length === 0 ? { added: [], touched: [] } : await addStoredPhotos(tx, context, job.organizationId, photos);
   const byItem = Map.groupBy(added, ({ itemId }) => itemId);
@@ -163,7 +176,7 @@ export async function addPhotos(
     ([id, all]): AuditedObject => ({ id, old: {}, new: { photosAdded: all.map((photo) => photo.id) } }),
   );
   return {
-    done: lineCount,
+    done: work.reduce((sum, { lineCount }) => sum + lineCount, 0),
     counts: { photos: added.length, photos_wrong: errors.length },
     changed,
     errors,

@@ -1,4 +1,5 @@
 import type { AuditedObject } from '../../audit/record-audit.ts';
+import type { PlannedItem } from '../../channel/projection/projection-budget.ts';
 import type { Transaction } from '../../db/database.ts';
 import { createItems } from '../items/create-items.ts';
 import { type Decide, editItems, isChanged } from '../items/edit-items.ts';
@@ -8,19 +9,21 @@ import {
   countLines,
   errorOfRefusal,
   errorsOf,
+  itemIdsOfLines,
   itemsOfLines,
-  type LinesWork,
+  type LineWork,
+  lineEntries,
   nextLines,
   parametersOf,
 } from './import-lines.ts';
 import { addPhotos, nextPhotos, type PhotosWork } from './import-photos.ts';
 import { changesFor, keepsUnits, newItemOf, type PlannedLine } from './plan-line.ts';
 
-/** Few, because a batch holds the clocks of the channels, and orders wait for them. */
+/** So many are looked at for one transaction. */
 const BATCH_LINES = 100;
 
 /** Imports the lines of a file that are right, and names those that are wrong. Importing the same file again changes nothing. */
-export const importKind: StockJobKind<LinesWork | PhotosWork> = {
+export const importKind: StockJobKind<LineWork | PhotosWork> = {
   auditAction: 'stock.imported',
 
   async count(context, job) {
@@ -32,17 +35,35 @@ export const importKind: StockJobKind<LinesWork | PhotosWork> = {
   async nextBatch(context, job) {
     if (job.position.startsWith(PHOTOS)) {
       const photos = await nextPhotos(context, job, Number(job.position.slice(PHOTOS.length)));
-      return photos === null ? null : { work: photos.work, position: PHOTOS + photos.position, isNextRemote: true };
+      if (photos === null) return null;
+      const entries = photos.map((entry) => ({ ...entry, position: PHOTOS + entry.position }));
+      return { entries, isNextRemote: true };
     }
-    const lines = await nextLines(context, job, Number(job.position), BATCH_LINES);
-    if (lines !== null || !parametersOf(job).hasPhotos) return lines;
+    const next = await nextLines(context, job, Number(job.position), BATCH_LINES);
+    if (next !== null) {
+      const ids = await itemIdsOfLines(context.db, job.organizationId, next.lines);
+      return { entries: lineEntries(next, (line) => plannedItem(line, ids.get(line.stockNumber) ?? null)) };
+    }
+    if (!parametersOf(job).hasPhotos) return null;
     // An empty batch, after which the photos wait for a slot of their own.
-    return { work: { lineCount: 0, photos: [], errors: [] }, position: `${PHOTOS}0`, isNextRemote: true };
+    const nothing = { lineCount: 0, photos: [], errors: [] };
+    return { entries: [{ work: nothing, position: `${PHOTOS}0`, item: null }], isNextRemote: true };
   },
 
-  applyBatch: (tx, context, job, work) =>
-    'photos' in work ? addPhotos(tx, context, job, work) : importLines(tx, context, job, work),
+  async applyBatch(tx, context, job, work) {
+    const photos = work.filter((one) => 'photos' in one);
+    if (photos.length > 0) return await addPhotos(tx, context, job, photos);
+    const lines = work.filter((one) => 'line' in one).map(({ line }) => line);
+    return await importLines(tx, context, job, lines);
+  },
 };
+
+function plannedItem({ values, errors }: PlannedLine, itemId: string | null): PlannedItem | null {
+  if (errors.length > 0) return null;
+  const alsoOn = Object.keys(values.channels ?? {}).filter((id) => values.channels?.[id] === true);
+  const newBytes = (values.description?.length ?? 0) + JSON.stringify(values.attributes ?? {}).length;
+  return { itemId, alsoOn, newBytes };
+}
 
 /** The prefix of a position within the photos. */
 const PHOTOS = 'photos:';
@@ -51,9 +72,10 @@ async function importLines(
   tx: Transaction,
   context: StockJobContext,
   job: RunningJob,
-  { reading, lines }: LinesWork,
+  lines: PlannedLine[],
 ): Promise<BatchOutcome> {
   const { organizationId } = job;
+  const { kind } = parametersOf(job);
   // A transaction may be tried again, so what this attempt finds out must not stay on the lines.
   const all = lines.map((planned) => ({ ...planned, errors: [...planned.errors] }));
   const items = await itemsOfLines(tx, organizationId, all);
@@ -62,7 +84,7 @@ async function importLines(
     tx,
     context,
     organizationId,
-    reading.kind,
+    kind,
     all.filter((planned) => planned.errors.length === 0 && !items.has(planned.stockNumber)),
   );
   const plannedOf = new Map<string, PlannedLine>();
@@ -73,7 +95,7 @@ async function importLines(
     const channels = channelsOf.get(item.id);
     if (channels !== undefined) return { channels };
     const planned = plannedOf.get(item.id);
-    return planned === undefined ? null : changesFor(planned, reading.kind, item);
+    return planned === undefined ? null : changesFor(planned, kind, item);
   };
   const ids = [...plannedOf.keys(), ...channelsOf.keys()];
   const { results, touched } = await editItems(tx, context, organizationId, ids, decide);

@@ -13,10 +13,10 @@ export type BulkChange =
 
 export type BulkChangeParameters = { selection: StockSelection; change: BulkChange };
 
-/** As many as editItems takes in one transaction without holding a channel's clock for long. */
+/** So many are looked at for one transaction. */
 const BATCH_LIMIT = 100;
 
-export const bulkChangeKind: StockJobKind<string[]> = {
+export const bulkChangeKind: StockJobKind<string> = {
   auditAction: 'stock.bulk_changed',
 
   async count(context, job) {
@@ -26,8 +26,10 @@ export const bulkChangeKind: StockJobKind<string[]> = {
   async nextBatch(context, job) {
     const page = { after: job.position, limit: BATCH_LIMIT };
     const ids = await nextSelected(context.db, job.organizationId, parametersOf(job).selection, page);
-    const last = ids.at(-1);
-    return last === undefined ? null : { work: ids, position: last };
+    if (ids.length === 0) return null;
+    const { change } = parametersOf(job);
+    const alsoOn = change.action === 'publish' ? [change.integrationId] : [];
+    return { entries: ids.map((id) => ({ work: id, position: id, item: { itemId: id, alsoOn } })) };
   },
 
   async applyBatch(tx, context, job, itemIds) {

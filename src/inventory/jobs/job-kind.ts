@@ -1,6 +1,7 @@
 import type { Actor } from '../../audit/actor.ts';
 import type { AuditedObject } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
+import type { PlannedItem } from '../../channel/projection/projection-budget.ts';
 import type { AuditAction } from '../../contract/audit-actions.ts';
 import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -12,13 +13,13 @@ import type { PhotoFiles } from '../photos/storage/photo-files.ts';
  *
  * 1. Name it in STOCK_JOB_KINDS of contract/dashboard/stock/jobs.ts, with the words in which people read it, and its audit
  *    action in contract/audit-actions.ts.
- * 2. Write a file with a `StockJobKind`: `nextBatch` says what comes next, `applyBatch` does it in the transaction that also
- *    counts it. Most kinds change items by `editItems(tx, context, organizationId, itemIds, decide)` of
+ * 2. Write a file with a `StockJobKind`: `nextBatch` says what comes next, entry by entry, `applyBatch` does some of the entries in
+ *    the transaction that also counts them. Most kinds change items by `editItems(tx, context, organizationId, itemIds, decide)` of
  *    inventory/items/edit-items.ts, whose result is what `outcomeOfEdits` turns into a batch's outcome. Undo then works by itself.
  * 3. Add it to service/stock-job-kinds.ts.
  * 4. Start one with `startJob(db, actor, { organizationId, kind, title, parameters, … })` of job-queue.ts.
  *
- * The engine brings the rest: lease and fence, one job of a dealer after the other, dealers round-robin, progress, cancel,
+ * The engine brings the rest: how much one transaction does (channel/projection/projection-budget.ts), lease and fence, one job of a dealer after the other, dealers round-robin, progress, cancel,
  * errors, the audit row, the live feed, retries.
  */
 export type StockJobKind<Work = unknown> = {
@@ -29,14 +30,14 @@ export type StockJobKind<Work = unknown> = {
   count(context: StockJobContext, job: RunningJob): Promise<number | null>;
   /**
    * What the next batch works on, read outside of any transaction; null ends the job. It may take seconds, as for photos
-   * that are downloaded, but well less than the lease.
+   * that are downloaded, but well less than the lease. Entries that are too much for one transaction are asked for again.
    */
   nextBatch(context: StockJobContext, job: RunningJob): Promise<JobBatch<Work> | null>;
   /**
-   * Does the batch. The transaction also stores `position`: both happen or neither. Locks are taken in the order of
-   * ARCHITECTURE.md; the job's own row comes last, and the engine takes it.
+   * Does the first entries of the batch. The transaction also stores the position behind the last of them: both happen or
+   * neither. Locks are taken in the order of ARCHITECTURE.md; the job's own row comes last, and the engine takes it.
    */
-  applyBatch(tx: Transaction, context: StockJobContext, job: RunningJob, work: Work): Promise<BatchOutcome>;
+  applyBatch(tx: Transaction, context: StockJobContext, job: RunningJob, work: Work[]): Promise<BatchOutcome>;
 };
 
 /** What jobs need beside the channel. */
@@ -52,11 +53,18 @@ export type StockJobContext = ChannelContext & {
 export type StockJobKinds = { readonly [Name in StockJobKindName]?: StockJobKind };
 
 export type JobBatch<Work> = {
-  work: Work;
-  /** Where the batch after this one begins. */
-  position: string;
+  /** One at least. */
+  entries: JobEntry<Work>[];
   /** The batch after this one waits for servers of others, so it runs in a slot for those (stock-job-worker.ts). */
   isNextRemote?: boolean;
+};
+
+export type JobEntry<Work> = {
+  work: Work;
+  /** Where the job goes on behind it. */
+  position: string;
+  /** The item whose documents it makes anew, if it does. */
+  item: PlannedItem | null;
 };
 
 /** What one batch did. */

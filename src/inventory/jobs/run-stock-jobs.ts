@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addAuditObjects, recordAudit } from '../../audit/record-audit.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
+import { countFitting } from '../../channel/projection/projection-budget.ts';
 import type { StockJobKindName } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
@@ -13,6 +14,7 @@ import { countedFiles } from '../photos/storage/counted-files.ts';
 import type {
   BatchOutcome,
   JobBatch,
+  JobEntry,
   JobError,
   RunningJob,
   StockJobContext,
@@ -153,11 +155,17 @@ async function runBatch(context: StockJobContext, kind: StockJobKind, { job, fen
   }
   const batch = await kind.nextBatch(context, job);
   if (batch === null) return await finish(context.db, job, fence);
+  const { entries, position } = await firstEntries(context, batch);
   const { outcome } = await commitAndWake(context, async (tx) => {
-    const outcome = await kind.applyBatch(tx, context, job, batch.work);
+    const outcome = await kind.applyBatch(
+      tx,
+      context,
+      job,
+      entries.map(({ work }) => work),
+    );
     const auditId = await recordChanges(tx, context, kind, job, outcome);
     await recordErrors(tx, job, outcome.errors);
-    await recordProgress(tx, { job, fence }, batch, outcome, auditId);
+    await recordProgress(tx, { job, fence }, { ...batch, position }, outcome, auditId);
     return { outcome, touched: outcome.touched };
   });
   const { changed, removedPhotoIds = [] } = outcome;
@@ -169,6 +177,20 @@ async function runBatch(context: StockJobContext, kind: StockJobKind, { job, fen
       changed.map(({ id }) => id),
     );
   }
+}
+
+/** As many as one transaction does, whatever their kind, and the position behind them. */
+async function firstEntries<Work>(
+  { db }: StockJobContext,
+  { entries }: JobBatch<Work>,
+): Promise<{ entries: JobEntry<Work>[]; position: string }> {
+  const count = await countFitting(
+    db,
+    entries.map(({ item }) => item),
+  );
+  const last = entries[count - 1];
+  if (last === undefined) throw new Error('a batch has no entries');
+  return { entries: entries.slice(0, count), position: last.position };
 }
 
 /** One audit row for the job, made by the first batch that changes anything; each item beside it. */
@@ -235,7 +257,7 @@ async function recordErrors(tx: Transaction, job: RunningJob, errors: JobError[]
 async function recordProgress(
   tx: Transaction,
   { job, fence }: Claim,
-  { position, isNextRemote = false }: Pick<JobBatch<unknown>, 'position' | 'isNextRemote'>,
+  { position, isNextRemote = false }: { position: string; isNextRemote?: boolean },
   { done, counts }: BatchOutcome,
   auditId: string | null,
 ): Promise<void> {

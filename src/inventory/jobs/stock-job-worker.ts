@@ -21,6 +21,7 @@ export function startStockJobWorker(
   kinds: StockJobKinds,
   onFault: (error: unknown) => void,
 ): RepeatedTask {
+  // Not for batches that download: they have slots of their own, and would have to download again.
   const brief = withShortLockWaits(context);
   /** While there are no jobs, only the first slot polls; the others begin when it has found one. */
   const slots = (length: number, isRemote: boolean) => {
@@ -29,7 +30,7 @@ export function startStockJobWorker(
       if (slot > 0 && busy === 0) return;
       busy += 1;
       try {
-        await runStockJobs(brief, kinds, { signal, onFault, isRemote });
+        await runStockJobs(isRemote ? context : brief, kinds, { signal, onFault, isRemote });
       } finally {
         busy -= 1;
       }

@@ -10,7 +10,7 @@ import { removeUnchangedItems } from '../items/remove-unchanged-items.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import { takePhotosAway } from '../photos/photo-rows.ts';
 import { type EditsOutcome, outcomeOfEdits } from './batch-outcome.ts';
-import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind } from './job-kind.ts';
+import type { BatchOutcome, JobEntry, JobError, RunningJob, StockJobContext, StockJobKind } from './job-kind.ts';
 
 /**
  * Takes a job back: every field that still is as the job left it gets its old value, and what the job created and nobody
@@ -21,7 +21,7 @@ import type { BatchOutcome, JobError, RunningJob, StockJobContext, StockJobKind 
  */
 const PHASES = ['changed', 'photos', 'created'] as const;
 type Phase = (typeof PHASES)[number];
-type Work = { phase: Phase; objects: AuditObjectRow[] };
+type Work = { phase: Phase; object: AuditObjectRow };
 
 const BATCH_LIMIT = 100;
 
@@ -42,7 +42,7 @@ export const undoKind: StockJobKind<Work> = {
       if (found !== null && last !== undefined) {
         const current = phase;
         const objects = found.rows.filter((object) => isOfPhase(object, current));
-        if (objects.length > 0) return { work: { phase, objects }, position: `${phase}:${last.id}` };
+        if (objects.length > 0) return { entries: objects.map((object) => entryOf(current, object)) };
         after = last.id;
       } else {
         const next = PHASES[PHASES.indexOf(phase) + 1];
@@ -52,7 +52,9 @@ export const undoKind: StockJobKind<Work> = {
     }
   },
 
-  async applyBatch(tx, context, job, { phase, objects }) {
+  async applyBatch(tx, context, job, work) {
+    const phase = work[0]?.phase;
+    const objects = work.map(({ object }) => object);
     if (phase === 'changed') return await restore(tx, context, job, objects);
     if (phase === 'photos') return await removePhotos(tx, context, job, objects);
     const left = new Map(objects.map((object) => [object.id, object.newValues]));
@@ -67,6 +69,11 @@ export const undoKind: StockJobKind<Work> = {
     };
   },
 };
+
+function entryOf(phase: Phase, object: AuditObjectRow): JobEntry<Work> {
+  const newBytes = phase === 'changed' ? JSON.stringify(object.oldValues).length : 0;
+  return { work: { phase, object }, position: `${phase}:${object.id}`, item: { itemId: object.id, newBytes } };
+}
 
 async function restore(
   tx: Transaction,

@@ -1,11 +1,12 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
+import { countFitting } from '../../channel/projection/projection-budget.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { RemovedBatch } from './deletion-steps.ts';
 
 const ORDER_LIMIT = 50;
-/** Each line may hold another item, whose documents on all of the dealer's channels are projected in this transaction. */
+/** Fewer if they hold items with many documents, which are projected in this transaction. */
 const HELD_LINE_LIMIT = 100;
 
 /**
@@ -19,7 +20,7 @@ export async function removeOrders(
 ): Promise<RemovedBatch> {
   const locked = await tx.query<{ id: string }>(sql`
     select id from orders where integration_id = ${integrationId} limit ${ORDER_LIMIT} for update skip locked`);
-  const orderIds = await withinLineLimit(tx, integrationId, locked.map((order) => order.id).sort());
+  const orderIds = await withinLimits(tx, integrationId, locked.map((order) => order.id).sort());
   const itemIds = await freeStock(tx, integrationId, orderIds);
   const { stamps } = await projectItems(tx, context, {
     itemIds,
@@ -30,18 +31,15 @@ export async function removeOrders(
   return { removed: removed.length, touched: [...stamps.keys()] };
 }
 
-/** As many of the orders, from the first on, as hold no more lines than one batch may free; one at least. */
-async function withinLineLimit(tx: Transaction, integrationId: string, orderIds: string[]): Promise<string[]> {
-  const rows = await tx.query<{ order_id: string; held: number }>(sql`
-    select order_id, count(*) as held from order_lines
+/** As many of the orders, from the first on, as hold no more than one transaction may free and project; one at least. */
+async function withinLimits(tx: Transaction, integrationId: string, orderIds: string[]): Promise<string[]> {
+  const lines = await tx.query<{ orderId: string; itemId: string }>(sql`
+    select order_id as "orderId", item_id as "itemId" from order_lines
     where integration_id = ${integrationId} and order_id = any(${orderIds}::text[]) and is_holding
-    group by order_id`);
-  const heldBy = new Map(rows.map((row) => [row.order_id, row.held]));
-  let held = 0;
-  return orderIds.filter((id, index) => {
-    held += heldBy.get(id) ?? 0;
-    return index === 0 || held <= HELD_LINE_LIMIT;
-  });
+    order by order_id limit ${HELD_LINE_LIMIT + 1}`);
+  const count = Math.min(HELD_LINE_LIMIT, await countFitting(tx, lines));
+  const tooMuch = lines[count]?.orderId;
+  return orderIds.filter((id, index) => index === 0 || tooMuch === undefined || id < tooMuch);
 }
 
 async function freeStock(tx: Transaction, integrationId: string, orderIds: string[]): Promise<string[]> {

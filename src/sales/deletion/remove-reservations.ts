@@ -1,12 +1,13 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
+import { countFitting } from '../../channel/projection/projection-budget.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { giveBackUnits } from '../../inventory/units/item-reservations.ts';
 import type { RemovedBatch } from './deletion-steps.ts';
 import { otherChannels } from './remove-orders.ts';
 
-/** Each active one may hold another item, whose documents on all of the dealer's channels are projected in this transaction. */
+/** Fewer if they hold items with many documents, which are projected in this transaction. */
 const RESERVATION_LIMIT = 100;
 
 /**
@@ -18,9 +19,14 @@ export async function removeReservations(
   context: ChannelContext,
   integrationId: string,
 ): Promise<RemovedBatch> {
-  const found = await tx.query<{ id: string; itemId: string; isHolding: boolean }>(sql`
+  const next = await tx.query<{ id: string; itemId: string; isHolding: boolean }>(sql`
     select id, item_id as "itemId", status = 'active' and not is_test as "isHolding" from reservations
     where integration_id = ${integrationId} limit ${RESERVATION_LIMIT}`);
+  const count = await countFitting(
+    tx,
+    next.map((row) => (row.isHolding ? { itemId: row.itemId } : null)),
+  );
+  const found = next.slice(0, count);
   const held = [...new Set(found.flatMap((row) => (row.isHolding ? row.itemId : [])))];
   // Whoever changes a reservation holds its item; what is deleted is what it is by then.
   await tx.query(sql`

@@ -2,6 +2,7 @@ import { lockClocks, stampOf } from '../../channel/clock.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
+import { countFitting } from '../../channel/projection/projection-budget.ts';
 import { RESERVATION_RETENTION_DAYS } from '../../contract/limits.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { isLockTimeout } from '../../db/short-lock-waits.ts';
@@ -13,7 +14,7 @@ import {
   overdueReservations,
 } from '../../inventory/units/item-reservations.ts';
 
-/** Each batch holds the clocks of its channels, which the writes of those integrations wait for. */
+/** So many are looked at in one go. */
 const BATCH_LIMIT = 100;
 /** A worker looks after so many batches whether it is wanted elsewhere; what is left is due in the next round. */
 const BATCHES_LIMIT = 1_000;
@@ -60,7 +61,11 @@ export async function expireReservationsOf(
   organizationId: string,
   itemIds: string[],
 ): Promise<void> {
-  await expireLive(context, organizationId, itemIds, sql`for update`);
+  for (let left = itemIds; left.length > 0; ) {
+    const some = await fittingItems(context.db, left);
+    await expireLive(context, organizationId, some, sql`for update`);
+    left = left.slice(some.length);
+  }
 }
 
 /** Ends the test reservations of an integration that are over. They hold nothing, so its own clock is all that is needed. */
@@ -122,8 +127,19 @@ async function expireSome(context: ChannelContext, organizationId: string, due: 
     ended += await expireTestReservations(context, integrationId);
   }
   const itemIds = [...new Set(due.flatMap((row) => (row.isTest ? [] : row.itemId)))];
-  if (itemIds.length > 0) ended += await expireLive(context, organizationId, itemIds, sql`for update skip locked`);
-  return ended;
+  if (itemIds.length === 0) return ended;
+  // The others have their turn in the next round.
+  const some = await fittingItems(context.db, itemIds);
+  return ended + (await expireLive(context, organizationId, some, sql`for update skip locked`));
+}
+
+/** As many as one transaction may project. */
+async function fittingItems(db: Queryable, itemIds: string[]): Promise<string[]> {
+  const count = await countFitting(
+    db,
+    itemIds.map((itemId) => ({ itemId })),
+  );
+  return itemIds.slice(0, count);
 }
 
 async function expireLive(

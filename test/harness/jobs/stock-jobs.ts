@@ -27,16 +27,17 @@ export async function runJobs(
 /** A kind that walks along the item ids of its parameters, some at a time. */
 export function kindOverItems(
   batchLimit: number,
-  applyBatch: StockJobKind<string[]>['applyBatch'],
-): StockJobKind<string[]> {
+  applyBatch: StockJobKind<string>['applyBatch'],
+): StockJobKind<string> {
   const idsOf = (job: RunningJob) => job.parameters.itemIds as string[];
   return {
     auditAction: 'stock.job_undone',
     count: async (_context, job) => idsOf(job).length,
     async nextBatch(_context, job) {
       const start = Number(job.position);
-      const work = idsOf(job).slice(start, start + batchLimit);
-      return work.length === 0 ? null : { work, position: String(start + work.length) };
+      const ids = idsOf(job).slice(start, start + batchLimit);
+      const entries = ids.map((id, index) => ({ work: id, position: String(start + index + 1), item: { itemId: id } }));
+      return entries.length === 0 ? null : { entries };
     },
     applyBatch,
   };
