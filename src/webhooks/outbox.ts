@@ -54,13 +54,28 @@ type EventRow = {
 /** Events waiting to be written with the change that caused them. */
 export type Outbox = {
   add(endpoint: Endpoint, event: OutgoingEvent): RecordedEvent;
-  /** Writes them all in the caller's transaction, at the latest with its commit: there is no commit without its events. */
+  /**
+   * Writes them in the caller's transaction, at the latest with its commit: there is no commit without its events. A change
+   * that goes on may write when it has many, so that it never has all of them in memory.
+   */
   write(tx: Transaction): void;
+  /** The same if they are so many bytes that the rest should not be waited for. */
+  writeIfLarge(tx: Transaction): void;
 };
 
+/** A mass change of ordinary documents stays below it and is one statement. */
+const LARGE_BYTES = 262_144;
+
 export function openOutbox(): Outbox {
-  const events: EventRow[] = [];
-  const deliveries: NewDelivery[] = [];
+  let events: EventRow[] = [];
+  let deliveries: NewDelivery[] = [];
+  let bytes = 0;
+
+  function write(tx: Transaction, isPart: boolean): void {
+    if (events.length > 0) insert(tx, events, deliveries, isPart);
+    [events, deliveries, bytes] = [[], [], 0];
+  }
+
   return {
     add(endpoint, event) {
       const { integrationId } = endpoint;
@@ -68,6 +83,7 @@ export function openOutbox(): Outbox {
       const unsentReason = unsentReasonOf(endpoint, event);
       const isWanted = unsentReason === null;
       const body = envelope(id, endpoint, event);
+      bytes += body.length;
       events.push({
         integrationId,
         id,
@@ -94,8 +110,9 @@ export function openOutbox(): Outbox {
       });
       return { id, deliveryId };
     },
-    write(tx) {
-      if (events.length > 0) insert(tx, events, deliveries);
+    write: (tx) => write(tx, false),
+    writeIfLarge(tx) {
+      if (bytes >= LARGE_BYTES) write(tx, true);
     },
   };
 }
@@ -148,9 +165,10 @@ const DELIVERY_COLUMNS = {
   createdAt: 'timestamptz',
 } as const;
 
-function insert(tx: Transaction, events: EventRow[], deliveries: NewDelivery[]): void {
+/** A part of many is left to the queue: what comes later finds it waiting there, and is not claimed before it. */
+function insert(tx: Transaction, events: EventRow[], deliveries: NewDelivery[], isPart: boolean): void {
   const claims = claimsOf(tx);
-  const slots = claims === null ? [] : takeSlots(claims, deliveries);
+  const slots = claims === null || isPart ? [] : takeSlots(claims, deliveries);
   const isAnyQueued = deliveries.some(({ status }, index) => status === 'pending' && (slots[index] ?? null) === null);
   if (isAnyQueued) claims?.noteQueued();
   if (claims !== null && slots.some((slot) => slot !== null)) {

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
 import { observe, readDocuments } from '../../../test/harness/observe.ts';
-import { watch } from '../../../test/harness/stock.ts';
+import { part, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
-import { sql } from '../../db/sql.ts';
+import { type Sql, sql } from '../../db/sql.ts';
 import { createItem } from '../../inventory/items/item-operations.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { projectItems } from './project-items.ts';
 
 /** Several pieces, of which the last is not full. */
 const ITEMS = 80;
+const LONG_TEXT = 'It fits. '.repeat(2_200);
 
 describe('a projection of many items', () => {
   let world: World;
@@ -55,6 +58,73 @@ describe('a projection of many items', () => {
     const isWrite = (text: string) => text.includes('insert into channel_documents');
     const writes = trips.all().map((trip) => trip.filter(isWrite).length);
     assert.equal(Math.max(...writes), 1, JSON.stringify(writes));
+  });
+
+  /** The event statements of each round trip of a change. */
+  async function eventStatements(itemIds: string[]): Promise<number[]> {
+    const trips = countRoundTrips(world.db);
+    const { changed } = await world.db.transaction((tx) =>
+      projectItems(tx, world.channel, { itemIds, integrationIds: [dealer.integrationId] }),
+    );
+    trips.stop();
+    assert.equal(changed, itemIds.length);
+    return trips.all().map((trip) => trip.filter((text) => text.includes('insert into events')).length);
+  }
+
+  it('writes its events in one statement, or with their pieces if they are large, in the same order and with one stamp', async () => {
+    const parts: string[] = [];
+    for (let index = 0; index < ITEMS; index++) {
+      parts.push(await createItem(world.channel, TESTER, dealer.organizationId, part({ description: LONG_TEXT })));
+    }
+    await setPublished(world.channel, TESTER, dealer.organizationId, dealer.integrationId, parts, true);
+    const sum = (counts: number[]) => counts.reduce((all, count) => all + count, 0);
+    await world.db.query(sql`update items set price_amount = price_amount + 100 where id = any(${parts}::text[])`);
+    assert.equal(sum(await eventStatements(parts)), 1);
+    await world.db.query(sql`update items set description = '' where id = any(${parts}::text[])`);
+    const seen = await observe(dealer.api, async () => {
+      const counts = await eventStatements(parts);
+      // The events name the old texts.
+      assert.ok(sum(counts) > 2 && Math.max(...counts) === 1, JSON.stringify(counts));
+    });
+    assert.deepEqual(
+      seen.events.map((event) => event.data.object.id),
+      parts,
+    );
+    assert.equal(new Set(seen.events.map((event) => event.created_at)).size, 1);
+  });
+
+  it('does not keep what earlier pieces have read until the last one is written', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const read: WeakRef<object>[] = [];
+    let kept: number | null = null;
+    const versions = world.channel.versions.map((version) => {
+      let made = 0;
+      return {
+        ...version,
+        present: (document: Parameters<typeof version.present>[0]) => {
+          made += 1;
+          if (made === ITEMS) {
+            collectGarbage();
+            kept = read.slice(ITEMS / 4, ITEMS / 2).filter((row) => row.deref() !== undefined).length;
+          }
+          return version.present(document);
+        },
+      };
+    });
+    await setAll(true);
+    await world.db.transaction(async (tx) => {
+      const query: typeof tx.query = async <Row extends object>(statement: Sql) => {
+        const rows = await tx.query<Row>(statement);
+        if (statement.text.includes('from channel_documents')) read.push(...rows.map((row) => new WeakRef(row)));
+        return rows;
+      };
+      const integrationIds = [dealer.integrationId];
+      await projectItems({ ...tx, query }, { ...world.channel, versions }, { itemIds: ids, integrationIds });
+    });
+    assert.equal(read.length, ITEMS);
+    assert.ok(kept !== null && kept < ITEMS / 8, `${kept} of the second quarter were kept`);
+    await setAll(false);
   });
 
   it('that fails in the middle leaves nothing, and the connection serves the next', async () => {

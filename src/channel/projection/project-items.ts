@@ -86,7 +86,10 @@ function piecesOf(itemIds: string[], channelCount: number): string[][] {
   return pieces;
 }
 
-/** Plans one piece after the other, then writes what they have in common: the clocks and the events. */
+/**
+ * Plans one piece after the other, then writes what they have in common: the clocks, and the events unless these are so large
+ * that they go with their piece. What is in memory is that of some pieces, however many there are.
+ */
 async function projectPieces(
   tx: Transaction,
   pieces: string[][],
@@ -97,12 +100,13 @@ async function projectPieces(
   const outbox = openOutbox();
   let changed = 0;
   let rows = first;
-  let written: Promise<unknown> = Promise.resolve();
+  let written: Promise<void> = Promise.resolve();
   for (const [index, itemIds] of pieces.entries()) {
     const nextIds = pieces[index + 1];
     const reading = nextIds === undefined ? rows : readPiece(nextIds);
     if (pieces.length > 1) {
-      written = Promise.all([written, reading, tx.flush()]);
+      // Without the results: they would keep what all pieces have read until the last one is written.
+      written = Promise.all([written, reading, tx.flush()]).then(() => {});
       // Nobody waits for it if this piece fails.
       written.catch(() => {});
       await nextRound();
@@ -111,6 +115,7 @@ async function projectPieces(
     for (const [integrationId, stamp] of plan.stamps) stamps.set(integrationId, stamp);
     for (const { endpoint, event } of plan.events) outbox.add(endpoint, event);
     changed += plan.changed;
+    if (nextIds !== undefined) outbox.writeIfLarge(tx);
     rows = await reading;
   }
   await written;

@@ -16,6 +16,8 @@ import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import { recordPings } from '../../channel/record-test-events.ts';
 import { type Database, openDatabase, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { readEndpoint } from '../endpoints/read-endpoint.ts';
+import { openOutbox } from '../outbox.ts';
 import { dispatchId } from '../sending/dispatch-id.ts';
 import { openCommitClaims } from '../worker/commit-claims.ts';
 import { createConcurrencyLimit } from '../worker/concurrency-limit.ts';
@@ -89,7 +91,7 @@ describe('a commit that claims its own deliveries', () => {
         { planning: 'once' },
       );
     }
-    return { slots, sent, woken, commitPings };
+    return { slots, sent, woken, commitPings, channel };
   }
 
   it('a commit gives its deliveries the lease, and wakes nobody', async () => {
@@ -189,6 +191,46 @@ describe('a commit that claims its own deliveries', () => {
     const { sent, woken, commitPings } = openSlots();
     await commitPings(101);
     assert.deepEqual([sent, woken, (await rows()).some(({ leased }) => leased)], [[], [true], false]);
+  });
+
+  it('a commit that writes its events in parts leaves them all to the queue, in their order', async () => {
+    const { sent, woken, channel } = openSlots();
+    const endpoint = await readEndpoint(world.db, shop.integrationId);
+    assert.ok(endpoint !== null);
+    const recorded = await commitAndWake(
+      channel,
+      async (tx) => {
+        const outbox = openOutbox();
+        const add = (text: string) =>
+          outbox.add(
+            { ...endpoint, subscriptions: ['*'] },
+            {
+              type: 'part.updated',
+              object: { id: 'prt_1', object: 'part' },
+              previous: { text },
+              createdAt: new Date(),
+              isSuppressed: false,
+            },
+          );
+        const first = add('long '.repeat(100_000));
+        outbox.writeIfLarge(tx);
+        const second = add('short');
+        outbox.writeIfLarge(tx);
+        outbox.write(tx);
+        return { ids: [first.deliveryId, second.deliveryId], touched: [shop.integrationId] };
+      },
+      { planning: 'once' },
+    );
+    assert.deepEqual(await leases(), [
+      [false, 0],
+      [false, 0],
+    ]);
+    assert.deepEqual([sent, woken], [[], [true]]);
+    const { claimed } = await claimDue(world.db, claimRequest());
+    assert.deepEqual(
+      claimed.map(({ id }) => id),
+      recorded.ids,
+    );
   });
 
   it('a transaction that fails sends nothing and gives its slots back', async () => {

@@ -66,7 +66,7 @@ export type NewDelivery = EndpointIds & {
   url: string;
 };
 
-/** A transaction with more deliveries leaves them to the queue, where each endpoint and each dealer has its share. */
+/** A transaction with more deliveries leaves them to the queue, where each endpoint and each dealer has its share; so does a large one. */
 const CLAIM_LIMIT = 100;
 
 /** Takes slots for the deliveries of one statement: the slot of each among those of its endpoint, from 1; null without one. */
