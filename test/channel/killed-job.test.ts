@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { BATCH_LIMIT, runJobs } from '../../src/channel/jobs/run-jobs.ts';
+import { ATTEMPTS_LIMIT } from '../../src/db/jobs/job-lease.ts';
 import { sql } from '../../src/db/sql.ts';
 import { changePresentation } from '../../src/dealers/integrations/integration-settings.ts';
 import { createItem } from '../../src/inventory/items/item-operations.ts';
@@ -11,7 +12,7 @@ import { TESTER } from '../harness/actor.ts';
 import { until } from '../harness/database/locks.ts';
 import { observe } from '../harness/observe.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
-import { part, watch } from '../harness/stock.ts';
+import { part, publishNew, watch } from '../harness/stock.ts';
 import { startWorld, type World } from '../harness/world.ts';
 import { ROOT_DIR } from '../service/service-process.ts';
 import type { JobOrder } from './job-process.ts';
@@ -69,4 +70,47 @@ describe('a mass change whose process is killed', () => {
       assert.partialDeepStrictEqual(await readJob(), { status: 'done', done: STOCK });
     });
   }
+
+  /** As if so many hours had passed since the last worker had it. */
+  const passHours = (hours: number) =>
+    world.db.query(sql`
+      update channel_jobs set leased_until = now() - make_interval(hours => ${hours}, secs => 1)
+      where status in ('pending', 'running')`);
+  const readAttempts = async () => {
+    const [row] = await world.db.query<{ attempts: number }>(sql`
+      select attempts from channel_jobs where integration_id = ${shop.integrationId} order by created_at desc, id desc limit 1`);
+    return row?.attempts;
+  };
+  const changeMarkup = ({ organizationId, integrationId }: Shop, markupBasisPoints: number) =>
+    changePresentation(world.channel, TESTER, organizationId, integrationId, { markupBasisPoints });
+
+  it('at the same batch each time rests for an hour, while others go on, and is done in the end', async () => {
+    await changeMarkup(shop, 1_100);
+    for (let times = 1; times <= ATTEMPTS_LIMIT; times++) {
+      assert.equal(await readAttempts(), times - 1);
+      await runAndDie({ batch: 1, dieAt: 'before the commit' });
+      await passHours(0);
+    }
+    const other = await openShop(world);
+    await publishNew(world, other, watch());
+    await changeMarkup(other, 1_100);
+    assert.equal(await runJobs(world.channel, undefined, 0), 1, 'only the other’s');
+    assert.partialDeepStrictEqual(await readJob(), { status: 'running', done: 0 });
+    await passHours(1);
+    assert.equal(await runJobs(world.channel, undefined, 0), STOCK);
+    assert.partialDeepStrictEqual(await readJob(), { status: 'done', done: STOCK });
+    assert.equal(await readAttempts(), 0);
+  });
+
+  it('or stopped after a batch begins to count anew', async () => {
+    await changeMarkup(shop, 1_200);
+    await runAndDie({ batch: 1, dieAt: 'before the commit' });
+    await passHours(0);
+    const stop = new AbortController();
+    const context = { ...world.channel, onEvents: () => stop.abort() };
+    await runJobs(context, stop.signal, 0);
+    assert.equal(await readAttempts(), 0);
+    assert.partialDeepStrictEqual(await readJob(), { status: 'pending', done: BATCH_LIMIT });
+    await runJobs(world.channel, undefined, 0);
+  });
 });

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END, releaseJob } from '../../db/jobs/job-lease.ts';
+import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE, releaseJob } from '../../db/jobs/job-lease.ts';
 import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { storageCounter } from '../../quota/storage-usage.ts';
@@ -51,7 +51,7 @@ type ClaimedJob = { id: string; integrationId: string; organizationId: string; k
  */
 async function claimJob(context: ChannelContext, served: string[]): Promise<ClaimedJob | null> {
   const [job] = await context.db.query<ClaimedJob>(sql`
-    update channel_jobs set status = 'running', leased_until = ${LEASE_END}
+    update channel_jobs set ${CLAIMED}
     where id = (
       select j.id from channel_jobs j join integrations i on i.id = j.integration_id
       where ${IS_CLAIMABLE} and i.organization_id is not null
@@ -93,7 +93,8 @@ async function runBatch(context: ChannelContext, job: ClaimedJob, expected: stri
       const clock = clocks.get(integrationId);
       if (row === undefined || clock === undefined) return NOTHING_DONE;
       if (organizationId === null) {
-        await tx.query(sql`update channel_jobs set status = 'pending', leased_until = null where id = ${job.id}`);
+        await tx.query(sql`
+          update channel_jobs set status = 'pending', leased_until = null, attempts = 0 where id = ${job.id}`);
         return NOTHING_DONE;
       }
 
@@ -142,11 +143,7 @@ function recordProgress(
 ): void {
   tx.defer(sql`
     update channel_jobs set
-      position = ${position}, done = done + ${done},
-      status = case when ${isFinished} then 'done' else 'running' end,
-      finished_at = case when ${isFinished} then now() end,
-      leased_until = case when ${isFinished} then null else ${LEASE_END} end,
-      error = null
+      position = ${position}, done = done + ${done}, ${isFinished ? sql`${JOB_DONE}, finished_at = now()` : BATCH_DONE}
     where id = ${job.id}`);
 }
 

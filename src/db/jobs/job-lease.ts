@@ -4,7 +4,11 @@ import { rawSql, type Sql, sql } from '../sql.ts';
 /**
  * The lease of persisted jobs, which run in batches. A worker claims a job with a lease and renews it with each batch. If
  * the worker dies, another one claims the job when the lease has run out. A table of jobs has the columns id, status
- * (`pending`, `running` or `done`), leased_until, error, created_at and finished_at.
+ * (`pending`, `running` or `done`), leased_until, attempts, error, created_at and finished_at.
+ *
+ * A claim counts as an attempt until a batch is committed. Whoever frees a job takes its attempt back, so what is left are workers
+ * that died in a row, at the same batch: it may be the batch that ends the process, as by its memory. These jobs have to be done
+ * sooner or later, so they never fail: after some attempts they rest, for hours.
  *
  * A lease need not outlast a batch that waits for a lock: if two workers have one job, they alternate, and each batch
  * is done by one of them. Jobs on stock must not, so they have a lease with a fencing token of their own
@@ -20,11 +24,29 @@ const PRUNE_LIMIT = 1_000;
 /** How often workers look for finished jobs to prune. */
 export const PRUNE_JOBS_EVERY_MS = 60 * 60_000;
 
-/** `where` a job can be claimed. */
-export const IS_CLAIMABLE: Sql = sql`status in ('pending', 'running') and (leased_until is null or leased_until < now())`;
+/** So many workers may die in a row before the job rests. */
+export const ATTEMPTS_LIMIT = 5;
+/** The first rest is an hour, each further one twice as long, up to a day. */
+const REST_LIMIT_HOURS = 24;
+const REST: Sql = sql`case when attempts < ${ATTEMPTS_LIMIT} then interval '0'
+  else make_interval(hours => least(power(2, least(attempts, 100) - ${ATTEMPTS_LIMIT}), ${REST_LIMIT_HOURS})::integer) end`;
 
-/** The value of leased_until when a job is claimed, and after each batch. */
-export const LEASE_END: Sql = sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
+/** `where` a job can be claimed. */
+export const IS_CLAIMABLE: Sql = sql`status in ('pending', 'running')
+  and (leased_until is null or leased_until + ${REST} < now())`;
+
+const LEASE_END: Sql = sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
+const DIED = 'The process that ran it ended before it was done.';
+
+/** What is `set` when a job is claimed. */
+export const CLAIMED: Sql = sql`status = 'running', leased_until = ${LEASE_END}, attempts = attempts + 1,
+  error = case when attempts > 0 then ${DIED} else error end`;
+
+/** What is `set` with each batch. */
+export const BATCH_DONE: Sql = sql`leased_until = ${LEASE_END}, attempts = 0, error = null`;
+
+/** What is `set` with the last batch. */
+export const JOB_DONE: Sql = sql`status = 'done', leased_until = null, attempts = 0, error = null`;
 
 /** Frees a running job, which another worker may then claim at once. */
 export async function releaseJob(db: Queryable, table: string, jobId: string): Promise<void> {
@@ -49,7 +71,7 @@ async function free(
   pauseSeconds: number,
 ): Promise<void> {
   const statement = sql`
-    update ${rawSql(table)} set status = 'pending', error = ${error},
+    update ${rawSql(table)} set status = 'pending', error = ${error}, attempts = greatest(attempts - 1, 0),
       leased_until = now() + make_interval(secs => ${pauseSeconds})
     where id = ${jobId} and status = 'running'`;
   // If even this fails, the lease runs out by itself.

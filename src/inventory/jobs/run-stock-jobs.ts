@@ -32,7 +32,10 @@ const RENEW_EVERY_MS = 5_000;
 const PAUSE_MS = 5;
 /** The wait before another attempt, times the number of attempts so far. */
 const FAULT_PAUSE_SECONDS = 2;
-/** After so many failed attempts in a row the job fails. */
+/**
+ * After so many attempts in a row without a batch that was committed the job fails. A claim counts as one, not only a fault that
+ * was caught: a batch that ends the process, as by its memory, would else end every process that starts.
+ */
 const ATTEMPTS_LIMIT = 5;
 /** How many errors of one job are stored; the others are only counted. */
 const JOB_ERRORS_LIMIT = 20_000;
@@ -63,6 +66,7 @@ export async function runStockJobs(
     batches += 1;
     const renewal = setInterval(() => renewLease(context.db, claim), RENEW_EVERY_MS);
     try {
+      assertAttemptsLeft(claim);
       const kind = kindOf(kinds, claim.job.kind);
       await assertQuotaLeft(context, kind, claim.job);
       await runBatch(countedJobContext(context, claim.job), kind, claim);
@@ -86,7 +90,12 @@ class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-type Claim = { job: RunningJob; fence: number };
+type Claim = { job: RunningJob; fence: number; attempts: number };
+
+/** A fault that was caught has failed the job before: here are only those whose process died each time. */
+function assertAttemptsLeft({ job, attempts }: Claim): void {
+  if (attempts > ATTEMPTS_LIMIT) throw new Error(`job ${job.id} ended its process ${ATTEMPTS_LIMIT} times in a row`);
+}
 
 /** Refused before each batch, so that a job that was started in time ends soon. What the operator starts is not refused. */
 async function assertQuotaLeft(context: StockJobContext, kind: StockJobKind, job: RunningJob): Promise<void> {
@@ -112,8 +121,8 @@ async function claimJob(
   kinds: string[],
   { jobId = null, isRemote = null }: { jobId?: string | null; isRemote?: boolean | null },
 ): Promise<Claim | null> {
-  const [row] = await db.query<RunningJob & { fence: number }>(sql`
-    update stock_jobs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, clock_timestamp()),
+  const [row] = await db.query<RunningJob & { fence: number; attempts: number }>(sql`
+    update stock_jobs set status = 'running', fence = fence + 1, attempts = attempts + 1, started_at = coalesce(started_at, clock_timestamp()),
       leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}), last_batch_at = clock_timestamp()
     where id = (
       select j.id from stock_jobs j
@@ -128,10 +137,10 @@ async function claimJob(
         j.created_at, j.id
       limit 1 for update skip locked)
     returning id, organization_id as "organizationId", kind, actor, parameters, position, total, done,
-      audit_id as "auditId", undoes, fence`);
+      audit_id as "auditId", undoes, fence, attempts`);
   if (row === undefined) return null;
-  const { fence, ...job } = row;
-  return { job, fence };
+  const { fence, attempts, ...job } = row;
+  return { job, fence, attempts };
 }
 
 function kindOf(kinds: StockJobKinds, name: StockJobKindName): StockJobKind {
@@ -256,7 +265,7 @@ async function recordErrors(tx: Transaction, job: RunningJob, errors: JobError[]
 /** The last statement of a batch. If the fencing token has been raised, the whole batch is rolled back. */
 async function recordProgress(
   tx: Transaction,
-  { job, fence }: Claim,
+  { job, fence }: Pick<Claim, 'job' | 'fence'>,
   { position, isNextRemote = false }: { position: string; isNextRemote?: boolean },
   { done, counts }: BatchOutcome,
   auditId: string | null,
@@ -281,7 +290,8 @@ async function finish(db: Queryable, job: RunningJob, fence: number): Promise<vo
 /** Somebody else holds what the batch has to lock. It is tried again soon, behind the batches of other dealers. */
 async function setAside(db: Queryable, { job, fence }: Claim): Promise<void> {
   const statement = sql`
-    update stock_jobs set leased_until = clock_timestamp() + make_interval(secs => ${LOCKED_PAUSE_SECONDS})
+    update stock_jobs set attempts = greatest(attempts - 1, 0),
+      leased_until = clock_timestamp() + make_interval(secs => ${LOCKED_PAUSE_SECONDS})
     where id = ${job.id} and fence = ${fence} and status = 'running'`;
   // If even this fails, the lease runs out by itself.
   await db.query(statement).catch(() => {});
@@ -292,10 +302,10 @@ async function recordFault(db: Queryable, { job, fence }: Claim, error: unknown)
   const isRefusal = error instanceof DomainError;
   const message = isRefusal ? error.message : UNEXPECTED;
   const statement = sql`
-    update stock_jobs set attempts = attempts + 1, error = ${message},
-      status = case when ${isRefusal} or attempts + 1 >= ${ATTEMPTS_LIMIT} then 'failed' else status end,
-      finished_at = case when ${isRefusal} or attempts + 1 >= ${ATTEMPTS_LIMIT} then clock_timestamp() end,
-      leased_until = clock_timestamp() + make_interval(secs => ${FAULT_PAUSE_SECONDS} * (attempts + 1))
+    update stock_jobs set error = ${message},
+      status = case when ${isRefusal} or attempts >= ${ATTEMPTS_LIMIT} then 'failed' else status end,
+      finished_at = case when ${isRefusal} or attempts >= ${ATTEMPTS_LIMIT} then clock_timestamp() end,
+      leased_until = clock_timestamp() + make_interval(secs => ${FAULT_PAUSE_SECONDS} * attempts)
     where id = ${job.id} and fence = ${fence} and status = 'running'`;
   // If even this fails, the lease runs out by itself.
   await db.query(statement).catch(() => {});

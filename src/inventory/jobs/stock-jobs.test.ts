@@ -223,6 +223,50 @@ describe('jobs on stock', () => {
     assert.partialDeepStrictEqual(await job(refused), { status: 'failed', error: 'The file is gone.' });
   });
 
+  it('fail if their process dies five times at the same batch, and the jobs of others go on', async (t) => {
+    const other = await world.dealer();
+    const ids = await stock(2 * BATCH);
+    const id = await start(ids);
+    const otherIds = await stock(1, other);
+    const end = Promise.withResolvers<never>();
+    const dying: Promise<unknown>[] = [];
+    t.after(async () => {
+      end.reject(new Error('the test is over'));
+      await Promise.all(dying);
+    });
+    /** A worker that claims the job and never comes back; then its lease runs out. */
+    async function die(): Promise<void> {
+      const begun = Promise.withResolvers<void>();
+      const hanging = kindOverItems(BATCH, () => {
+        begun.resolve();
+        return end.promise;
+      });
+      dying.push(run({ kinds: { ...kinds, [RAISE]: hanging }, jobId: id, onFault: () => {} }));
+      await begun.promise;
+      await expireLeases();
+    }
+    for (let times = 0; times < 4; times++) await die();
+    const stop = new AbortController();
+    const once = kindOverItems(BATCH, async (...batch) => {
+      stop.abort();
+      return await raise.applyBatch(...batch);
+    });
+    await run({ kinds: { ...kinds, [RAISE]: once }, signal: stop.signal });
+    assert.partialDeepStrictEqual(
+      await job(id),
+      { status: 'running', done: BATCH },
+      'a batch that is done counts anew',
+    );
+    for (let times = 0; times < 5; times++) await die();
+    const otherId = await start(otherIds, other);
+    const faults: unknown[] = [];
+    await run({ onFault: (error) => faults.push(error) });
+    assert.partialDeepStrictEqual(await job(id), { status: 'failed', done: BATCH });
+    assert.match(String(faults), /ended its process 5 times/);
+    assert.partialDeepStrictEqual(await job(otherId, other), { status: 'done' });
+    assert.deepEqual(await prices(ids), [...Array(BATCH).fill(1_001), ...Array(BATCH).fill(1_000)]);
+  });
+
   it('of one dealer run one after the other, and dealers take turns batch by batch', async () => {
     const other = await world.dealer();
     const many = [await start(await stock(BATCH * 3)), await start(await stock(BATCH * 3))];

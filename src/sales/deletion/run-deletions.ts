@@ -2,7 +2,7 @@ import { lockClocks } from '../../channel/clock.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
+import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE } from '../../db/jobs/job-lease.ts';
 import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { type DeletionStep, INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
@@ -168,13 +168,13 @@ async function countRows({ context, jobId }: Run, job: ClaimedDeletion): Promise
     total += row?.count ?? 0;
   }
   await db.query(sql`
-    update deletion_jobs set total = ${total}, leased_until = ${LEASE_END}
+    update deletion_jobs set total = ${total}, ${BATCH_DONE}
     where id = ${jobId}`);
 }
 
 async function claimDeletion(db: Queryable): Promise<ClaimedDeletion | null> {
   const [job] = await db.query<ClaimedDeletion>(sql`
-    update deletion_jobs set status = 'running', leased_until = ${LEASE_END}
+    update deletion_jobs set ${CLAIMED}
     where id = (
       select id from deletion_jobs
       where ${IS_CLAIMABLE}
@@ -185,8 +185,7 @@ async function claimDeletion(db: Queryable): Promise<ClaimedDeletion | null> {
 
 async function recordProgress(tx: Transaction, jobId: string, stage: string, removed: number): Promise<void> {
   await tx.query(sql`
-    update deletion_jobs set done = done + ${removed}, stage = ${stage}, error = null,
-      leased_until = ${LEASE_END}
+    update deletion_jobs set done = done + ${removed}, stage = ${stage}, ${BATCH_DONE}
     where id = ${jobId}`);
 }
 
@@ -196,7 +195,7 @@ function notifyOfProgress({ context, jobId, organizationId }: Run): void {
 
 async function finish(run: Run): Promise<void> {
   await run.context.db.query(sql`
-    update deletion_jobs set status = 'done', stage = '', leased_until = null, error = null, finished_at = now()
+    update deletion_jobs set ${JOB_DONE}, stage = '', finished_at = now()
     where id = ${run.jobId}`);
   notifyOfProgress(run);
 }

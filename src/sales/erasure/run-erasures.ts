@@ -1,7 +1,7 @@
 import type { ChannelContext } from '../../channel/context.ts';
 import { removeEmptied } from '../../customers/empty-customer.ts';
 import type { Queryable } from '../../db/database.ts';
-import { IS_CLAIMABLE, LEASE_END } from '../../db/jobs/job-lease.ts';
+import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE } from '../../db/jobs/job-lease.ts';
 import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import type { ErasureJob } from './erase-orders.ts';
@@ -67,7 +67,7 @@ async function runErasure(run: Run): Promise<void> {
 
 async function claimErasure(db: Queryable): Promise<ClaimedErasure | null> {
   const [job] = await db.query<ClaimedErasure>(sql`
-    update erasure_jobs set status = 'running', leased_until = ${LEASE_END}
+    update erasure_jobs set ${CLAIMED}
     where id = (
       select id from erasure_jobs
       where ${IS_CLAIMABLE}
@@ -80,8 +80,8 @@ async function claimErasure(db: Queryable): Promise<ClaimedErasure | null> {
 async function recordProgress(run: Run, stage: string, { lookedAt, changed, position }: Batch): Promise<void> {
   const { context, job } = run;
   await context.db.query(sql`
-    update erasure_jobs set done = done + ${changed}, looked_at = looked_at + ${lookedAt}, stage = ${stage}, error = null,
-      leased_until = ${LEASE_END}, position = ${position === null ? null : JSON.stringify(position)}::jsonb
+    update erasure_jobs set done = done + ${changed}, looked_at = looked_at + ${lookedAt}, stage = ${stage}, ${BATCH_DONE},
+      position = ${position === null ? null : JSON.stringify(position)}::jsonb
     where id = ${job.id}`);
   if (Date.now() - run.notifiedAtMs < NOTIFY_EVERY_MS) return;
   run.notifiedAtMs = Date.now();
@@ -95,8 +95,7 @@ async function finish({ context, job }: Run): Promise<boolean> {
     if (left.length > 0) return false;
     await removeEmptied(tx, job.customerId);
     await tx.query(sql`
-      update erasure_jobs set status = 'done', stage = '', position = null, person = null, leased_until = null,
-        error = null, finished_at = clock_timestamp()
+      update erasure_jobs set ${JOB_DONE}, stage = '', position = null, person = null, finished_at = clock_timestamp()
       where id = ${job.id}`);
     return true;
   });
