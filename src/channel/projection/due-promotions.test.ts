@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { explainRead } from '../../../test/harness/database/explain.ts';
+import { addShop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
-import { refreshDue, refreshDueOf } from './due-promotions.ts';
+import { refreshDue, refreshDueOf, TURN_TRANSACTIONS } from './due-promotions.ts';
 
 const MANY = 2_000;
 const FEW = 50;
+const CHANNELS = 12;
 
 describe('documents whose time has come', () => {
   let world: World;
@@ -52,6 +54,28 @@ describe('documents whose time has come', () => {
     await Promise.all(looking);
     assert.ok(left !== null && left > MANY / 2, `of the other dealer’s ${MANY} only ${left} were left`);
     assert.deepEqual([await dueOf(large), await dueOf(small)], [0, 0]);
+  });
+
+  it('of many channels of one dealer come in turns, too: a turn is some transactions, each for one channel', async () => {
+    const large = await world.dealer();
+    const channels = [large.integrationId];
+    while (channels.length < CHANNELS) channels.push((await addShop(world, large)).integrationId);
+    await fallDue(large, 1, 60);
+    await world.db.query(sql`
+      insert into channel_documents (integration_id, api_version, item_id, kind, status, quantity, document, is_unpriceable,
+        valid_until, renderer, updated_at)
+      select i.id, d.api_version, d.item_id, kind, d.status, quantity, document, is_unpriceable, valid_until, renderer, d.updated_at
+      from channel_documents d cross join integrations i
+      where d.integration_id = ${large.integrationId} and d.valid_until <= now()
+        and i.id = any(${channels}::text[]) and i.id <> d.integration_id`);
+    const small = await world.dealer();
+    await fallDue(small, 1, 1);
+    const order: string[] = [];
+    const onEvents = (integrationIds: string[]) => void order.push(...integrationIds);
+    assert.equal(await refreshDue({ ...world.channel, onEvents }), CHANNELS + 1);
+    assert.deepEqual(order.toSorted(), [...channels, small.integrationId].sort());
+    const before = order.indexOf(small.integrationId);
+    assert.ok(before <= TURN_TRANSACTIONS, `${before} transactions of the other dealer came first`);
   });
 
   it('are found by index, whatever is due on other channels', async () => {

@@ -5,11 +5,18 @@ import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
 import { projectItems } from './project-items.ts';
 
-const BATCH_LIMIT = 100;
-/** After so many batches it is another dealer's turn: 50 documents behind the 10,000 of another dealer waited 2.9 s. */
-const TURN_BATCHES = 4;
-/** After so many batches a worker checks whether it has to stop; the rest is due in the next round. */
-const BATCHES_LIMIT = 1_000;
+/** So many documents of a dealer are looked up at a time. */
+const FOUND_LIMIT = 100;
+/** Like a batch of a mass change, a transaction holds the clock, which the integration's orders wait for. */
+const TRANSACTION_DOCUMENTS = 50;
+/**
+ * After so many transactions, or so long, it is another dealer's turn: 50 documents behind the 10,000 of another dealer waited
+ * 2.9 s. Not after so many documents: those of a dealer with a hundred channels are a transaction for each.
+ */
+export const TURN_TRANSACTIONS = 4;
+const TURN_MS = 200;
+/** After so many transactions a worker checks whether it has to stop; the rest is due in the next round. */
+const TRANSACTIONS_LIMIT = 2_000;
 /** So many channels are looked up at a time; then those behind them. */
 const CHANNELS_LIMIT = 1_000;
 /**
@@ -30,36 +37,42 @@ export async function refreshDue(context: ChannelContext, signal?: AbortSignal):
   /** Channels whose clock somebody else held for too long. */
   const locked = new Set<string>();
   let projected = 0;
-  let batches = 0;
-  const isOver = () => batches >= BATCHES_LIMIT || signal?.aborted === true;
+  let transactions = 0;
+  const isOver = () => transactions >= TRANSACTIONS_LIMIT || signal?.aborted === true;
+  const isLeftOut = (integrationId: string) => faults.has(integrationId) || locked.has(integrationId);
+
+  async function find(dealer: WaitingDealer): Promise<void> {
+    const rows = await findDue(
+      context,
+      dealer.integrationIds.filter((id) => !isLeftOut(id)),
+    );
+    dealer.hasMore = rows.length === FOUND_LIMIT;
+    dealer.found = transactionsOf(rows);
+  }
 
   /** Whether the dealer has more than its turn was long enough for. */
-  async function takeTurn(integrationIds: string[]): Promise<boolean> {
-    for (let batch = 0; batch < TURN_BATCHES && !isOver(); batch++) {
-      const due = await findDue(
-        context,
-        integrationIds.filter((id) => !faults.has(id) && !locked.has(id)),
-      );
-      batches += 1;
-      for (const [integrationId, rows] of Map.groupBy(due, (row) => row.integrationId)) {
-        try {
-          await refreshOne(context, integrationId, itemIdsOf(rows));
-          projected += rows.length;
-        } catch (error) {
-          if (isLockTimeout(error)) {
-            locked.add(integrationId);
-            return true;
-          }
-          faults.set(integrationId, error);
-        }
+  async function takeTurn(dealer: WaitingDealer): Promise<boolean> {
+    const startedMs = performance.now();
+    const isTurnOver = () => performance.now() - startedMs >= TURN_MS || isOver();
+    for (let count = 0; count < TURN_TRANSACTIONS && !(count > 0 && isTurnOver()); count++) {
+      if (dealer.found.length === 0 && dealer.hasMore) await find(dealer);
+      const next = dealer.found.shift();
+      if (next === undefined) return false;
+      transactions += 1;
+      try {
+        await refreshOne(context, next.integrationId, next.itemIds);
+        projected += next.itemIds.length;
+      } catch (error) {
+        if (isLockTimeout(error)) locked.add(next.integrationId);
+        else faults.set(next.integrationId, error);
+        dealer.found = dealer.found.filter(({ integrationId }) => !isLeftOut(integrationId));
+        if (locked.has(next.integrationId)) return true;
       }
-      if (due.length < BATCH_LIMIT) return false;
     }
     return true;
   }
 
-  /** The channels of each dealer who waits for a turn. */
-  let waiting: string[][] = [];
+  let waiting: WaitingDealer[] = [];
   let last: DueChannel | null = null;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   while (!isOver()) {
@@ -69,14 +82,40 @@ export async function refreshDue(context: ChannelContext, signal?: AbortSignal):
       lookedAtMs = performance.now();
       last = found.length < CHANNELS_LIMIT ? null : (found.at(-1) ?? null);
       const byDealer = Map.groupBy(found, ({ organizationId }) => organizationId);
-      waiting = [...byDealer.values()].map((own) => own.map(({ integrationId }) => integrationId));
+      waiting = [...byDealer.values()].map((own) => {
+        const integrationIds = own.map(({ integrationId }) => integrationId);
+        return { integrationIds, found: [], hasMore: true };
+      });
     }
-    const unfinished: string[][] = [];
-    for (const own of waiting) if (await takeTurn(own)) unfinished.push(own);
+    const unfinished: WaitingDealer[] = [];
+    for (const dealer of waiting) if (!isOver() && (await takeTurn(dealer))) unfinished.push(dealer);
     waiting = unfinished;
   }
   if (faults.size > 0) throw new AggregateError(faults.values(), `${faults.size} channels could not be projected`);
   return projected;
+}
+
+/** A dealer who waits for a turn. */
+type WaitingDealer = {
+  integrationIds: string[];
+  /** What was found due and is not projected yet. */
+  found: DueTransaction[];
+  /** Whether more may be due than was found. */
+  hasMore: boolean;
+};
+
+type DueTransaction = { integrationId: string; itemIds: string[] };
+
+/** One channel in each, since a transaction locks its clock. */
+function transactionsOf(due: DueRow[]): DueTransaction[] {
+  const all: DueTransaction[] = [];
+  for (const [integrationId, rows] of Map.groupBy(due, (row) => row.integrationId)) {
+    const itemIds = itemIdsOf(rows);
+    for (let start = 0; start < itemIds.length; start += TRANSACTION_DOCUMENTS) {
+      all.push({ integrationId, itemIds: itemIds.slice(start, start + TRANSACTION_DOCUMENTS) });
+    }
+  }
+  return all;
 }
 
 /** Projects some of what is due on one channel, the longest due first; for a read that met such a document. */
@@ -137,9 +176,9 @@ async function findDue(context: ChannelContext, integrationIds: string[]): Promi
     from integrations i
     cross join lateral (
       select d.integration_id, d.item_id, d.valid_until from channel_documents d
-      where ${isDueOf(context)} order by ${DUE_AT} limit ${BATCH_LIMIT}) due
+      where ${isDueOf(context)} order by ${DUE_AT} limit ${FOUND_LIMIT}) due
     where i.id = any(${integrationIds}::text[]) and i.organization_id is not null
-    order by due.valid_until limit ${BATCH_LIMIT}`);
+    order by due.valid_until limit ${FOUND_LIMIT}`);
 }
 
 function itemIdsOf(rows: DueRow[]): string[] {
