@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lockClocks } from '../../src/channel/clock.ts';
 import { startChannelWorker } from '../../src/channel/jobs/worker.ts';
 import type { RepeatedTask } from '../../src/concurrency/repeat.ts';
 import type { StockJobKindName } from '../../src/contract/dashboard/stock/jobs.ts';
@@ -10,6 +12,8 @@ import { findJob, startJob } from '../../src/inventory/jobs/stock-job-queue.ts';
 import { startStockJobWorker } from '../../src/inventory/jobs/stock-job-worker.ts';
 import { startPromotion } from '../../src/inventory/promotions.ts';
 import { startDeletionWorker } from '../../src/sales/deletion/deletion-worker.ts';
+import { eraseCustomer } from '../../src/sales/erasure/erase-customer.ts';
+import { startErasureWorker } from '../../src/sales/erasure/erasure-worker.ts';
 import { startReservationExpiry } from '../../src/sales/reservations/expiry-worker.ts';
 import { STOCK_JOB_KINDS_RUN } from '../../src/service/stock-job-kinds.ts';
 import { TESTER } from '../harness/actor.ts';
@@ -72,6 +76,29 @@ describe('while a dealer’s clock is locked for long, of all the work in the ba
     await assertOnlyItsOwnWaits(() => startChannelWorker(world.channel, onFault), hasEvents(2));
     const jobs = await world.db.query(sql`select distinct status, error from channel_jobs`);
     assert.deepEqual(jobs, [{ status: 'done', error: null }]);
+  });
+
+  it('a mass change, but not among many short transactions that lock its clock one after the other', async () => {
+    await publishNew(world, locked, watch());
+    const { organizationId, integrationId } = locked;
+    await changePresentation(world.channel, TESTER, organizationId, integrationId, { markupBasisPoints: 1_000 });
+    let isDone = false;
+    async function keepLocking(): Promise<void> {
+      while (!isDone) {
+        await world.db.transaction(async (tx) => {
+          await lockClocks(tx, [integrationId]);
+          await sleep(20);
+        });
+      }
+    }
+    const locking = Promise.all([keepLocking(), keepLocking(), keepLocking()]);
+    worker = startChannelWorker(world.channel, onFault);
+    try {
+      await until(() => hasEvents(2)(locked), 'the mass change never got the clock');
+    } finally {
+      isDone = true;
+      await locking;
+    }
   });
 
   it('a promotion that begins', async () => {
@@ -165,6 +192,25 @@ describe('while a dealer’s clock is locked for long, of all the work in the ba
       async ({ integrationId }) => {
         const rows = await world.db.query(sql`
           select from deletion_jobs where integration_id = ${integrationId} and status = 'done'`);
+        return rows.length === 1;
+      },
+    );
+  });
+
+  it('the erasure of a person', async () => {
+    const jobs = new Map<Shop, string>();
+    for (const shop of [locked, other]) {
+      const { body } = await shop.post('/v1/orders', {
+        channel_order_id: 'SO-1',
+        customer: { email: 'ana@example.ch' },
+      });
+      jobs.set(shop, await eraseCustomer(world.channel, TESTER, shop.organizationId, body.customer_id));
+    }
+    await assertOnlyItsOwnWaits(
+      () => startErasureWorker(world.channel, onFault),
+      async (shop) => {
+        const rows = await world.db.query(sql`
+          select from erasure_jobs where id = ${jobs.get(shop)} and status = 'done'`);
         return rows.length === 1;
       },
     );
