@@ -7,8 +7,8 @@ export type Client = {
   send(request: AttackRequest): Promise<number>;
   /** Sends requests made from their number, so many at once, until the count is reached or the attack's time is up. */
   flood(limits: { count: number; atOnce: number }, make: (index: number) => AttackRequest): Promise<void>;
-  /** Opens a plain socket. It is closed with the attack. */
-  open(): Socket;
+  /** Opens a plain socket, from another address if one is given by its number. It is closed with the attack. */
+  open(address?: number): Socket;
   /** Resolves when the attack's time is up. */
   timeIsUp(): Promise<void>;
   signal: AbortSignal;
@@ -39,7 +39,7 @@ const ATTACKER_ADDRESS = process.platform === 'linux' ? '127.0.0.2' : undefined;
 
 export function createClient(origin: URL, key: string, signal: AbortSignal): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
-  const target = {
+  const target: { host: string; port: number; localAddress?: string } = {
     host: origin.hostname,
     port: Number(origin.port),
     ...(origin.hostname === '127.0.0.1' && ATTACKER_ADDRESS !== undefined ? { localAddress: ATTACKER_ADDRESS } : {}),
@@ -106,8 +106,9 @@ export function createClient(origin: URL, key: string, signal: AbortSignal): Cli
       };
       await Promise.all(Array.from({ length: Math.min(atOnce, total) }, work));
     },
-    open() {
-      const socket = connect(target);
+    open(address) {
+      const isElsewhere = address !== undefined && target.localAddress !== undefined;
+      const socket = connect(isElsewhere ? { ...target, localAddress: `127.0.3.${address}` } : target);
       socket.on('error', () => {});
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));

