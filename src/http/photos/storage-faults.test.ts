@@ -93,16 +93,15 @@ describe('a storage of photos that hangs', { timeout: LIMIT_MS }, () => {
     const [lost, found] = [await one.photo(), await other.photo()];
     s3.faultOf = (method, key) => (method === 'GET' && key === keyOf(lost) ? 'silent' : null);
     const leaving = new AbortController();
-    const asked = ['.avif', '.webp', '-square.webp'].map((end) => load(`${lost}${end}`, { signal: leaving.signal }));
-    const left = Promise.allSettled(asked);
-    await until(async () => s3.unanswered() === asked.length, 'the originals are not asked for');
+    const left = load(`${lost}.avif`, { signal: leaving.signal }).catch(() => {});
+    await until(async () => s3.unanswered() === 1, 'the original is not asked for');
     assert.equal((await other.upload()).status, 200);
     assert.equal((await load(`${found}-square.webp`)).status, 200);
     assert.ok(s3.unanswered() > 0);
     // The visitor's leaving reaches the storage.
     leaving.abort();
     await left;
-    await until(async () => s3.unanswered() === 0, 'originals are still asked for');
+    await until(async () => s3.unanswered() === 0, 'the original is still asked for');
   });
 
   it('while variants are kept does not stop uploads either', async () => {

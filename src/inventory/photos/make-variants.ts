@@ -27,12 +27,15 @@ export type VariantMaker = (
 
 /**
  * Originals are read before there is memory to convert them, since a storage that hangs must not hold the memory that uploads
- * wait for. So their bytes are limited while they wait, and those of one network leave the others their half.
+ * wait for. So their bytes are limited while they wait, and those of one network leave the others two thirds.
  */
-const ORIGINALS_BYTES = 128 * BYTES_PER_MB;
-const ORIGINALS_BYTES_PER_NETWORK = ORIGINALS_BYTES / 2;
-/** What a small one counts as: at most sixteen are under way, eight of them of one network. */
-const ORIGINAL_LEAST_BYTES = 8 * BYTES_PER_MB;
+const ORIGINALS_BYTES = 192 * BYTES_PER_MB;
+const ORIGINALS_BYTES_PER_NETWORK = ORIGINALS_BYTES / 3;
+/**
+ * What a small one counts as: at most six are under way, two of them of one network. With eight of one network, visitors who
+ * went away at once cost twice the CPU time and memory.
+ */
+const ORIGINAL_LEAST_BYTES = 32 * BYTES_PER_MB;
 
 export function createVariantMaker(
   db: Queryable,

@@ -12,7 +12,7 @@ import { addPhoto } from './photos.ts';
 import type { PhotoFiles } from './storage/photo-files.ts';
 
 /** How many originals of variants of one network are in memory at once. */
-const SLOTS_MAX = 8;
+const SLOTS_MAX = 2;
 const PHOTOS = 12;
 /** Longer than any stall of a busy machine. */
 const WAIT_MS = 120_000;
