@@ -2,13 +2,19 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { connectionLimitOf } from './open-files.ts';
+import { connectionLimitOf, openFilesIn } from './open-files.ts';
 
 const FILE = new URL('./open-files.ts', import.meta.url).href;
 
 describe('how many connections may be open', () => {
   it('is three quarters of the files that the system allows, at most 20,000', () => {
     assert.deepEqual([1_024, 4_096, 1_048_576, null].map(connectionLimitOf), [768, 3_072, 20_000, 20_000]);
+  });
+
+  it('is not limited by a system that does not say', () => {
+    const line = (soft: string) =>
+      `Max cpu time   unlimited   unlimited   seconds\nMax open files   ${soft}   4096   files\n`;
+    assert.deepEqual([line('1024'), line('unlimited'), ''].map(openFilesIn), [1_024, null, null]);
   });
 
   if (process.platform === 'linux') {

@@ -6,9 +6,17 @@ const CONNECTIONS_SHARE = 0.75;
 
 /** How many files and connections the system lets this process have open; null if it does not say. */
 export function openFilesLimit(): number | null {
-  if (process.platform !== 'linux') return null;
-  const [, soft = ''] = /^Max open files +(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-  return soft === 'unlimited' ? null : Number(soft);
+  try {
+    return openFilesIn(readFileSync('/proc/self/limits', 'utf8'));
+  } catch {
+    // Only Linux has the file, and not in every sandbox.
+    return null;
+  }
+}
+
+export function openFilesIn(limits: string): number | null {
+  const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+  return soft === undefined ? null : Number(soft);
 }
 
 /** How many connections of clients may be open at once. */
