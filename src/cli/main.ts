@@ -4,6 +4,7 @@ import { keepCompiledCode } from '../service/compile-cache.ts';
 /** The operator's command line: npm run -s crownwheel -- --help */
 keepCompiledCode();
 const { readConfig } = await import('../config.ts');
+const { endProcess } = await import('../service/shutdown/end-process.ts');
 const { listenForStop } = await import('../service/shutdown/shutdown-signals.ts');
 const { runCommandLine } = await import('./command-line.ts');
 process.exitCode = await runCommandLine(process.argv.slice(2), {
@@ -13,4 +14,4 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   readInput: () => text(process.stdin),
   stop: listenForStop().stop,
 });
-process.exit();
+await endProcess();

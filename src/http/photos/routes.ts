@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { ANSWER_PIECE_LIMIT_MS } from '../../contract/limits.ts';
+import { networkOf } from '../../dealers/users/client-network.ts';
 import {
   type FoundPhoto,
   type PhotoReader,
@@ -9,7 +10,7 @@ import {
   type Visitor,
 } from '../../inventory/photos/photo-reader.ts';
 import { PhotoStorageError } from '../../inventory/photos/storage/photo-storage-error.ts';
-import { clientAddress, networkOf, type TrustedProxies } from '../connection/client-address.ts';
+import { clientAddress, type TrustedProxies } from '../connection/client-address.ts';
 import { clientSignal } from '../connection/client-signal.ts';
 import { onceClosed } from '../connection/once-closed.ts';
 import { cutSlowReader, SLOWEST_FILE_BYTES, type SlowReaderLimits } from '../connection/slow-reader.ts';

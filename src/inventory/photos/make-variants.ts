@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { BYTES_PER_MB } from '../../contract/limits.ts';
@@ -41,7 +42,7 @@ export function createVariantMaker(
   db: Queryable,
   files: PhotoFiles,
   onFault: (error: unknown, message: string) => void,
-  waitMs: number,
+  { waitMs, restMs }: { waitMs: number; restMs: number },
 ): VariantMaker {
   const makeOnce = createSingleFlight<Made | null>();
   const originals = createKeyedSemaphore({
@@ -58,6 +59,18 @@ export function createVariantMaker(
     if (source === null) return null;
     const render = () => renderPhoto(source, photo);
     return await keep(photo, file, await withPhotoMemory(variantsFor(network), photo, formatsOf(photo), render, wait));
+  }
+
+  /**
+   * The place of a visitor who went away stays taken for a moment. Without that, visitors who leave soon would have one original
+   * after the other read for nothing.
+   */
+  async function makeOrRest(...[photo, file, network, wait]: Parameters<typeof make>): Promise<Made | null> {
+    try {
+      return await make(photo, file, network, wait);
+    } finally {
+      if (wait.signal.aborted) await sleep(restMs, undefined, { ref: false });
+    }
   }
 
   async function keep(photo: FoundPhoto, file: PhotoFileName, bytes: Buffer): Promise<Made> {
@@ -80,7 +93,7 @@ export function createVariantMaker(
       `${photo.photoId}/${file}`,
       (ended) => {
         const wait = { deadlineMs, signal: ended };
-        return originals.run(network, () => make(photo, file, network, wait), { ...wait, weight });
+        return originals.run(network, () => makeOrRest(photo, file, network, wait), { ...wait, weight });
       },
       { signal },
     );

@@ -7,7 +7,7 @@ import { cloneDatabase } from '../../../test/harness/database/database.ts';
 import { until } from '../../../test/harness/database/locks.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
-import { createPhotoReader } from './photo-reader.ts';
+import { createPhotoReader, parsePhotoName, type Visitor } from './photo-reader.ts';
 import { addPhoto } from './photos.ts';
 import type { PhotoFiles } from './storage/photo-files.ts';
 
@@ -133,6 +133,33 @@ describe('variants of photos that are not made yet', () => {
     assert.equal(await first?.status, 200);
     assert.equal(await wanted.status, 200);
     assert.ok(seen.reads <= under + 2, `${seen.reads} originals were read, ${under} before the clients left`);
+  });
+
+  it('of a network whose visitors leave are not read one after the other, and others are', async () => {
+    const reader = createPhotoReader(world.db, files, () => {}, { restMs: WAIT_MS });
+    const open = async (index: number, visitor: Visitor) => {
+      const name = parsePhotoName(`${photoIds[index]}.webp`);
+      const found = name && (await reader.find(name, visitor));
+      assert.ok(found);
+      const opened = await reader.open(found, visitor);
+      opened?.body.destroy();
+      opened?.release();
+    };
+    reading = Promise.withResolvers();
+    const leaving = new AbortController();
+    const hasty = { network: '192.0.2.1', signal: leaving.signal };
+    const left = [0, 1].map((index) => assert.rejects(open(index, hasty)));
+    await until(async () => seen.readingNow === SLOTS_MAX, 'too few were read');
+    leaving.abort();
+    await Promise.all(left);
+    reading.resolve();
+    await until(async () => seen.readingNow === 0, 'they are still being read');
+    const staying = new AbortController();
+    const next = assert.rejects(open(2, { network: '192.0.2.1', signal: staying.signal }));
+    await open(3, { network: '198.51.100.1' });
+    assert.equal(seen.reads, SLOTS_MAX + 1);
+    staying.abort();
+    await next;
   });
 
   it('are refused with 503 and Retry-After when a hundred wait, and served again afterwards', async () => {

@@ -58,12 +58,16 @@ export function parsePhotoName(text: string): PhotoName | null {
   return { photoId, square: (square as SquareName | undefined) ?? null, extension: extension as PhotoExtension };
 }
 
-/** How long a visitor waits for a connection, for its turn among those who read, and for memory to make a variant. */
-export type PhotoWaits = { lookupWaitMs?: number; readWaitMs?: number; memoryWaitMs?: number };
+/**
+ * How long a visitor waits for a connection, for its turn among those who read, and for memory to make a variant; and how long
+ * the place stays taken of one who left before that.
+ */
+export type PhotoWaits = { lookupWaitMs?: number; readWaitMs?: number; memoryWaitMs?: number; restMs?: number };
 
 /** Longer than a visitor's browser waits. */
 const MEMORY_WAIT_MS = 20_000;
 const READ_WAIT_MS = 20_000;
+const REST_MS = 250;
 /** How many of the connections that the API uses, too, photos may take. */
 const LOOKUPS_AT_ONCE = 2;
 /** Nobody has to say who they are to ask for a photo, so those of one network leave the others their half. */
@@ -85,9 +89,11 @@ export function createPhotoReader(
   db: Queryable,
   files: PhotoFiles,
   onFault: (error: unknown, message: string) => void,
-  { lookupWaitMs = LOOKUP_WAIT_MS, readWaitMs = READ_WAIT_MS, memoryWaitMs = MEMORY_WAIT_MS }: PhotoWaits = {},
+  waits: PhotoWaits = {},
 ): PhotoReader {
-  const makeVariant = createVariantMaker(db, files, onFault, memoryWaitMs);
+  const { lookupWaitMs = LOOKUP_WAIT_MS, readWaitMs = READ_WAIT_MS } = waits;
+  const { memoryWaitMs: waitMs = MEMORY_WAIT_MS, restMs = REST_MS } = waits;
+  const makeVariant = createVariantMaker(db, files, onFault, { waitMs, restMs });
   const lookups = createKeyedSemaphore({
     total: LOOKUPS_AT_ONCE,
     perKey: LOOKUPS_AT_ONCE_PER_NETWORK,

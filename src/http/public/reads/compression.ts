@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import { createSemaphore } from '../../../concurrency/limits/semaphore.ts';
 import type { Encoding } from '../../accept-encoding.ts';
 
 /** A smaller answer fits in one or two packets either way, and compressing it takes as long as reading it. */
@@ -18,9 +19,13 @@ export const COMPRESS_MIN_BYTES = 1_024;
 const GZIP = { level: 2 };
 const BROTLI: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
+/** Each takes a processor for itself; with more at once the event loop, which serves everybody, would have a smaller part. */
+const COMPRESSIONS_AT_ONCE = 4;
+const turns = createSemaphore({ limit: COMPRESSIONS_AT_ONCE, waitingLimit: Number.POSITIVE_INFINITY });
+
 export const compressors = {
-  br: (body: Buffer) => promisify(brotliCompress)(body, BROTLI),
-  gzip: (body: Buffer) => promisify(gzip)(body, GZIP),
+  br: (body: Buffer) => turns.run(() => promisify(brotliCompress)(body, BROTLI)),
+  gzip: (body: Buffer) => turns.run(() => promisify(gzip)(body, GZIP)),
 };
 
 /** For an answer that is sent as it is read. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chown, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { giveToFolderOwner } from '../../../db/embedded/data-folder.ts';
+import { readingDisk, writingDisk } from './disk-threads.ts';
+import { fileStream } from './file-stream.ts';
 import { FILE_BYTES_MAX, folderOf, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
 
 /** Whatever the umask is, nobody else can replace a photo. */
@@ -16,71 +17,86 @@ export function photoFolder(path: string): PhotoFiles {
   const pathOf = (photoId: string, name = '') => join(root, folderOf(photoId), name);
 
   return {
-    async write(photoId, name, bytes) {
-      const folder = pathOf(photoId);
-      const aside = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
-      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-      for (const made of [root, join(folder, '..'), folder]) giveToFolderOwner(join(root, '..'), made);
-      try {
-        await writeWhole(aside, bytes);
-        giveToFolderOwner(folder, aside);
-        await rename(aside, join(folder, name));
-      } catch (error) {
-        await rm(aside, { force: true }).catch(() => {});
-        throw error;
-      }
+    write: (photoId, name, bytes, signal) => writingDisk(() => write(photoId, name, bytes), signal),
+    read: (photoId, name, signal) => readingDisk(() => read(pathOf(photoId, name), signal), signal),
+    async open(photoId, name, signal) {
+      const opened = await readingDisk(() => openFile(pathOf(photoId, name)), signal);
+      return opened && { stream: fileStream(opened.file), size: opened.size };
     },
-    async read(photoId, name) {
-      const found = await stat(pathOf(photoId, name)).catch(nullIfMissing);
-      if (found === null) return null;
-      if (found.size > FILE_BYTES_MAX) throw new Error(`${photoId}/${name} has ${found.size} bytes`);
-      return await readFile(pathOf(photoId, name)).catch(nullIfMissing);
+    async stat(photoId, name, signal) {
+      const found = await readingDisk(() => stat(pathOf(photoId, name)).catch(nullIfMissing), signal);
+      return found && { size: found.size };
     },
-    async open(photoId, name) {
-      const file = await open(pathOf(photoId, name)).catch(nullIfMissing);
-      if (file === null) return null;
-      const { size } = await file.stat();
-      return { stream: file.createReadStream(), size };
+    async remove(photoIds, signal) {
+      for (const id of photoIds) await writingDisk(() => rm(pathOf(id), { recursive: true, force: true }), signal);
     },
-    async stat(photoId, name) {
-      const found = await stat(pathOf(photoId, name)).catch(nullIfMissing);
-      return found === null ? null : { size: found.size };
+    async *list(signal) {
+      const namesIn = (folder: string) => readingDisk(() => readdir(folder).catch(nullIfMissing), signal);
+      for (const shard of (await namesIn(root)) ?? []) yield (await namesIn(join(root, shard))) ?? [];
     },
-    async remove(photoIds) {
-      for (const id of photoIds) await rm(pathOf(id), { recursive: true, force: true });
-    },
-    async *list() {
-      for (const shard of (await readdir(root).catch(nullIfMissing)) ?? []) {
-        yield (await readdir(join(root, shard)).catch(nullIfMissing)) ?? [];
-      }
-    },
-    async check() {
-      await mkdir(root, { recursive: true, mode: FOLDER_MODE });
-      giveToFolderOwner(join(root, '..'), root);
-      const probe = join(root, `.probe-${randomBytes(6).toString('hex')}`);
-      await writeWhole(probe, Buffer.from('probe'));
-      await rm(probe);
-    },
-    async readMarker() {
-      return await readFile(join(root, MARKER_NAME), 'utf8').catch(nullIfMissing);
-    },
-    async writeMarker(text, mode) {
-      await mkdir(root, { recursive: true });
-      giveToFolderOwner(join(root, '..'), root);
-      const path = join(root, MARKER_NAME);
-      const aside = `${path}-${randomBytes(6).toString('hex')}`;
-      try {
-        // Making a file that is not there is left to the disk: of two that try, one succeeds.
-        await writeWhole(mode === 'new' ? path : aside, Buffer.from(text));
-      } catch (error) {
-        if (mode === 'new' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-        throw error;
-      }
-      if (mode === 'replace') await rename(aside, path);
-      giveToFolderOwner(root, path);
-      return true;
-    },
+    check: (signal) => writingDisk(check, signal),
+    readMarker: (signal) => readingDisk(() => readFile(join(root, MARKER_NAME), 'utf8').catch(nullIfMissing), signal),
+    writeMarker: (text, mode, signal) => writingDisk(() => writeMarker(text, mode), signal),
   };
+
+  async function write(photoId: string, name: string, bytes: Buffer): Promise<void> {
+    const folder = pathOf(photoId);
+    const aside = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
+    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    for (const made of [root, join(folder, '..'), folder]) await giveToOwner(join(root, '..'), made);
+    try {
+      await writeWhole(aside, bytes);
+      await giveToOwner(folder, aside);
+      await rename(aside, join(folder, name));
+    } catch (error) {
+      await rm(aside, { force: true }).catch(() => {});
+      throw error;
+    }
+  }
+
+  async function check(): Promise<void> {
+    await mkdir(root, { recursive: true, mode: FOLDER_MODE });
+    await giveToOwner(join(root, '..'), root);
+    const probe = join(root, `.probe-${randomBytes(6).toString('hex')}`);
+    await writeWhole(probe, Buffer.from('probe'));
+    await rm(probe);
+  }
+
+  async function writeMarker(text: string, mode: 'new' | 'replace'): Promise<boolean> {
+    await mkdir(root, { recursive: true });
+    await giveToOwner(join(root, '..'), root);
+    const path = join(root, MARKER_NAME);
+    const aside = `${path}-${randomBytes(6).toString('hex')}`;
+    try {
+      // Making a file that is not there is left to the disk: of two that try, one succeeds.
+      await writeWhole(mode === 'new' ? path : aside, Buffer.from(text));
+    } catch (error) {
+      if (mode === 'new' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+    if (mode === 'replace') await rename(aside, path);
+    await giveToOwner(root, path);
+    return true;
+  }
+}
+
+async function read(path: string, signal?: AbortSignal): Promise<Buffer | null> {
+  const found = await stat(path).catch(nullIfMissing);
+  if (found === null) return null;
+  if (found.size > FILE_BYTES_MAX) throw new Error(`${path} has ${found.size} bytes`);
+  return await readFile(path, { signal }).catch(nullIfMissing);
+}
+
+async function openFile(path: string): Promise<{ file: FileHandle; size: number } | null> {
+  const file = await open(path).catch(nullIfMissing);
+  return file && { file, size: (await file.stat()).size };
+}
+
+/** As `giveToFolderOwner`, but nobody waits in the event loop for this disk. */
+async function giveToOwner(folder: string, path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  if (uid !== 0) await chown(path, uid, gid);
 }
 
 async function writeWhole(path: string, bytes: Buffer): Promise<void> {

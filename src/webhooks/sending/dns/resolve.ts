@@ -5,7 +5,7 @@ import { RECEIVER_ADDRESSES_LIMIT } from '../../../contract/limits.ts';
 export type Resolve = (hostname: string, dealer: string) => Promise<LookupAddress[]>;
 
 /**
- * The answer that any program on this machine gets; for development. It occupies one of two threads of the process until it has
+ * The answer that any program on this machine gets; for development. It occupies one of six threads of the process until it has
  * an answer.
  */
 export const resolveBySystem: Resolve = async (hostname) =>
