@@ -58,7 +58,7 @@ const TIMEOUTS: Timeouts = {
   uploadMs: 15 * 60_000,
   idleMs: 60_000,
   pieceMs: ANSWER_PIECE_LIMIT_MS,
-  checkEveryMs: 1_000,
+  checkEveryMs: 250,
 };
 
 /** Builds the HTTP server. The tests talk to the same server as the clients. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { HEADERS_LIMIT } from '../../src/contract/limits.ts';
 import { assertDecent, assertEnvelope, type HostileWorld, startHostileWorld } from './hostile-world.ts';
@@ -305,6 +307,18 @@ describe('hostile requests', () => {
       vanishing.socket.on('connect', () => vanishing.socket.resetAndDestroy());
       await vanishing.closed;
     });
+  });
+
+  it('that go on after their answer leave the client time to read it', async () => {
+    const accepted = once(world.app.server, 'connection') as Promise<[Socket]>;
+    const client = world.open();
+    client.write('none\r\n\r\n');
+    const [served] = await accepted;
+    assertEnvelope(await client.next(), 400, 'invalid_request');
+    // As for each further packet.
+    world.app.server.emit('clientError', Object.assign(new Error('again'), { code: 'HPE_INVALID_METHOD' }), served);
+    assert.equal(served.destroyed, false);
+    client.close();
   });
 
   it('that are pipelined are answered in their order', async () => {

@@ -36,6 +36,23 @@ describe('slow clients', () => {
     }
   });
 
+  it('that are late by the hundred are answered one after the other', async () => {
+    const { server } = world.app;
+    const late = new Set<Socket>();
+    let mostWaiting = 0;
+    const note = (_fault: Error, socket: Socket) => {
+      late.add(socket);
+      mostWaiting = Math.max(mostWaiting, [...late].filter(({ writableEnded }) => !writableEnded).length);
+    };
+    server.on('clientError', note);
+    const clients = Array.from({ length: 200 }, () => world.open());
+    for (const client of clients) client.write('GET /api/v1/me HTT');
+    for (const client of clients) assertEnvelope(await client.next(), 408, 'request_timeout');
+    server.off('clientError', note);
+    assert.equal(late.size, clients.length);
+    assert.ok(mostWaiting > 0, 'each was answered as soon as it was late');
+  });
+
   it('that drip their headers are answered 408 request_timeout', async () => {
     const client = world.open();
     client.write('GET /api/v1/me HTTP/1.1\r\n');

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
+import { spreadOverTurns } from '../../concurrency/spread-over-turns.ts';
 import { ApiError, errorEnvelope } from '../../contract/errors.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { newRequestId } from '../../ids/request-id.ts';
@@ -13,6 +14,8 @@ import type { BodyDiscard } from './body-discard.ts';
  * would lose that response.
  */
 const LINGER_MS = 1_000;
+/** Hundreds of connections can be late in the same moment. To answer all of them in one go held up everybody for 0.15 s. */
+const FAULTS_PER_TURN = 8;
 
 export type ClientFaults = {
   /** Says which request a connection is busy with. */
@@ -40,6 +43,8 @@ export function clientFaults(options: {
   refusals: RefusalLines;
 }): ClientFaults {
   const leaving = new WeakSet<Socket>();
+  const waiting = new WeakSet<Socket>();
+  const inTurn = spreadOverTurns(FAULTS_PER_TURN);
 
   function hangUp(socket: Socket, error: ApiError): void {
     leaving.add(socket);
@@ -53,14 +58,25 @@ export function clientFaults(options: {
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }
 
-  function handle(fault: NodeJS.ErrnoException, socket: Socket): void {
-    // Node reports each further packet of a broken request again.
-    if (leaving.has(socket)) return;
-    const error = clientError(fault.code);
-    const response = (socket as FollowedSocket)[LATEST];
+  function handle(fault: NodeJS.ErrnoException, socket: FollowedSocket): void {
+    // Node reports each further packet of a broken request again, also while its answer is being read.
+    if (leaving.has(socket) || waiting.has(socket)) return;
     if (fault.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
-    } else if (response !== undefined && !response.req.complete) {
+      return;
+    }
+    const response = socket[LATEST];
+    waiting.add(socket);
+    inTurn(() => {
+      waiting.delete(socket);
+      if (!socket.writable) socket.destroy();
+      // Unless the request arrived after all until its turn came.
+      else if (socket[LATEST] === response) close(socket, response, clientError(fault.code));
+    });
+  }
+
+  function close(socket: Socket, response: ServerResponse | undefined, error: ApiError): void {
+    if (response !== undefined && !response.req.complete) {
       failBody(socket, response, error);
     } else if (response === undefined || response.writableFinished) {
       hangUp(socket, error);

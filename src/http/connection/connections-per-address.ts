@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { isTrusted, networkOf, plainAddress, type TrustedProxies } from './client-address.ts';
+import { networkOf } from '../../dealers/users/client-network.ts';
+import { isTrusted, plainAddress, type TrustedProxies } from './client-address.ts';
 import type { UnansweredRequests } from './unanswered-requests.ts';
 
 export type ConnectionLimit = {

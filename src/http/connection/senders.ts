@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { GroupedKey } from '../../concurrency/limits/keyed-semaphore.ts';
-import { clientAddress, networkOf, type TrustedProxies } from './client-address.ts';
+import { networkOf } from '../../dealers/users/client-network.ts';
+import { clientAddress, type TrustedProxies } from './client-address.ts';
 
 /**
  * Who sends a request, as far as that is known before anything is done for it: an integration with all its connections or a

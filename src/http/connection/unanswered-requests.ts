@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { UNANSWERED_REQUESTS_LIMIT } from '../../contract/limits.ts';
-import { networkOf, plainAddress } from './client-address.ts';
+import { networkOf } from '../../dealers/users/client-network.ts';
+import { plainAddress } from './client-address.ts';
 
 /**
  * Cuts connections that send more and more requests without waiting for answers. Node stops reading such a connection only
@@ -20,7 +21,7 @@ export type UnansweredRequests = {
   onShutOut(listener: (network: string) => void): void;
 };
 
-const CUTS_LIMIT = 3;
+const CUTS_LIMIT = 2;
 const SHUT_OUT_MS = 10_000;
 
 /** How many requests of a connection wait behind one that is not answered yet. */
