@@ -72,6 +72,22 @@ describe('an erasure among many rows', () => {
     assert.partialDeepStrictEqual(progress, { id: jobId, isDone: true, step: progress?.steps, error: null });
     assert.ok((progress?.lookedAt ?? 0) > ROWS, 'deliveries and requests were searched');
   });
+
+  it('takes turns with those of other dealers', async () => {
+    const neighbour = await openShop(world);
+    const erase = async (of: Shop, number: string): Promise<string> => {
+      const order = { channel_order_id: number, customer: { email: `${number}@example.ch`.toLowerCase() } };
+      const { body } = await of.post('/v1/orders', order);
+      return await eraseCustomer(world.channel, TESTER, of.organizationId, body.customer_id);
+    };
+    const many = [await erase(shop, 'SO-3'), await erase(shop, 'SO-4'), await erase(shop, 'SO-5')];
+    const one = await erase(neighbour, 'SO-6');
+    await runErasures(world.channel, undefined, { pauseMs: 0, settleMs: 0 });
+    const rows = await world.db.query<{ id: string }>(sql`
+      select id from erasure_jobs where id = any(${[...many, one]}::text[]) order by finished_at`);
+    assert.equal(rows.length, 4);
+    assert.equal(rows[0]?.id, one, 'it has the fewest rows to look at');
+  });
 });
 
 type PlanNode = {

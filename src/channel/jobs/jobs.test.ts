@@ -5,6 +5,7 @@ import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
 import { observe, readDocuments } from '../../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { TURN_BATCHES } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { setOrganization } from '../../dealers/integrations/attach-integration.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
@@ -18,7 +19,7 @@ import { sellUnits } from '../../sales/sell.ts';
 import type { ChannelContext } from '../context.ts';
 import { createDocumentReader } from '../reads/read-documents.ts';
 import { enqueueJob, enqueueStaleRenders, listJobs } from './channel-job-queue.ts';
-import { BATCH_LIMIT, runJobs, TURN_BATCHES } from './run-jobs.ts';
+import { BATCH_LIMIT, runJobs } from './run-jobs.ts';
 
 /** Some full batches and a rest. */
 const STOCK = 230;

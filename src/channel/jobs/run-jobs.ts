@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
-import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE, releaseJob } from '../../db/jobs/job-lease.ts';
-import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
+import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE } from '../../db/jobs/job-lease.ts';
+import { nextTurn, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { storageCounter } from '../../quota/storage-usage.ts';
 import { lockClocks } from '../clock.ts';
@@ -18,36 +18,29 @@ import { type JobKind, RATE_REASON } from './channel-job-queue.ts';
  */
 export const BATCH_LIMIT = 48;
 const PAUSE_MS = 1;
-/** After so many batches it is another dealer's turn: a job that is started over again and again never ends by itself. */
-export const TURN_BATCHES = 4;
 
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
 export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
   let projected = 0;
-  /** The dealers who had their turn, the last one last. */
-  let served: string[] = [];
-  async function run(job: ClaimedJob): Promise<void> {
-    served = [...served.filter((organizationId) => organizationId !== job.organizationId), job.organizationId];
-    let expected: string[] = [];
-    for (let batches = 1; ; batches++) {
+  async function run(job: ClaimedJob, pause: () => Promise<void>): Promise<void> {
+    for (let expected: string[] = []; ; ) {
       const batch = await runBatch(context, job, expected);
       expected = batch.next;
       projected += batch.projected;
       if (batch.isFinished) return;
-      await pauseUnlessStopped(pauseMs, signal);
-      if (batches === TURN_BATCHES) return await releaseJob(context.db, 'channel_jobs', job.id);
+      await pause();
     }
   }
-  const claim = () => claimJob(context, served);
-  await runLeasedJobs<ClaimedJob>(context.db, { table: 'channel_jobs', claim, run, signal });
+  const claim = (served: string[]) => claimJob(context, served);
+  await runLeasedJobs<ClaimedJob>(context.db, { table: 'channel_jobs', claim, run, pauseMs, signal });
   return projected;
 }
 
 type ClaimedJob = { id: string; integrationId: string; organizationId: string; kind: JobKind; reasons: string[] };
 
 /**
- * A job of the dealer who waits longest for a turn. Changes that must be announced go before re-rendering. The jobs of a
- * detached channel wait: without its dealer nothing can be projected.
+ * Changes that must be announced go before re-rendering. The jobs of a detached channel wait: without its dealer nothing can be
+ * projected.
  */
 async function claimJob(context: ChannelContext, served: string[]): Promise<ClaimedJob | null> {
   const [job] = await context.db.query<ClaimedJob>(sql`
@@ -55,7 +48,7 @@ async function claimJob(context: ChannelContext, served: string[]): Promise<Clai
     where id = (
       select j.id from channel_jobs j join integrations i on i.id = j.integration_id
       where ${IS_CLAIMABLE} and i.organization_id is not null
-      order by array_position(${served}::text[], i.organization_id) nulls first, j.kind = 'refresh' desc, j.created_at, j.id
+      order by ${nextTurn(served, sql`i.organization_id`)}, j.kind = 'refresh' desc, j.created_at, j.id
       limit 1 for update of j skip locked)
     returning id, integration_id as "integrationId", kind, reasons,
       (select organization_id from integrations i where i.id = integration_id) as "organizationId"`);

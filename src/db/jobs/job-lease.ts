@@ -70,9 +70,10 @@ async function free(
   error: string | null,
   pauseSeconds: number,
 ): Promise<void> {
+  // Not "now" without a pause: the column rounds that up to the next millisecond, in which nobody could claim it.
   const statement = sql`
     update ${rawSql(table)} set status = 'pending', error = ${error}, attempts = greatest(attempts - 1, 0),
-      leased_until = now() + make_interval(secs => ${pauseSeconds})
+      leased_until = ${pauseSeconds === 0 ? null : sql`now() + make_interval(secs => ${pauseSeconds})`}
     where id = ${jobId} and status = 'running'`;
   // If even this fails, the lease runs out by itself.
   await db.query(statement).catch(() => {});

@@ -3,6 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { cloneDatabase } from '../../../test/harness/database/database.ts';
 import { changing, holdLock, pauseCommits, untilBlocked } from '../../../test/harness/database/locks.ts';
+import { fillEvents } from '../../../test/harness/database/many-rows.ts';
+import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
@@ -47,6 +49,36 @@ describe('deleting an integration', () => {
     );
     return INTEGRATION_STEPS.filter((_, index) => found[index]?.length !== 0).map((step) => step.table);
   }
+
+  it('waits for one turn of another dealer, and not for all that the other has deleted', async () => {
+    const many = await openShop(world);
+    const shops = [many, await addShop(world, many), await addShop(world, many)];
+    const neighbour = await openShop(world);
+    for (const shop of [...shops, neighbour]) {
+      await publishNew(world, shop, watch());
+      await deleteIntegration(world.db, TESTER, shop.integrationId);
+    }
+    await run();
+    const rows = await world.db.query<{ id: string }>(sql`
+      select integration_id as id from deletion_jobs
+      where integration_id = any(${[...shops, neighbour].map(({ integrationId }) => integrationId)}::text[])
+      order by finished_at`);
+    assert.equal(rows.length, 4);
+    assert.notEqual(rows.at(-1)?.id, neighbour.integrationId);
+  });
+
+  it('goes on in its next turn where the last one ended', async () => {
+    const shop = await openShop(world);
+    // Six batches, which are two turns.
+    await fillEvents(world.db, shop, 6_000);
+    await deleteIntegration(world.db, TESTER, shop.integrationId);
+    const trips = countRoundTrips(world.db);
+    await run();
+    trips.stop();
+    assert.deepEqual(await rowsLeft(shop.integrationId), []);
+    const looks = trips.all().filter((trip) => trip.some((text) => text.includes('delete from delivery_attempts')));
+    assert.equal(looks.length, 1);
+  });
 
   it('frees what its orders held, and nothing else; the dealer’s other channels show it', async () => {
     const shop = await openShop(world);

@@ -3,7 +3,7 @@ import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE } from '../../db/jobs/job-lease.ts';
-import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
+import { nextTurn, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import { type DeletionStep, INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
 
@@ -16,14 +16,17 @@ type Run = {
   jobId: string;
   /** Whose open dashboards are told of the progress. */
   organizationId: string | null;
-  pauseMs: number;
-  signal: AbortSignal | undefined;
+  /** What was being removed at the end of the turn before; null once that goes on. */
+  resumedAt: string | null;
+  pause: () => Promise<void>;
+  onRemoved(rows: number): void;
 };
 type ClaimedDeletion = {
   id: string;
   organizationId: string | null;
   integrationId: string | null;
   total: number | null;
+  stage: string;
 };
 
 /**
@@ -37,56 +40,60 @@ export async function runDeletions(
   pauseMs: number = PAUSE_MS,
 ): Promise<number> {
   let removed = 0;
+  const onRemoved = (rows: number) => {
+    removed += rows;
+  };
   await runLeasedJobs<ClaimedDeletion>(context.db, {
     table: 'deletion_jobs',
-    claim: () => claimDeletion(context.db),
-    run: async (job) => {
-      const run = { context, jobId: job.id, organizationId: job.organizationId, pauseMs, signal };
-      removed += await runDeletion(run, job);
+    claim: (served) => claimDeletion(context.db, served),
+    run: async (job, pause) => {
+      const { id: jobId, organizationId, stage: resumedAt } = job;
+      await runDeletion({ context, jobId, organizationId, resumedAt, pause, onRemoved }, job);
     },
+    pauseMs,
     signal,
   });
   return removed;
 }
 
-async function runDeletion(run: Run, job: ClaimedDeletion): Promise<number> {
+async function runDeletion(run: Run, job: ClaimedDeletion): Promise<void> {
   if (job.total === null) await countRows(run, job);
   if (job.integrationId !== null) {
-    const removed = await removeIntegration(run, job.integrationId);
-    await finish(run);
-    return removed;
+    await removeIntegration(run, job.integrationId);
+  } else {
+    const organizationId = job.organizationId ?? '';
+    for (;;) {
+      const integrationId = await nextIntegration(run.context.db, organizationId);
+      if (integrationId === null) break;
+      await removeIntegration(run, integrationId);
+    }
+    await removeAll(run, ORGANIZATION_STEPS, organizationId, endOrganization);
   }
-  let removed = 0;
-  const organizationId = job.organizationId ?? '';
-  for (;;) {
-    const integrationId = await nextIntegration(run.context.db, organizationId);
-    if (integrationId === null) break;
-    removed += await removeIntegration(run, integrationId);
-  }
-  removed += await removeAll(run, ORGANIZATION_STEPS, organizationId, endOrganization);
   await finish(run);
-  return removed;
 }
 
-async function removeIntegration(run: Run, integrationId: string): Promise<number> {
+async function removeIntegration(run: Run, integrationId: string): Promise<void> {
   await run.context.db.transaction((tx) => detach(tx, integrationId));
-  return await removeAll(run, INTEGRATION_STEPS, integrationId, endIntegration);
+  await removeAll(run, INTEGRATION_STEPS, integrationId, endIntegration);
 }
 
 type End = (tx: Transaction, ownerId: string) => Promise<boolean>;
 
-/** Step by step, and once more from the start if a write that was on its way has added something meanwhile. */
-async function removeAll(run: Run, steps: readonly DeletionStep[], ownerId: string, end: End): Promise<number> {
-  let removed = 0;
-  do {
-    for (const step of steps) removed += await removeStep(run, step, ownerId);
-    await pauseUnlessStopped(run.pauseMs, run.signal);
-  } while (!(await run.context.db.transaction((tx) => end(tx, ownerId))));
-  return removed;
+/**
+ * Step by step, from the one where the last turn ended, and once more from the start if something is left: a write that was on
+ * its way has added it.
+ */
+async function removeAll(run: Run, steps: readonly DeletionStep[], ownerId: string, end: End): Promise<void> {
+  for (;;) {
+    const first = steps.findIndex(({ table }) => table === run.resumedAt);
+    run.resumedAt = null;
+    for (const step of steps.slice(Math.max(first, 0))) await removeStep(run, step, ownerId);
+    if (await run.context.db.transaction((tx) => end(tx, ownerId))) return;
+    await run.pause();
+  }
 }
 
-async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promise<number> {
-  let removed = 0;
+async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promise<void> {
   for (;;) {
     const batch = await commitAndWake(
       run.context,
@@ -98,10 +105,10 @@ async function removeStep(run: Run, step: DeletionStep, ownerId: string): Promis
       // A plan that was made for a small owner would read the whole table for a large one.
       { planning: 'by index' },
     );
-    removed += batch.removed;
-    if (batch.removed === 0) return removed;
+    if (batch.removed === 0) return;
+    run.onRemoved(batch.removed);
     notifyOfProgress(run);
-    await pauseUnlessStopped(run.pauseMs, run.signal);
+    await run.pause();
   }
 }
 
@@ -172,14 +179,14 @@ async function countRows({ context, jobId }: Run, job: ClaimedDeletion): Promise
     where id = ${jobId}`);
 }
 
-async function claimDeletion(db: Queryable): Promise<ClaimedDeletion | null> {
+async function claimDeletion(db: Queryable, served: string[]): Promise<ClaimedDeletion | null> {
   const [job] = await db.query<ClaimedDeletion>(sql`
     update deletion_jobs set ${CLAIMED}
     where id = (
       select id from deletion_jobs
       where ${IS_CLAIMABLE}
-      order by created_at, id limit 1 for update skip locked)
-    returning id, organization_id as "organizationId", integration_id as "integrationId", total`);
+      order by ${nextTurn(served, sql`coalesce(organization_id, id)`)}, created_at, id limit 1 for update skip locked)
+    returning id, organization_id as "organizationId", integration_id as "integrationId", total, stage`);
   return job ?? null;
 }
 

@@ -2,7 +2,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { removeEmptied } from '../../customers/empty-customer.ts';
 import type { Queryable } from '../../db/database.ts';
 import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE } from '../../db/jobs/job-lease.ts';
-import { pauseUnlessStopped, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
+import { nextTurn, runLeasedJobs } from '../../db/jobs/run-leased-jobs.ts';
 import { sql } from '../../db/sql.ts';
 import type { ErasureJob } from './erase-orders.ts';
 import { type Batch, ERASURE_STAGES, type Position, REQUESTS_SETTLE_MS, waitForRequestLog } from './erasure-stages.ts';
@@ -17,7 +17,7 @@ type Run = {
   context: ChannelContext;
   job: ClaimedErasure;
   signal: AbortSignal | undefined;
-  pauseMs: number;
+  pause: () => Promise<void>;
   settleMs: number;
   /** When open pages were last told how far the job is. */
   notifiedAtMs: number;
@@ -36,11 +36,12 @@ export async function runErasures(
   let finished = 0;
   await runLeasedJobs<ClaimedErasure>(context.db, {
     table: 'erasure_jobs',
-    claim: () => claimErasure(context.db),
-    run: async (job) => {
-      await runErasure({ context, job, signal, pauseMs, settleMs, notifiedAtMs: 0 });
+    claim: (served) => claimErasure(context.db, served),
+    run: async (job, pause) => {
+      await runErasure({ context, job, signal, pause, settleMs, notifiedAtMs: 0 });
       finished += 1;
     },
+    pauseMs,
     signal,
   });
   return finished;
@@ -50,14 +51,16 @@ async function runErasure(run: Run): Promise<void> {
   const { job } = run;
   do {
     const first = ERASURE_STAGES.findIndex(({ name }) => name === job.stage);
-    for (const stage of ERASURE_STAGES.slice(Math.max(first, 0))) {
+    for (const [index, stage] of [...ERASURE_STAGES.entries()].slice(Math.max(first, 0))) {
       if (stage.name === 'texts') await waitForRequestLog(job.createdAt, run.settleMs, run.signal);
       let position = stage.name === job.stage ? job.position : null;
       do {
-        await pauseUnlessStopped(run.pauseMs, run.signal);
         const batch = await stage.run(run.context, job, position);
-        await recordProgress(run, stage.name, batch);
         position = batch.position;
+        // A stage that is done is not done again by the next turn.
+        const next = position === null ? (ERASURE_STAGES[index + 1] ?? stage) : stage;
+        await recordProgress(run, next.name, batch);
+        await run.pause();
       } while (position !== null);
     }
     job.stage = '';
@@ -65,13 +68,13 @@ async function runErasure(run: Run): Promise<void> {
   notify(run);
 }
 
-async function claimErasure(db: Queryable): Promise<ClaimedErasure | null> {
+async function claimErasure(db: Queryable, served: string[]): Promise<ClaimedErasure | null> {
   const [job] = await db.query<ClaimedErasure>(sql`
     update erasure_jobs set ${CLAIMED}
     where id = (
       select id from erasure_jobs
       where ${IS_CLAIMABLE}
-      order by created_at, id limit 1 for update skip locked)
+      order by ${nextTurn(served, sql`organization_id`)}, created_at, id limit 1 for update skip locked)
     returning id, organization_id as "organizationId", customer_id as "customerId", is_test as "isTest", person, stage,
       position, created_at as "createdAt"`);
   return job ?? null;

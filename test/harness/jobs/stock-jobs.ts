@@ -1,7 +1,9 @@
 import type { RunningJob, StockJobContext, StockJobKind, StockJobKinds } from '../../../src/inventory/jobs/job-kind.ts';
 import { type RunOptions, runStockJobs } from '../../../src/inventory/jobs/run-stock-jobs.ts';
+import { findJob, listJobErrors, undoJob } from '../../../src/inventory/jobs/stock-job-queue.ts';
 import { STOCK_JOB_KINDS_RUN } from '../../../src/service/stock-job-kinds.ts';
 import { createSsrfGuard } from '../../../src/webhooks/sending/ssrf-guard.ts';
+import { TESTER } from '../actor.ts';
 import type { World } from '../world.ts';
 
 /** What a worker of jobs on stock is handed, in a world. */
@@ -41,4 +43,13 @@ export function kindOverItems(
     },
     applyBatch,
   };
+}
+
+/** Takes a job back, and answers with what the undo says of itself. */
+export async function undoWhole(world: World, organizationId: string, jobId: string) {
+  const undoId = await undoJob(world.db, TESTER, organizationId, jobId, { isCostAllowed: true });
+  await runJobs(world);
+  const { counts } = await findJob(world.db, organizationId, undoId);
+  const errors = await listJobErrors(world.db, organizationId, undoId, { after: 0, limit: 100 });
+  return { counts, errors: errors.map(({ stockNumber, field, message }) => [stockNumber, field, message]) };
 }
