@@ -5,10 +5,12 @@ import { DomainError } from '../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { type BulkAudit, changeItems } from './change-items.ts';
+import { notSwitchedSince } from './items/later-switch.ts';
 import { summarizeItems } from './lists/stock-summary.ts';
 
 /**
- * Publishes items on one integration's channel, or takes them off. Returns the audit row, or null if nothing changed.
+ * Publishes items on one integration's channel, or takes them off. With `undoes`, only if nobody has done either since that
+ * change. Returns the audit row, or null if nothing changed.
  */
 export async function setPublished(
   context: ChannelContext,
@@ -33,8 +35,10 @@ export async function setPublished(
     context,
     request,
     audit,
-    async (tx, ids) => {
+    async (tx, found) => {
       await lockChannel(tx, organizationId, integrationId);
+      const ids =
+        undoes === undefined ? found : await notSwitchedSince(tx, organizationId, found, { integrationId }, undoes);
       const changed = isOn ? await switchOn(tx, context, integrationId, ids) : await switchOff(tx, integrationId, ids);
       return changed.map((id) => ({ id, old: { integrationId, isOn: !isOn }, new: change }));
     },

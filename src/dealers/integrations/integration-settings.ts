@@ -66,7 +66,6 @@ export async function changePresentation(
       object: { kind: 'integration', id: integrationId },
       old,
       new: { ...changes, currency: currency ?? old.currency },
-      undo: { operation: 'change_presentation' },
     });
     const settings: Partial<PresentationSettings> = { ...changes, ...(currency === null ? {} : { currency }) };
     const names = Object.keys(settings) as (keyof PresentationSettings)[];

@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { importText } from '../../../test/harness/jobs/stock-files.ts';
-import { runJobs } from '../../../test/harness/jobs/stock-jobs.ts';
+import { undoWhole } from '../../../test/harness/jobs/stock-jobs.ts';
 import { observe } from '../../../test/harness/observe.ts';
-import { addShop } from '../../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { exportStock } from '../csv/stock-export.ts';
-import { createItem, editItem } from '../items/item-operations.ts';
-import { cancelJob, findJob, undoJob } from '../jobs/stock-job-queue.ts';
+import { createItem } from '../items/item-operations.ts';
+import { cancelJob, findJob } from '../jobs/stock-job-queue.ts';
 import { createBusinessUnit, createLocation } from '../locations.ts';
 import { startPromotion } from '../promotions.ts';
 import { reserveUnits } from '../units/movements.ts';
@@ -36,10 +35,7 @@ describe('an import of stock', () => {
     await world.db.query<Record<string, unknown>>(sql`
       select stock_number, title, price_amount, units, is_hidden, attributes ->> 'brand' as brand, description from items
       where organization_id = ${dealer.organizationId} order by stock_number`);
-  const undo = async (jobId: string) => {
-    await undoJob(world.db, TESTER, dealer.organizationId, jobId, { isCostAllowed: true });
-    await runJobs(world);
-  };
+  const undo = (jobId: string) => undoWhole(world, dealer.organizationId, jobId);
   async function exported(kind: 'listing' | 'part', seesCost = true): Promise<string> {
     const options = { seesCost, publicUrl: world.channel.publicUrl, now: null };
     const pieces: string[] = [];
@@ -85,56 +81,6 @@ W-3,Again,Omega,Speedmaster,Very good,,
     ]);
     const again = await run(text);
     assert.partialDeepStrictEqual(again.counts, { created: 0, changed: 0, unchanged: 3, wrong: 4 });
-  });
-
-  it('is undone: what it created is removed, what it changed gets its old values, what changed since stays', async () => {
-    const itemId = await createItem(
-      world.channel,
-      TESTER,
-      dealer.organizationId,
-      watch({ stockNumber: 'W-1', title: 'Old' }),
-    );
-    const before = await rows();
-    const first = await run(
-      `${HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
-    );
-    await undo(first.jobId);
-    assert.deepEqual(await rows(), before);
-    const second = await run(
-      `${HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
-    );
-    await editItem(world.channel, TESTER, dealer.organizationId, itemId, { title: 'By hand' });
-    const [, eight] = await world.db.query<{ id: string }>(sql`
-      select id from items where organization_id = ${dealer.organizationId} order by stock_number`);
-    await sellUnits(world.channel, TESTER, dealer.organizationId, eight?.id ?? '', 1);
-    await undo(second.jobId);
-    assert.partialDeepStrictEqual(await rows(), [
-      { stock_number: 'W-1', title: 'By hand', brand: 'Rolex', price_amount: 1_299_000 },
-      { stock_number: 'W-8', units: 0 },
-    ]);
-  });
-
-  it('releases test reservations of what its undo removes, and keeps what a live one holds', async () => {
-    const shop = await addShop(world, dealer, { isTestMode: true });
-    const live = await addShop(world, dealer);
-    const both = `${shop.integrationId}|${live.integrationId}`;
-    const { jobId } = await run(
-      `${HEADER},channels\nW-1,One,Omega,Seamaster,Good,1,1,${both}\nW-2,Two,Omega,Seamaster,Good,1,1,${both}\n`,
-    );
-    const [one, two] = (await live.api.get('/v1/listings')).body.data
-      .toSorted((a: { stock_number: string }, b: { stock_number: string }) =>
-        a.stock_number < b.stock_number ? -1 : 1,
-      )
-      .map((listing: { id: string }) => listing.id);
-    const ofTest = (await shop.post('/v1/reservations', { listing_id: one })).body;
-    const held = (await live.post('/v1/reservations', { listing_id: two })).body;
-    await undo(jobId);
-    assert.equal((await shop.api.get(`/v1/reservations/${ofTest.id}`)).body.status, 'released');
-    assert.equal((await live.api.get(`/v1/reservations/${held.id}`)).body.status, 'active');
-    assert.deepEqual(
-      (await rows()).map((row) => row.stock_number),
-      ['W-2'],
-    );
   });
 
   it('publishes and takes off by the column channels, with events; its undo announces the removal', async () => {

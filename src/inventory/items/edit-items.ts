@@ -34,6 +34,15 @@ export type EditResult = {
   /** The fields that differ, as they were and as they are; nothing if nothing does. */
   old: Values;
   new: Values;
+  /** With `isGoneSkipped`, the fields that were left as they are because their location or channel no longer exists. */
+  gone?: GoneField[];
+};
+
+export type GoneField = 'locationId' | 'channels';
+
+export type EditOptions = {
+  /** A location or channel that no longer exists is left out, instead of refusing its item. An undo can't ask again. */
+  isGoneSkipped?: boolean;
 };
 
 /**
@@ -46,6 +55,7 @@ export async function editItems(
   organizationId: string,
   itemIds: string[],
   decide: Decide,
+  { isGoneSkipped = false }: EditOptions = {},
 ): Promise<{ results: EditResult[]; touched: string[] }> {
   const locked = await lockItems(tx, organizationId, itemIds);
   const lockedIds = locked.map((item) => item.id);
@@ -61,7 +71,7 @@ export async function editItems(
   const clocks = clocksOfAll ?? (await lockClocks(tx, [...integrationIds].sort()));
   // Under the clocks, so that a channel stays the dealer's and a location is not deleted meanwhile.
   const facts = await readEditFacts(tx, context, organizationId, differing);
-  const results = drafts.map((draft) => check(draft, facts));
+  const results = drafts.map((draft) => check(isGoneSkipped ? withoutGone(draft, facts) : draft, facts));
   const changed = results.filter(isChanged);
   await writeItems(tx, context, changed);
   await writeChannels(tx, context, changed);
@@ -122,6 +132,25 @@ function differences(item: StockValues, { attributes = {}, channels = {}, ...fie
     old[name] = Object.fromEntries(names.map((key) => [key, before[key] ?? absent]));
     now[name] = Object.fromEntries(names.map((key) => [key, after[key]]));
   }
+}
+
+/** The draft without what refers to a location or channel that is gone. Being off such a channel needs no telling. */
+function withoutGone(draft: EditResult, { locationsAndChannels }: EditFacts): EditResult {
+  const { locationId } = draft.new;
+  const isLocationGone = typeof locationId === 'string' && !locationsAndChannels.has(locationId);
+  const channels = Object.entries((draft.new.channels ?? {}) as Record<string, boolean>);
+  const goneChannels = channels.filter(([id]) => !locationsAndChannels.has(id));
+  if (!isLocationGone && goneChannels.length === 0) return draft;
+  const left = new Set([...(isLocationGone ? ['locationId'] : []), ...goneChannels.map(([id]) => id)]);
+  const keep = (values: Values) => Object.fromEntries(Object.entries(values).filter(([name]) => !left.has(name)));
+  const keepAll = ({ channels: inner, ...fields }: Values) => {
+    const kept = keep((inner ?? {}) as Values);
+    return { ...keep(fields), ...(Object.keys(kept).length === 0 ? {} : { channels: kept }) };
+  };
+  const gone: GoneField[] = [];
+  if (isLocationGone) gone.push('locationId');
+  if (goneChannels.some(([, isOn]) => isOn)) gone.push('channels');
+  return { ...draft, old: keepAll(draft.old), new: keepAll(draft.new), gone };
 }
 
 /** The rules of `editItem`, for one of many. */

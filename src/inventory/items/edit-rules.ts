@@ -52,7 +52,8 @@ export function channelsOf({ new: values }: Pick<Edit, 'new'>): string[] {
   return Object.keys((values.channels as Record<string, boolean> | undefined) ?? {});
 }
 
-async function findLocationsAndChannels(
+/** Which of these locations and channels the dealer still has. */
+export async function findLocationsAndChannels(
   db: Queryable,
   organizationId: string,
   locationIds: string[],

@@ -10,6 +10,7 @@ import { newId } from '../../ids/new-id.ts';
 import { type BulkAudit, changeItem, changeItems, type LockedItem, missingItems } from '../change-items.ts';
 import { assertEdit, readEditFacts } from './edit-rules.ts';
 import { assertChanges, assertNewItem, type ItemChanges, type NewItem } from './item-input.ts';
+import { notSwitchedSince } from './later-switch.ts';
 
 /** Takes a watch or a part into stock. Nobody can read it until it is published on a channel. */
 export async function createItem(
@@ -141,8 +142,8 @@ function attributesOf(attributes: Record<string, unknown>, changes: ItemChanges)
 }
 
 /**
- * Hides items on every channel without touching the toggles, or shows them again. Returns the audit row, or null if
- * nothing changed.
+ * Hides items on every channel without touching the toggles, or shows them again. With `undoes`, only if nobody has hidden
+ * or shown them since that change. Returns the audit row, or null if nothing changed.
  */
 export async function setHidden(
   context: ChannelContext,
@@ -159,7 +160,8 @@ export async function setHidden(
     undo: { operation: 'set_hidden' },
     ...(undoes === undefined ? {} : { undoes }),
   };
-  return await changeItems(context, { organizationId, itemIds }, audit, async (tx, ids) => {
+  return await changeItems(context, { organizationId, itemIds }, audit, async (tx, found) => {
+    const ids = undoes === undefined ? found : await notSwitchedSince(tx, organizationId, found, 'hidden', undoes);
     const rows = await tx.query<{ id: string }>(sql`
       update items set is_hidden = ${isHidden}
       where id = any(${ids}::text[]) and is_hidden <> ${isHidden} returning id`);

@@ -1,11 +1,14 @@
+import { lastChangesOf } from '../../audit/read-audit.ts';
 import type { Values } from '../../audit/record-audit.ts';
 import { lockClocks } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { integrationsOf, projectItems } from '../../channel/projection/project-items.ts';
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { endOverdueReservations, lockItems } from '../change-items.ts';
 import { integrationsReserving, nextStamps, releaseWithItems } from '../units/item-reservations.ts';
+import { findLocationsAndChannels } from './edit-rules.ts';
 import { readStockValues, type StockValues } from './stock-values.ts';
 
 export type Removal = {
@@ -18,9 +21,20 @@ export type Removal = {
 const CHANGED = 'Changed since it was created, and left as it is.';
 const ORDERED = 'Ordered or sold since it was created, and left as it is.';
 
+/** Work on an item that its values need not show: units may come and go again, and a promotion may have ended. */
+const TOUCHING_ACTIONS: readonly AuditAction[] = [
+  'item.units_moved',
+  'item.units_reserved',
+  'item.units_released',
+  'reservation.released',
+  'promotion.started',
+  'promotion.changed',
+  'promotion.ended',
+];
+
 /**
- * Removes items that are as they were created, given their values of then. What somebody edited, ordered or sold since is
- * kept. What is removed was never ordered, so no order has to be rewritten as when the dealer deletes an item.
+ * Removes items that are as they were created, given their values of then. What somebody edited, promoted, moved, ordered or
+ * sold since is kept. What is removed was never ordered, so no order has to be rewritten as when the dealer deletes an item.
  */
 export async function removeUnchangedItems(
   tx: Transaction,
@@ -35,10 +49,14 @@ export async function removeUnchangedItems(
   const expired = await endOverdueReservations(tx, context, found, async () => reserving);
   const items = await readStockValues(tx, organizationId, locked);
   const ordered = await orderedOf(tx, locked);
+  const touchedIds = await touchedOf(tx, organizationId, locked);
   const photos = await photosOf(tx, locked);
+  const channelIds = [...items, ...created.values()].flatMap(({ channels }) => Object.keys(channels ?? {}));
+  const channels = await findLocationsAndChannels(tx, organizationId, [], [...new Set(channelIds)]);
   const reasonOf = (item: StockValues) => {
     if (ordered.has(item.id)) return ORDERED;
-    return isAsCreated(item, photos.get(item.id) ?? [], created.get(item.id) ?? {}) ? null : CHANGED;
+    if (touchedIds.has(item.id)) return CHANGED;
+    return isAsCreated(item, photos.get(item.id) ?? [], created.get(item.id) ?? {}, channels) ? null : CHANGED;
   };
   const kept = items.flatMap((item) => {
     const reason = reasonOf(item);
@@ -63,10 +81,11 @@ export async function removeUnchangedItems(
   return { removed, kept, touched: [...stamps.keys()], photoIds: ids.flatMap((id) => photos.get(id) ?? []) };
 }
 
-function isAsCreated(item: StockValues, photoIds: string[], created: Values): boolean {
+/** Only the channels that the dealer still has are compared: deleting one takes every item off it. */
+function isAsCreated(item: StockValues, photoIds: string[], created: Values, existing: Set<string>): boolean {
   const on = (channels: unknown) =>
     Object.entries((channels ?? {}) as Record<string, boolean>)
-      .filter(([, isOn]) => isOn)
+      .filter(([id, isOn]) => isOn && existing.has(id))
       .map(([id]) => id)
       .sort()
       .join();
@@ -86,6 +105,15 @@ async function orderedOf(tx: Transaction, itemIds: string[]): Promise<Set<string
     select item_id as id from order_lines where item_id = any(${itemIds}::text[])
     union select item_id from sales where item_id = any(${itemIds}::text[])`);
   return new Set(rows.map((row) => row.id));
+}
+
+/** Items that somebody worked on. Promotions are looked at themselves as well, since they would go with their item. */
+async function touchedOf(tx: Transaction, organizationId: string, itemIds: string[]): Promise<Set<string>> {
+  const promoted = await tx.query<{ id: string }>(sql`
+    select item_id as id from promotions where item_id = any(${itemIds}::text[])`);
+  const wanted = itemIds.flatMap((objectId) => TOUCHING_ACTIONS.map((action) => ({ objectId, action })));
+  const changes = await lastChangesOf(tx, organizationId, 'item', wanted);
+  return new Set([...promoted.map(({ id }) => id), ...changes.map(({ objectId }) => objectId)]);
 }
 
 async function photosOf(tx: Transaction, itemIds: string[]): Promise<Map<string, string[]>> {

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
+import { addShop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../ids/new-id.ts';
 import { sellUnits } from '../../sales/sell.ts';
+import { createBusinessUnit, createLocation, deleteLocation } from '../locations.ts';
 import { orderPhotos, removePhoto } from '../photos/photos.ts';
 import { setPublished } from '../publications.ts';
 import type { ItemChanges } from './item-input.ts';
@@ -111,6 +113,89 @@ describe('the undo of a change of an item', () => {
     await setHidden(world.channel, TESTER, organizationId, [id], false);
     await assertRefused(undo(hidden), 'changed_meanwhile');
     assert.equal(await setHidden(world.channel, TESTER, organizationId, [id], false), null, 'nothing to change');
+  });
+
+  it('leaves a toggle and hiding as somebody has decided since, also if that is what the change did', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const other = await publishNew(world, dealer, watch());
+    const { organizationId, integrationId } = dealer;
+    const hide = (isHidden: boolean, ids = [id]) => setHidden(world.channel, TESTER, organizationId, ids, isHidden);
+    const publish = (isOn: boolean, ids = [id]) =>
+      setPublished(world.channel, TESTER, organizationId, integrationId, ids, isOn);
+    const hidden = await hide(true);
+    await hide(false);
+    // With another item: then the log has it beside a row for both.
+    await hide(true, [id, other]);
+    await assertRefused(undo(hidden), 'changed_meanwhile');
+    assert.equal((await read(id)).isHidden, true);
+    await hide(false, [id, other]);
+    const off = await publish(false);
+    await publish(true, [id, other]);
+    await publish(false);
+    await assertRefused(undo(off), 'changed_meanwhile');
+    assert.equal((await dealer.api.get(`/v1/listings/${id}`)).body.status, 'unpublished');
+  });
+
+  it('turns a toggle and hiding back after the undo of a later one, and whatever became of another channel', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const shop = await addShop(world, dealer);
+    const { organizationId, integrationId } = dealer;
+    const hide = (isHidden: boolean) => setHidden(world.channel, TESTER, organizationId, [id], isHidden);
+    const publish = (channelId: string, isOn: boolean) =>
+      setPublished(world.channel, TESTER, organizationId, channelId, [id], isOn);
+    const hidden = await hide(true);
+    await undo(await hide(false));
+    await undo(hidden);
+    assert.equal((await read(id)).isHidden, false);
+    const off = await publish(integrationId, false);
+    await publish(shop.integrationId, true);
+    await hide(true);
+    await hide(false);
+    await undo(off);
+    assert.equal((await dealer.api.get(`/v1/listings/${id}`)).body.status, 'active');
+  });
+
+  it('of hiding looks behind a hundred other changes, and gives up behind a thousand', async () => {
+    const { organizationId } = dealer;
+    const hide = (id: string, isHidden: boolean) => setHidden(world.channel, TESTER, organizationId, [id], isHidden);
+    const changeOften = (id: string, count: number) =>
+      world.db.query(sql`
+        insert into audit_log (organization_id, id, actor_kind, action, object_kind, object_id)
+        select ${organizationId}, ${newId('audit')} || number, 'command_line', 'item.edited', 'item', ${id}
+        from generate_series(1, ${count}::integer) as number`);
+    const once = await publishNew(world, dealer, watch());
+    const hiddenOnce = await hide(once, true);
+    await changeOften(once, 150);
+    await undo(hiddenOnce);
+    assert.equal((await read(once)).isHidden, false);
+    const twice = await publishNew(world, dealer, watch());
+    const hiddenFirst = await hide(twice, true);
+    await hide(twice, false);
+    await hide(twice, true);
+    await changeOften(twice, 150);
+    await assertRefused(undo(hiddenFirst), 'changed_meanwhile');
+    const often = await publishNew(world, dealer, watch());
+    const hiddenLongAgo = await hide(often, true);
+    await changeOften(often, 1_001);
+    await assertRefused(undo(hiddenLongAgo), 'changed_meanwhile');
+  });
+
+  it('puts the rest back if the old location was deleted, and is refused if there is no rest', async () => {
+    const { organizationId } = dealer;
+    const unit = await createBusinessUnit(world.db, TESTER, organizationId, 'Geneva');
+    const [safe, shop] = [
+      await createLocation(world.db, TESTER, organizationId, unit, 'Safe'),
+      await createLocation(world.db, TESTER, organizationId, unit, 'Shop'),
+    ];
+    const id = await publishNew(world, dealer, watch({ priceAmount: 100_000, locationId: safe }));
+    const other = await publishNew(world, dealer, watch({ locationId: safe }));
+    const both = await edit(id, { priceAmount: 90_000, locationId: shop });
+    const moved = await edit(other, { locationId: shop });
+    await deleteLocation(world.channel, TESTER, { organizationId, id: safe, confirmedItems: 0 });
+    assert.deepEqual((await undo(both)).skipped, ['locationId']);
+    const item = await read(id);
+    assert.deepEqual([item.priceAmount, item.locationId], [100_000, shop]);
+    await assertRefused(undo(moved), 'changed_meanwhile');
   });
 
   it('puts a photo back and the photos in their old order', async () => {

@@ -18,9 +18,17 @@ export type Undone = {
   itemId: string;
   /** The audit row of the undo. */
   auditId: string | null;
-  /** Fields that were left as they are, because somebody has changed them since. */
+  /** Fields that were left as they are: somebody has changed them since, or the old location no longer exists. */
   skipped: string[];
 };
+
+/**
+ * Whether a row is of a kind that can be undone here. The page of an integration's settings offers to set the old value again
+ * instead (decision 19); a change of many items is undone by its job.
+ */
+export function isOfUndoableKind({ objectKind, objectId }: Pick<UndoableRow, 'objectKind' | 'objectId'>): boolean {
+  return objectKind === 'item' && objectId !== null;
+}
 
 type Undo = { context: ChannelContext; actor: Actor; organizationId: string; itemId: string; row: UndoableRow };
 
@@ -38,7 +46,7 @@ export async function undoChange(
   const row = await findAuditRow(context.db, organizationId, auditId, context.now());
   if (row === null) throw new DomainError('not_found', 'There is no such change.');
   const { objectId: itemId, undo } = row;
-  if (itemId === null || undo === null || row.objectKind !== 'item') {
+  if (itemId === null || undo === null || !isOfUndoableKind(row)) {
     throw new DomainError('not_undoable', 'This change can’t be undone.');
   }
   if (row.isTooOld)
@@ -77,27 +85,30 @@ async function undoSwitch(request: Undo, operation: string): Promise<string | nu
 
 async function undoEdit(request: Undo, isCostAllowed: boolean): Promise<Undone> {
   const { context, actor, organizationId, itemId, row } = request;
+  const untakable = new Set(isCostAllowed ? [] : ['costAmount']);
   for (let attempt = 1; ; attempt++) {
     const item = await readItem(context.db, organizationId, itemId);
-    const { changes, skipped } = takenBack(row, item, isCostAllowed);
-    if (Object.keys(changes).length === 0) throw changedSince();
+    const { changes, skipped } = takenBack(row, item, untakable);
+    if (Object.keys(changes).length === 0) throw untakable.has('locationId') ? locationGone() : changedSince();
     const basis = { revision: item.revision, units: item.units - item.reservedUnits, undoes: row.id };
     try {
       const { auditId } = await editItem(context, actor, organizationId, itemId, changes as ItemChanges, basis);
       return { itemId, auditId, skipped };
     } catch (error) {
-      const isRace = error instanceof DomainError && error.code === 'changed_meanwhile';
-      if (!isRace || attempt === ATTEMPTS_LIMIT) throw error;
+      if (!(error instanceof DomainError) || attempt === ATTEMPTS_LIMIT) throw error;
+      // The rest can still be put back.
+      if (error.code === 'not_found' && error.field === 'locationId') untakable.add('locationId');
+      else if (error.code !== 'changed_meanwhile') throw error;
     }
   }
 }
 
 /** The old values of those fields that still stand as the change left them; attributes one by one. */
-function takenBack({ oldValues, newValues }: UndoableRow, item: ItemDetails, isCostAllowed: boolean) {
+function takenBack({ oldValues, newValues }: UndoableRow, item: ItemDetails, untakable: Set<string>) {
   const { attributes: oldAttributes = {}, ...old } = oldValues;
   const { attributes: newAttributes = {}, ...changed } = newValues;
   const now: Values = { ...item, units: item.units - item.reservedUnits };
-  const fields = split(old, changed, now, (name) => name !== 'costAmount' || isCostAllowed);
+  const fields = split(old, changed, now, (name) => !untakable.has(name));
   const attributes = split(oldAttributes as Values, newAttributes as Values, item.attributes, () => true);
   const hasAttributes = Object.keys(attributes.taken).length > 0;
   return {
@@ -120,6 +131,10 @@ function split(old: Values, changed: Values, now: Values, mayTake: (name: string
 
 function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
+}
+
+function locationGone(): DomainError {
+  return new DomainError('changed_meanwhile', 'The old location no longer exists, so there is nothing left to undo.');
 }
 
 function changedSince(): DomainError {

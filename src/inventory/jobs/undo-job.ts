@@ -5,7 +5,7 @@ import { LIST_PAGE_BYTES } from '../../contract/dashboard/list.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { editItems, type StockChanges } from '../items/edit-items.ts';
+import { type Decide, editItems, type GoneField, type StockChanges } from '../items/edit-items.ts';
 import { removeUnchangedItems } from '../items/remove-unchanged-items.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import { takePhotosAway } from '../photos/photo-rows.ts';
@@ -24,6 +24,11 @@ type Phase = (typeof PHASES)[number];
 type Work = { phase: Phase; object: AuditObjectRow };
 
 const BATCH_LIMIT = 100;
+
+const GONE: Record<GoneField, string> = {
+  locationId: 'The old location no longer exists.',
+  channels: 'A channel that it was on no longer exists.',
+};
 
 export const undoKind: StockJobKind<Work> = {
   auditAction: 'stock.job_undone',
@@ -85,7 +90,7 @@ async function restore(
   const skipped: JobError[] = [];
   // An undo that an older release asked for does not say it: then the cost price stays.
   const isCostAllowed = job.parameters.isCostAllowed === true;
-  const edits = await editItems(tx, context, job.organizationId, [...byId.keys()], (item) => {
+  const decide: Decide = (item) => {
     const object = byId.get(item.id);
     if (object === undefined) return null;
     const { changes, skippedFields } = takenBack(item, object);
@@ -97,7 +102,14 @@ async function restore(
     skipped.push({ ...names, field: 'costAmount', message: 'Only owners may set the cost price.' });
     const { costAmount: _, ...others } = changes;
     return others;
-  });
+  };
+  const edits = await editItems(tx, context, job.organizationId, [...byId.keys()], decide, { isGoneSkipped: true });
+  for (const { item, error, gone = [] } of edits.results) {
+    // An item that was refused as a whole is told and counted once.
+    for (const field of error === null ? gone : []) {
+      skipped.push({ itemId: item.id, stockNumber: item.stockNumber, field, message: GONE[field] });
+    }
+  }
   const outcome: EditsOutcome = outcomeOfEdits(edits);
   const skippedItems = new Set(skipped.map((error) => error.itemId));
   return {
@@ -121,7 +133,12 @@ function takenBack(item: StockValues, { oldValues, newValues }: AuditObjectRow) 
     if (name === 'attributes' || name === 'channels') {
       const inner: Values = {};
       for (const [key, value] of Object.entries(left as Values)) {
-        if (isDeepStrictEqual((now as Values)[key] ?? null, value)) inner[key] = (oldValues[name] as Values)[key];
+        const old = (oldValues[name] as Values)[key];
+        // An item has no toggle for a channel that was deleted, and is off it.
+        const absent = name === 'channels' ? false : null;
+        const current = (now as Values)[key] ?? absent;
+        if (name === 'channels' && current === old) continue;
+        if (isDeepStrictEqual(current, value)) inner[key] = old;
         else skippedFields.push(key);
       }
       changes[name] = inner;

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
+import { addShop } from '../../../../../test/harness/shop.ts';
 import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { type Actor, COMMAND_LINE } from '../../../../audit/actor.ts';
 import { recordAudit } from '../../../../audit/record-audit.ts';
 import { auditActionText, auditJobName } from '../../../../contract/audit-actions.ts';
+import { changePresentation } from '../../../../dealers/integrations/integration-settings.ts';
 import { createItem, editItem, setHidden } from '../../../../inventory/items/item-operations.ts';
 import { createBusinessUnit, createLocation } from '../../../../inventory/locations.ts';
 
@@ -130,6 +132,17 @@ describe('the audit log in the dashboard', () => {
     const [many] = (await list('action=item.visibility_changed')).data;
     assert.equal(many.is_undoable, false);
     assert.equal((await owner.call('POST', `/audit/${many.id}/undo`)).status, 409);
+  });
+
+  it('offers no undo for settings of an integration, whose undo would be refused', async () => {
+    const { organizationId } = owner;
+    const shop = await addShop(world, { organizationId });
+    await changePresentation(world.channel, COMMAND_LINE, organizationId, shop.integrationId, { imageFormat: 'webp' });
+    const [entry] = (await list('action=integration.presentation_changed')).data;
+    assert.equal(entry.object.id, shop.integrationId);
+    assert.equal(entry.is_undoable, false);
+    const refused = await owner.call('POST', `/audit/${entry.id}/undo`);
+    assert.deepEqual([refused.status, refused.body.error.code], [409, 'not_undoable']);
   });
 
   it('is exported as CSV for owners, formulas as text', async () => {

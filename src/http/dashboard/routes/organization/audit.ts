@@ -18,7 +18,7 @@ import type { AuditEntry, auditOperations } from '../../../../contract/dashboard
 import { DomainError } from '../../../../contract/domain-error.ts';
 import type { Queryable } from '../../../../db/database.ts';
 import { PIECE_BYTES } from '../../../../db/large-pages.ts';
-import { undoChange } from '../../../../inventory/items/undo-change.ts';
+import { isOfUndoableKind, undoChange } from '../../../../inventory/items/undo-change.ts';
 import type { Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { pageRequestOf, readPage } from '../../lists/list-page.ts';
@@ -133,8 +133,7 @@ async function presentRows(db: Queryable, user: SignedIn, rows: AuditRow[]): Pro
     changes: presentChanges(row.oldValues, row.newValues, user.seesCost),
     personal_fields: row.personalFields,
     names: Object.fromEntries(idsIn([row.oldValues, row.newValues]).flatMap((id) => nameOf(names, id))),
-    // A change of many items is undone by its job.
-    is_undoable: row.isUndoable && !row.isTooOld && row.undoneBy === null && row.objectId !== null,
+    is_undoable: row.isUndoable && isOfUndoableKind(row) && !row.isTooOld && row.undoneBy === null,
     undoes: row.undoes,
     undone_by: row.undoneBy,
   }));
