@@ -48,6 +48,8 @@ describe('commands that change channels', () => {
       base: 'USD',
       quote: 'EUR',
       rate: '0.92',
+      replaced: null,
+      repriced_channels: 1,
     });
     const { data } = await json('rates', 'list');
     assert.deepEqual(data, [{ object: 'rate', base: 'USD', quote: 'EUR', rate: '0.92' }]);
@@ -66,7 +68,7 @@ describe('commands that change channels', () => {
     assert.equal((await abroad.api.get('/v1/listings')).status, 200);
     assert.match(
       (await run('rates', 'remove', 'USD', 'EUR', '--force')).out,
-      /is deleted\.\nA service with the role worker carries/,
+      /is deleted\.\n1 channel is left without prices, of 1 dealer\. A service with the role worker carries/,
     );
     await runJobs(world.channel);
     assert.equal((await abroad.api.get('/v1/listings')).body.error.code, 'query_failed');
@@ -75,6 +77,44 @@ describe('commands that change channels', () => {
     assert.match(await refusal('rates', 'set', 'USD', 'XXQ', '1'), /not a currency/);
     assert.match(await refusal('rates', 'set', 'USD', 'EUR', '0'), /positive decimal/);
     assert.match(await refusal('rates', 'set', 'USD', 'usd', '1'), /no rate to itself/);
+  });
+
+  it('"rates set" says what it replaced, also the opposite direction, and whose channels are repriced', async () => {
+    assert.match(
+      (await run('rates', 'set', 'SEK', 'NOK', '1.1')).out,
+      /^One SEK is 1\.1 NOK now\.\nNo channel converts/,
+    );
+    assert.deepEqual((await json('rates', 'set', 'NOK', 'SEK', '0.9')).replaced, {
+      object: 'rate',
+      base: 'SEK',
+      quote: 'NOK',
+      rate: '1.1',
+    });
+    await json('rates', 'set', 'USD', 'SEK', '9.5');
+    const other = await world.dealer();
+    for (const { integrationId } of [dealer, other]) {
+      await json('integration', 'presentation', integrationId, '--currency', 'SEK');
+    }
+    const { out } = await run('rates', 'set', 'SEK', 'USD', '0.11');
+    assert.match(
+      out,
+      /^One SEK is 0\.11 USD now\. This replaces .*: one USD was 9\.5 SEK\.\n2 channels are repriced, of 2 dealers\./,
+    );
+    const commands = out.match(/(?<=crownwheel -- ).*/g) ?? [];
+    assert.equal(commands.length, 2);
+    for (const command of commands) {
+      const [job] = (await json(...command.split(' '))).data;
+      assert.match(job.reasons.join(), /SEK/, 'the command that is printed works as it is');
+    }
+    for (const { integrationId } of [dealer, other]) {
+      await json('integration', 'presentation', integrationId, '--currency', 'USD');
+    }
+    for (const pair of [
+      ['NOK', 'SEK'],
+      ['SEK', 'USD'],
+    ])
+      await json('rates', 'remove', ...pair);
+    await runJobs(world.channel);
   });
 
   it('a currency without an exchange rate is refused with the pair named, unless it is forced', async () => {
@@ -239,5 +279,19 @@ describe('commands that change channels', () => {
     // The user, and the audit log of what was made.
     assert.partialDeepStrictEqual(finished, { status: 'done', done: finished.total, error: null });
     assert.match((await run('jobs', 'list', '--organization', id)).out, /delete_organization +done +\d, all/);
+  });
+
+  it('a deletion prints the whole command that shows how far it is', async () => {
+    const { organizationId, integrationId } = dealer;
+    for (const deletion of [
+      ['integration', 'delete', integrationId],
+      ['organization', 'delete', organizationId],
+    ]) {
+      const { out } = await run(...deletion, '--yes');
+      const [command = ''] = out.match(/(?<=crownwheel -- ).*/) ?? [];
+      const [job] = (await json(...command.split(' '))).data;
+      assert.equal(job.kind, `delete_${deletion[0]}`);
+    }
+    await runDeletions(world.channel, undefined, 0);
   });
 });

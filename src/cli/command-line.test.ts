@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { commandLine, settingsFor } from '../../test/harness/command-line.ts';
 import { exchange } from '../../test/harness/http/api-client.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import type { Config } from '../config.ts';
 import { RATE_LIMIT_OVERRIDE_MAX } from '../contract/limits.ts';
+import { CURRENT_VERSION } from '../contract/versions.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 
@@ -205,6 +207,11 @@ describe("the operator's command line", () => {
       if (args.length > 1 || args[0] === 'organisation') assert.match(await refusal(...args), line, args.join(' '));
       else assert.match(JSON.parse((await run(...args, '--json')).err).error, line);
     }
+  });
+
+  it('says which release it is', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    assert.deepEqual(await run('--version'), { code: 0, out: `${version} (API ${CURRENT_VERSION})\n`, err: '' });
   });
 
   it('explains every command with an example', async () => {

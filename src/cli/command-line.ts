@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
 import { DomainError, type DomainErrorCode } from '../contract/domain-error.ts';
+import { CURRENT_VERSION } from '../contract/versions.ts';
 import { StartError } from '../db/start-error.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addGenerate } from './commands/generate.ts';
@@ -48,6 +50,11 @@ export async function runCommandLine(args: string[], terminal: Terminal): Promis
   const shell = createShell(terminal, isJson);
   const program = new Command('crownwheel')
     .description('Operate Crownwheel: manage dealers, users, integrations and webhooks.')
+    .version(
+      `${manifest.version} (API ${CURRENT_VERSION})`,
+      '--version',
+      'print the release and its newest API version',
+    )
     .option('--json', 'print one JSON document; errors too, as {"error": "…"} on standard error')
     .addHelpText('after', EXAMPLES)
     .exitOverride()

@@ -32,10 +32,10 @@ export type CommandChannel = {
   context: ChannelContext;
   /** The settings with the secret keys, which may lie beside the embedded database. */
   config: Config;
-  /** Who carries a mass change into the documents. A command ends long before. */
-  jobNote: string;
-  /** Who removes what was deleted. */
-  deletionNote: string;
+  /** Who carries a mass change into the documents of these dealers, and how to watch it. A command ends long before. */
+  jobNote: (organizationIds: readonly string[]) => string;
+  /** Who removes what was deleted, and how to watch it; null if the integration was of no dealer. */
+  deletionNote: (organizationId: string | null) => string;
 };
 
 /** What every command is given. */
@@ -56,6 +56,9 @@ export type Shell = {
 
 /** One connection does for a command, a second one for what it starts beside. */
 const POOL_SIZE = 2;
+
+/** A rate may concern many dealers; a few are named. */
+const WATCHED_LIMIT = 3;
 
 export function createShell(terminal: Terminal, isJson: boolean): Shell {
   let exitCode = 0;
@@ -106,8 +109,8 @@ export function createShell(terminal: Terminal, isJson: boolean): Shell {
         return await work({
           context: contextOf(connection),
           config: connection.config,
-          jobNote: jobNoteOf(connection),
-          deletionNote: deletionNoteOf(connection),
+          jobNote: (organizationIds) => jobNoteOf(connection, organizationIds),
+          deletionNote: (organizationId) => deletionNoteOf(connection, organizationId),
         });
       }),
     exitCode: () => exitCode,
@@ -119,18 +122,30 @@ function contextOf({ db, config }: Connection): ChannelContext {
   return { db, now: () => null, publicUrl: config.publicUrl, versions: VERSIONS, onEvents: () => {} };
 }
 
-function jobNoteOf({ embedded }: Connection): string {
-  const watch = '"jobs list" shows how far it is.';
-  if (embedded === null) return `A service with the role worker carries it into the documents; ${watch}`;
-  if (embedded.isShared) return `The running service carries it into the documents; ${watch}`;
-  return 'No service runs on this folder: the documents change when one is started.';
+function jobNoteOf({ embedded }: Connection, organizationIds: readonly string[]): string {
+  if (embedded !== null && !embedded.isShared) {
+    return 'No service runs on this folder: the documents change when one is started.';
+  }
+  const who = embedded === null ? 'A service with the role worker' : 'The running service';
+  return `${who} carries it into the documents.${watchNote(organizationIds)}`;
 }
 
-function deletionNoteOf({ embedded }: Connection): string {
-  const watch = '"jobs list" shows how far it is.';
-  if (embedded === null) return `A service with the role worker removes its data; ${watch}`;
-  if (embedded.isShared) return `The running service removes its data; ${watch}`;
-  return 'No service runs on this folder: its data is removed when one is started.';
+function deletionNoteOf({ embedded }: Connection, organizationId: string | null): string {
+  if (embedded !== null && !embedded.isShared) {
+    return 'No service runs on this folder: its data is removed when one is started.';
+  }
+  const who = embedded === null ? 'A service with the role worker' : 'The running service';
+  return `${who} removes its data.${watchNote(organizationId === null ? [] : [organizationId])}`;
+}
+
+/** Whole commands, to be copied. */
+function watchNote(organizationIds: readonly string[]): string {
+  const named = organizationIds.slice(0, WATCHED_LIMIT);
+  if (named.length === 0) return '';
+  const more = organizationIds.length - named.length;
+  const rest = more === 0 ? '' : `\n  and the same for ${more} more ${more === 1 ? 'dealer' : 'dealers'}`;
+  const commands = named.map((id) => `\n  npm run -s crownwheel -- jobs list --organization ${id}`);
+  return ` See how far it is:${commands.join('')}${rest}`;
 }
 
 /** A database of our own is brought up to date, as the service would; one that others use too is left as it is. */

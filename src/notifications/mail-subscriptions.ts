@@ -37,6 +37,12 @@ export async function changeMailKinds(
   });
 }
 
+/** After a change of address: what waits was for the old one. If the person has chosen mail, the new one gets a code. */
+export async function restartConfirmation(tx: Transaction, person: Person, now: Date | null): Promise<void> {
+  await tx.query(sql`delete from mails where user_id = ${person.userId} and status = 'pending'`);
+  if ((await readMailKinds(tx, person)).length > 0) await queueConfirmation(tx, person, now);
+}
+
 async function storeMailKinds(
   tx: Transaction,
   actor: Actor,

@@ -106,11 +106,30 @@ describe('the first webhook of the README', () => {
   });
 });
 
-/** The first block of commands under a heading. */
-async function linesOfSection(heading: string): Promise<string> {
+describe("the operator's command line of the README", () => {
+  after(sweep);
+
+  it('works when its lines are pasted in order, and leaves the rate of the demo dealer alone', async () => {
+    const settings = { DATA_DIR: await seededFolder(), PORT: String(await freePort()) };
+    const service = await startService({ env: settings });
+    await service.isHealthy();
+    const command = `'${process.execPath}' src/cli/main.ts`;
+    const lines = (await linesOfSection("The operator's command line", 1))
+      .replaceAll('npm run -s crownwheel --', command)
+      .replaceAll(/\/tmp\/(?=\w+\.csv)/g, `${settings.DATA_DIR}/`)
+      .replaceAll('--listings 100000', '--listings 10');
+    const shell = await startService({ env: settings, command: ['sh', '-e', '-c', `${lines}\n${command} rates list`] });
+    assert.equal(await shell.exit(), 0, shell.err() + shell.out());
+    assert.match(shell.out(), /\nCHF +USD +1\.2418\n/);
+    assert.match(shell.out(), /lars@example\.net is removed/);
+  });
+});
+
+/** A block of commands under a heading; the first one, unless told. */
+async function linesOfSection(heading: string, index = 0): Promise<string> {
   const text = await readFile(join(ROOT_DIR, 'README.md'), 'utf8');
   const [, section = ''] = text.split(`\n## ${heading}\n`);
-  const [, block] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
+  const [, block] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)][index] ?? [];
   assert.ok(block, `there are no commands under ${heading}`);
   return block;
 }

@@ -52,7 +52,10 @@ export function addPresentation(noun: Command, shell: Shell, idHelp: string): vo
       }
       const { force: isForced = false } = options;
       await changePresentation(context, COMMAND_LINE, before.organizationId, id, changes, { isForced });
-      return answer(`The presentation is changed. ${jobNote}\n`, await presentationOf(context.db, id));
+      return answer(
+        `The presentation is changed. ${jobNote([before.organizationId])}\n`,
+        await presentationOf(context.db, id),
+      );
     }),
   );
 }
@@ -74,9 +77,10 @@ export function addRoll(noun: Command, shell: Shell, idHelp: string): void {
     return await shell.withChannel(async ({ context, jobNote }) => {
       const integration = await findIntegration(context.db, id);
       if (integration === null) throw notFound('integration', id);
+      const dealers = integration.organizationId === null ? [] : [integration.organizationId];
       const isRolling = await rollVersion(context, COMMAND_LINE, id, version);
       const line = isRolling
-        ? `The integration moves from ${integration.apiVersion} to ${version}. ${jobNote}`
+        ? `The integration moves from ${integration.apiVersion} to ${version}. ${jobNote(dealers)}`
         : `The integration already uses ${version}.`;
       return {
         json: {

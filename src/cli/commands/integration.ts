@@ -209,10 +209,11 @@ function addDelete(noun: Command, shell: Shell): void {
   shell.run(command, async (id: string, { yes }: { yes?: boolean }) => {
     if (yes !== true) throw new StartError(`this deletes ${id} for good; add --yes if you mean it`);
     return await shell.withChannel(async ({ context, deletionNote }) => {
+      const { organizationId } = await find(context.db, id);
       if (!(await deleteIntegration(context.db, COMMAND_LINE, id))) throw notFound('integration', id);
       return {
         json: { object: 'integration', id, deleted: true },
-        text: `The integration ${id} is deleted; its key is unknown from now on. ${deletionNote}`,
+        text: `The integration ${id} is deleted; its key is unknown from now on. ${deletionNote(organizationId)}`,
       };
     });
   });

@@ -115,7 +115,7 @@ function addDelete(noun: Command, shell: Shell): void {
       if (!(await deleteOrganization(context.db, COMMAND_LINE, id))) throw notFound('organization', id);
       return {
         json: { object: 'organization', id, deleted: true },
-        text: `The organization ${id} is deleted: its keys are unknown, its users are signed out. ${deletionNote}`,
+        text: `The organization ${id} is deleted: its keys are unknown, its users are signed out. ${deletionNote(id)}`,
       };
     });
   });

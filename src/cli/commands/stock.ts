@@ -82,7 +82,7 @@ export function addStock(program: Command, shell: Shell): void {
   const take = noun
     .command('import')
     .description('create and change items by the lines of a CSV file')
-    .argument('<file>', 'the CSV file: commas or semicolons, UTF-8 or UTF-16')
+    .argument('<file>', 'the CSV file: commas, semicolons or tabs, UTF-8 or UTF-16')
     .requiredOption('--organization <id>', 'the dealer, org_…')
     .addOption(kindOption())
     .option(

@@ -1,12 +1,16 @@
 import { Argument, type Command, Option } from 'commander';
 import { COMMAND_LINE, type TeamRole } from '../../audit/actor.ts';
+import { notFound } from '../../dealers/input-rules.ts';
+import { findOrganization, type ListPage } from '../../dealers/organizations.ts';
 import { linkUrl, makeResetLink } from '../../dealers/users/invitations-and-resets.ts';
 import { unlockAccount } from '../../dealers/users/sign-in-attempts.ts';
-import { changeRole, removeMember } from '../../dealers/users/team.ts';
-import { createUser, findUserByEmail } from '../../dealers/users/users.ts';
+import { changeRole, listMembersPage, type Member, removeMember } from '../../dealers/users/team.ts';
+import { changeEmail, createUser, findUserByEmail } from '../../dealers/users/users.ts';
 import { randomBase62 } from '../../ids/new-id.ts';
-import { fields } from '../plain-text.ts';
+import { restartConfirmation } from '../../notifications/mail-subscriptions.ts';
+import { fields, table } from '../plain-text.ts';
 import type { Shell } from '../shell.ts';
+import { listPage, pageOptions } from './list-page.ts';
 
 const EXAMPLES = `
 Examples:
@@ -14,6 +18,8 @@ Examples:
   $ printf '%s' "$PASSWORD" | npm run -s crownwheel -- user create --organization org_… --name "Dana" \\
       --email dana@example.com --password-stdin
 
+  $ npm run -s crownwheel -- user list --organization org_…
+  $ npm run -s crownwheel -- user email dana@example.com dana@lindqvist.example
   $ npm run -s crownwheel -- user role dana@example.com staff
   $ npm run -s crownwheel -- user reset-link dana@example.com
   $ npm run -s crownwheel -- user unlock dana@example.com
@@ -37,6 +43,8 @@ type Options = {
 export function addUser(program: Command, shell: Shell): void {
   const noun = program.command('user').description("manage dealers' users").addHelpText('after', EXAMPLES);
 
+  addList(noun, shell);
+  addEmail(noun, shell);
   addAccountCommands(noun, shell);
 
   const create = noun
@@ -74,6 +82,76 @@ export function addUser(program: Command, shell: Shell): void {
       ])}`,
     };
   });
+}
+
+function addList(noun: Command, shell: Shell): void {
+  const list = pageOptions(
+    noun
+      .command('list')
+      .description("list a dealer's users")
+      .requiredOption('--organization <id>', 'the dealer, org_…'),
+  ).addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- user list --organization org_… --json');
+  shell.run(list, (options: ListPage & { organization: string }) =>
+    shell.withDatabase(async (db) => {
+      const { organization: organizationId, ...page } = options;
+      if ((await findOrganization(db, organizationId)) === null) throw notFound('organization', organizationId);
+      return await listPage(page, (wanted) => listMembersPage(db, organizationId, wanted), {
+        json: (member) => memberJson(organizationId, member),
+        text: memberTable,
+        none: 'No users yet; make one with "user create".',
+      });
+    }),
+  );
+}
+
+function addEmail(noun: Command, shell: Shell): void {
+  const command = noun
+    .command('email')
+    .description(
+      'change the address that a user signs in with; password and sessions stay, mail waits until the user confirms it',
+    )
+    .argument('<old>', 'the address that the user signs in with')
+    .argument('<new>', 'the new address; no other user may have it')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ npm run -s crownwheel -- user email dana@example.com dana@lindqvist.example',
+    );
+  shell.run(command, async (oldEmail: string, newEmail: string) => {
+    const changed = await shell.withDatabase(async (db) => {
+      const found = await findUserByEmail(db, oldEmail);
+      const email = await db.transaction(async (tx) => {
+        const stored = await changeEmail(tx, COMMAND_LINE, found, newEmail);
+        await restartConfirmation(tx, found, null);
+        return stored;
+      });
+      return { ...found, email };
+    });
+    const { userId: id, organizationId, email } = changed;
+    return {
+      json: { object: 'user', id, organization_id: organizationId, email },
+      text: `The user signs in with ${email} now. Mail goes there after the user has confirmed the address.`,
+    };
+  });
+}
+
+function memberJson(organizationId: string, member: Member): Record<string, unknown> {
+  return {
+    object: 'user',
+    id: member.id,
+    organization_id: organizationId,
+    name: member.name,
+    email: member.email,
+    role: member.role,
+    created_at: member.createdAt.toISOString(),
+    last_seen_at: member.lastSeenAt?.toISOString() ?? null,
+  };
+}
+
+function memberTable(members: Member[]): string {
+  return table(
+    ['ID', 'ROLE', 'LAST SEEN', 'EMAIL', 'NAME'],
+    members.map(({ id, role, lastSeenAt, email, name }) => [id, role, lastSeenAt?.toISOString() ?? '–', email, name]),
+  );
 }
 
 /** Each takes the user by email, which is what people know. */

@@ -15,7 +15,7 @@ export async function checkPrices(db: Database): Promise<Check> {
   const mend =
     pairs.size > 0
       ? [...pairs].map((pair) => `run "rates set ${pair} …"`).join(', ')
-      : 'wait for the running jobs ("jobs list"), or lower prices that are too large';
+      : 'wait for the running jobs ("jobs list --organization org_…"), or lower prices that are too large';
   return wrong(NAME, named.join('; '), mend);
 }
 

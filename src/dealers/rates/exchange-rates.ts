@@ -12,20 +12,20 @@ const RATE_PATTERN = /^\d{1,10}(\.\d{1,10})?$/;
 
 export type ExchangeRate = { base: string; quote: string; rate: string };
 
-/** Sets how many units of `quote` one unit of `base` buys. The pair serves both directions. */
+/** Sets how many units of `quote` one unit of `base` buys. The pair serves both directions. Returns the rate that it replaced. */
 export async function setRate(
   context: ChannelContext,
   actor: Actor,
   baseText: string,
   quoteText: string,
   rate: string,
-): Promise<void> {
+): Promise<ExchangeRate | null> {
   const [base, quote] = checkedPair(baseText, quoteText);
   if (base === quote) throw new DomainError('invalid_input', 'A currency has no rate to itself.', 'quote');
   if (!RATE_PATTERN.test(rate) || Number(rate) === 0) {
     throw new DomainError('invalid_input', 'A rate is a positive decimal with at most ten decimals.', 'rate');
   }
-  await context.db.transaction(async (tx) => {
+  return await context.db.transaction(async (tx) => {
     // The opposite pair would contradict the new one; nobody may add it meanwhile.
     await lockRatesExclusively(tx);
     const [opposite] = await tx.query<{ rate: string }>(sql`
@@ -43,6 +43,8 @@ export async function setRate(
       old: { rate: old?.rate ?? null, opposite: opposite?.rate ?? null },
       new: { rate, opposite: null },
     });
+    if (opposite !== undefined) return { base: quote, quote: base, rate: opposite.rate };
+    return old === undefined ? null : { base, quote, rate: old.rate };
   });
 }
 
@@ -80,6 +82,20 @@ export async function listRates(db: Queryable): Promise<ExchangeRate[]> {
     select base, quote, trim_scale(rate)::text as rate from exchange_rates order by base, quote`);
 }
 
+/** The channels of all dealers that convert between these two currencies, in either direction. A rate reprices them. */
+export async function findConvertingChannels(
+  db: Queryable,
+  base: string,
+  quote: string,
+): Promise<{ integrationId: string; organizationId: string }[]> {
+  return await db.query<{ integrationId: string; organizationId: string }>(sql`
+    select i.id as "integrationId", o.id as "organizationId"
+    from integrations i join organizations o on o.id = i.organization_id
+    where i.deleted_at is null
+      and ((o.currency = ${base} and i.currency = ${quote}) or (o.currency = ${quote} and i.currency = ${base}))
+    order by i.id`);
+}
+
 /**
  * Call this first in a transaction that changes which currencies a channel converts between. A rate that changes at the
  * same time looks for the channels that need it: it must find this one, or this one must be read with that rate.
@@ -97,15 +113,12 @@ async function lockRatesExclusively(tx: Transaction): Promise<void> {
   await tx.query(sql`lock table exchange_rates in share row exclusive mode`);
 }
 
-/** The channels that convert between these two currencies, in either direction. */
 async function refreshPair(tx: Queryable, base: string, quote: string): Promise<void> {
-  const rows = await tx.query<{ id: string }>(sql`
-    select i.id from integrations i join organizations o on o.id = i.organization_id
-    where (o.currency = ${base} and i.currency = ${quote}) or (o.currency = ${quote} and i.currency = ${base})`);
+  const channels = await findConvertingChannels(tx, base, quote);
   await enqueueJob(
     tx,
     'refresh',
-    rows.map((row) => row.id),
+    channels.map(({ integrationId }) => integrationId),
     `${RATE_REASON}${base}/${quote}`,
   );
 }

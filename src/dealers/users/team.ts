@@ -3,6 +3,7 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import type { ListPage } from '../organizations.ts';
 import { removePrivateViews } from '../saved-views.ts';
 
 /** The people of one dealer. There is always an owner: the last one can be neither removed nor made staff. */
@@ -17,11 +18,20 @@ export type Member = {
 
 const MEMBERS_LIMIT = 1_000;
 
+const MEMBER = sql`u.id, u.name, u.email, u.role, u.created_at as "createdAt",
+  (select max(s.updated_at) from sessions s where s.user_id = u.id) as "lastSeenAt"`;
+
 export async function listMembers(db: Queryable, organizationId: string): Promise<Member[]> {
   return await db.query<Member>(sql`
-    select u.id, u.name, u.email, u.role, u.created_at as "createdAt",
-      (select max(s.updated_at) from sessions s where s.user_id = u.id) as "lastSeenAt"
-    from users u where u.organization_id = ${organizationId} order by u.name, u.id limit ${MEMBERS_LIMIT}`);
+    select ${MEMBER} from users u where u.organization_id = ${organizationId}
+    order by u.name, u.id limit ${MEMBERS_LIMIT}`);
+}
+
+/** The same page by page, in the order of their ids, for operators. */
+export async function listMembersPage(db: Queryable, organizationId: string, page: ListPage): Promise<Member[]> {
+  return await db.query<Member>(sql`
+    select ${MEMBER} from users u where u.organization_id = ${organizationId} and u.id > ${page.after ?? ''}
+    order by u.id limit ${page.limit}`);
 }
 
 export type MemberKey = { organizationId: string; userId: string };
