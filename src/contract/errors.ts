@@ -106,8 +106,10 @@ const entries = {
     status: 400,
     type: 'validation_error',
     message: 'The cursor in "after" is not one that this list returned.',
-    cause: '`after` was altered, made by hand, or taken from another list or integration.',
-    recovery: 'Pass `next_cursor` of the page before, unchanged. Cursors do not expire.',
+    cause:
+      '`after` was altered, made by hand, or taken from another list or integration; or the secret key that signed it is no longer in use.',
+    recovery:
+      'Pass `next_cursor` of the page before, unchanged. Cursors do not expire; if the operator has removed the secret key that signed one, begin the list again.',
   },
   missing_idempotency_key: {
     status: 400,
@@ -128,7 +130,7 @@ const entries = {
     status: 409,
     type: 'idempotency_error',
     message: 'This Idempotency-Key was already used for a different request.',
-    cause: `Within ${IDEMPOTENCY_RETENTION_HOURS} hours, the same key came with another body or on another path.`,
+    cause: `Within ${IDEMPOTENCY_RETENTION_HOURS} hours, the same key of this integration came with another body or on another path. Bodies are compared byte by byte.`,
     recovery: 'Use a new key for a new operation; send the identical body to repeat the old one.',
   },
   duplicate_channel_order_id: {

@@ -39,7 +39,18 @@ export async function closePastEndpoint(tx: Transaction, integrationId: string):
   };
   const courses = made.map(({ deliveryId, createdAt }) => ({ deliveryId, createdAt, answers: answersOf(deliveryId) }));
   await recordCourses(tx, integrationId, courses);
-  await tx.query(sql`update webhook_endpoints set url = null where integration_id = ${integrationId}`);
+  await closeEndpoint(tx, integrationId, courses);
+}
+
+/** An endpoint whose URL is removed still says when attempts last succeeded and failed, but not how many failed in a row. */
+async function closeEndpoint(tx: Transaction, integrationId: string, courses: Course[]): Promise<void> {
+  const attempts = courses.flatMap(attemptsOf).sort((one, other) => one.endedAt.getTime() - other.endedAt.getTime());
+  const lastSuccess = attempts.findLast(({ code }) => code < 300);
+  const lastFailure = attempts.findLast(({ code }) => code >= 300);
+  await tx.query(sql`
+    update webhook_endpoints set url = null, last_success_at = ${lastSuccess?.endedAt ?? null}::timestamptz,
+      last_failure_at = ${lastFailure?.endedAt ?? null}::timestamptz
+    where integration_id = ${integrationId}`);
 }
 
 const ATTEMPT_COLUMNS = {

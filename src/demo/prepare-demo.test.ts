@@ -114,6 +114,8 @@ describe('the demo', () => {
     assert.deepEqual(other.price, { amount: 1_601_922, amount_formatted: '$16,019.22', currency: 'USD' });
     assert.ok(watch.photos[0].url.endsWith('.jpg') && other.photos[0].url.endsWith('.webp'));
     assert.equal(watch.dealer.address.city, 'Geneva');
+    const dealers = await world.db.query(sql`select time_zone as zone from organizations`);
+    assert.deepEqual(dealers, [{ zone: 'Europe/Zurich' }]);
   });
 
   it('runs promotions, some with an end, and has planned one', async () => {
@@ -170,6 +172,18 @@ describe('the demo', () => {
       deliveries.reduce((sum, { attempts }) => sum + attempts, 0),
       'the home page plots them',
     );
+    const [latest] = await world.db.query<{ success: Date; failure: Date }>(sql`
+      select (select max(last_attempt_at) from deliveries where status = 'succeeded') as success,
+        (select max(ended_at) from delivery_attempts) as failure`);
+    const { webhook } = (await live.get('/v1/me')).body;
+    assert.deepEqual(
+      [webhook.last_success_at, webhook.last_failure_at],
+      [latest?.success.toISOString(), latest?.failure.toISOString()],
+    );
+    const [recent] = await world.db.query<{ given_up: number }>(sql`
+      select sum(count)::integer as given_up from activity_counts
+      where kind = 'dead_letters' and hour > now() - interval '6 days'`);
+    assert.equal(recent?.given_up, 1, 'the home page counts it in the last 7 days, and warns of it');
     const reasons = await world.db.query<{ reason: string }>(sql`
       select distinct unsent_reason as reason from events where unsent_reason is not null order by 1`);
     assert.deepEqual(

@@ -48,7 +48,11 @@ async function makeDealer(
   liveKey: string | null,
   { password, passwordHash }: { password: string; passwordHash: string },
 ): Promise<{ made: DemoFile; organizationId: string }> {
-  const { id: organizationId } = await createOrganization(tx, DEMO, { name: 'Aurum & Escapement', hasPlan: true });
+  const { id: organizationId } = await createOrganization(tx, DEMO, {
+    name: 'Aurum & Escapement',
+    hasPlan: true,
+    timeZone: 'Europe/Zurich',
+  });
   const user = await insertUser(tx, DEMO, { organizationId, name: 'Dana Demo', email: DEMO_EMAIL }, passwordHash);
   const owner = { organizationId, userId: user.id };
   const live = await createIntegration(tx, DEMO, {

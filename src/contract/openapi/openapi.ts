@@ -299,7 +299,8 @@ function errorSchema(): Json {
           request_id: { type: 'string', description: 'Equal to the X-Request-Id header.' },
           param: {
             type: 'string',
-            description: 'On validation errors: JSON path, query parameter or header name of the offending input.',
+            description:
+              'JSON path, query parameter or header name of the input that caused the error, if one did. Not only validation errors have it.',
           },
           existing_id: {
             type: 'string',

@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowser } from '../../../test/harness/browser/browser.ts';
 import { until } from '../../../test/harness/browser/dashboard-browser.ts';
 import { exchange } from '../../../test/harness/http/api-client.ts';
+import { publishNew, watch } from '../../../test/harness/stock.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../test/harness/world.ts';
 import { ERROR_CODES, ERRORS } from '../../contract/errors.ts';
 import { EVENT_LOG_DAYS } from '../../contract/limits.ts';
@@ -30,6 +31,29 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await world?.stop();
+});
+
+test('the examples of errors have the fields that the server sends, and the envelope has the types of the description', async () => {
+  const dealer = await world.dealer();
+  const listing = await publishNew(world, dealer, watch());
+  await dealer.api.post('/v1/orders', { channel_order_id: 'SO-1', lines: [{ listing_id: listing }] });
+  const answers = [
+    await dealer.api.post('/v1/orders', { channel_order_id: 'SO-1' }),
+    await dealer.api.post('/v1/reservations', { listing_id: listing }),
+    await dealer.api.get('/v1/listings?after=no-cursor'),
+    await dealer.api.get('/v1/listings?limit=no-number'),
+  ];
+  await withPage('/docs/api/errors', {}, async (page) => {
+    for (const { body } of answers) {
+      const example = JSON.parse((await page.locator(`section#${body.error.code} pre`).textContent()) ?? '').error;
+      assert.deepEqual(Object.keys(example).sort(), Object.keys(body.error).sort(), body.error.code);
+      assert.equal(example.param, body.error.param);
+      assert.equal(typeof example.remaining_quantity, typeof body.error.remaining_quantity);
+    }
+    const kinds = await page.locator('#envelope dl.fields dt').allTextContents();
+    assert.deepEqual(kinds.slice(-3), ['paramstring', 'existing_idstring', 'remaining_quantityinteger']);
+    assert.ok(kinds.includes('codestring'), 'the codes are not all listed there');
+  });
 });
 
 test('the error page gives status, type, cause and recovery of every code of the catalogue, and of no other', async () => {

@@ -11,10 +11,11 @@ import {
 } from '../../../contract/errors.ts';
 import type { Operation } from '../../../contract/operations/operation.ts';
 import { ADMISSION_ERRORS, OPERATIONS, TRANSPORT_ERRORS, WRITE_ERRORS } from '../../../contract/operations.ts';
+import { orderExample } from '../../../contract/resources/order.ts';
 import { statusBadge } from '../markup/badges.ts';
 import { jsonBlock } from '../markup/code-block.ts';
 import { type Html, html, join } from '../markup/html.ts';
-import { fieldList, fieldsOf } from '../markup/schema-fields.ts';
+import { fieldList, fieldsOf, type JsonSchema } from '../markup/schema-fields.ts';
 import { errorLink, sentence } from '../markup/text.ts';
 import type { OpenapiView } from '../openapi-view.ts';
 import type { DocsPage, Site } from '../page.ts';
@@ -59,6 +60,12 @@ const GROUPS: Readonly<Record<ErrorType, { title: string; lead: string }>> = {
 const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ErrorDetails>> = {
   invalid_request: { message: 'limit must be an integer.', param: 'limit' },
   missing_idempotency_key: { param: 'Idempotency-Key' },
+  invalid_cursor: { param: 'after' },
+  duplicate_channel_order_id: { param: 'channel_order_id', facts: { existing_id: orderExample.id } },
+  not_available: {
+    message: 'Too few units are left: you asked for 1, and 0 can be reserved.',
+    facts: { remaining_quantity: 0 },
+  },
 };
 
 export function errorCataloguePage(openapi: OpenapiView, site: Site): DocsPage {
@@ -130,8 +137,7 @@ function envelopeSection(openapi: OpenapiView, site: Site): Html {
 <div class="spread"><div>
 <p>Every error has a JSON body with one member, <code>error</code>. The HTTP status follows from the code.</p>
 ${fieldList(
-  // The codes and types are what the rest of this page lists.
-  fieldsOf(error).map((field) => ({ ...field, schema: { type: 'string' } })),
+  fieldsOf(error).map((field) => ({ ...field, schema: withoutValues(field.schema) })),
   site,
   { marksRequired: false },
 )}
@@ -146,6 +152,12 @@ ${jsonBlock(
 )}
 </div></section>
 `;
+}
+
+/** The rest of the page lists the codes and types, so the envelope does not. */
+function withoutValues(schema: JsonSchema): JsonSchema {
+  const [choice = schema] = schema.anyOf ?? [];
+  return choice.enum === undefined ? schema : { type: choice.type ?? 'string' };
 }
 
 function handlingSection(site: Site): Html {

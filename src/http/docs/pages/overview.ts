@@ -151,10 +151,11 @@ function idempotency(operations: readonly Operation[], site: Site): Chapter | nu
     title: 'Idempotency',
     body: html`<p>Every write carries an <code>Idempotency-Key</code>, so that a request whose answer was lost can be sent again without being done twice: ${endpointLinks(writes, site)}.</p>
 <ul class="rules">
-<li><strong>One key for one operation.</strong> A random UUID will do. Send the same key and the same body when you retry.</li>
+<li><strong>One key for one operation.</strong> A random UUID will do. Send the same key and the same body when you retry. The same body means the same bytes: with one more space it is another body, so store what you sent, or make it in the same way again.</li>
+<li><strong>A key belongs to the integration,</strong> not to the endpoint. A key that made an order can’t make a customer.</li>
 <li><strong>A repeat gets the first answer,</strong> byte for byte, with <code>Idempotent-Replay: true</code>. It counts against the rate limit. If the dealer has erased the person meanwhile, what was about them reads <code>null</code>.</li>
 <li><strong>Only success spends a key.</strong> A request that failed has changed nothing and may be repaired and sent again with its key.</li>
-<li><strong>The same key with another body</strong> answers ${errorLink('key_reused_with_different_body', site)}. Keys are remembered for ${IDEMPOTENCY_RETENTION_HOURS} hours.</li>
+<li><strong>The same key with another body or on another path</strong> answers ${errorLink('key_reused_with_different_body', site)}. Keys are remembered for ${IDEMPOTENCY_RETENTION_HOURS} hours.</li>
 </ul>`,
   };
 }
