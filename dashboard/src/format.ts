@@ -3,7 +3,8 @@ import { exponentOf } from '../../src/contract/currencies.ts';
 /** Money, dates and numbers, in the locale of the person's browser. The one place that formats them. */
 const numbers = new Intl.NumberFormat();
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const exactTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const EXACT: Intl.DateTimeFormatOptions = { dateStyle: 'full', timeStyle: 'long' };
+const exactTimes = new Intl.DateTimeFormat(undefined, EXACT);
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
 /** How the locale writes 1,234.5: for fields in which numbers are typed. */
@@ -29,6 +30,10 @@ const percents = new Intl.NumberFormat(undefined, { style: 'percent', maximumFra
 /** Of a share: 0.254 is 25.4 %. */
 export function formatPercent(share: number): string {
   return percents.format(share);
+}
+
+export function formatUnits(units: number): string {
+  return `${formatNumber(units)} ${units === 1 ? 'unit' : 'units'}`;
 }
 
 /** A count that stopped counting somewhere: "10,000+". */
@@ -92,8 +97,10 @@ export function formatBucket(at: string, unit: 'hour' | 'day', timeZone: string)
   return new Intl.DateTimeFormat(undefined, { ...parts, timeZone }).format(new Date(at));
 }
 
-export function formatExactTime(at: string | Date): string {
-  return exactTimes.format(new Date(at));
+/** With the name of its zone: the browser's own, unless another is given. */
+export function formatExactTime(at: string | Date, timeZone?: string): string {
+  const format = timeZone === undefined ? exactTimes : new Intl.DateTimeFormat(undefined, { ...EXACT, timeZone });
+  return format.format(new Date(at));
 }
 
 const UNITS: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
@@ -104,8 +111,13 @@ const UNITS: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ];
 
-export function formatRelative(at: string | Date, now = Date.now()): string {
-  const seconds = (new Date(at).getTime() - now) / 1_000;
+/** By how much a browser's clock may be behind the service's before a page shows it. */
+const CLOCK_TOLERANCE_SECONDS = 300;
+
+/** What has happened is never "in 3 seconds", though the clock of the browser may say so; what is planned may be. */
+export function formatRelative(at: string | Date, { now = Date.now(), isPlanned = false } = {}): string {
+  const ahead = (new Date(at).getTime() - now) / 1_000;
+  const seconds = !isPlanned && ahead > 0 && ahead < CLOCK_TOLERANCE_SECONDS ? 0 : ahead;
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   }

@@ -1,4 +1,4 @@
-import { createRouter } from '@tanstack/react-router';
+import { createRoute, createRouter } from '@tanstack/react-router';
 import { BASE_PATH } from './api/client.ts';
 import { auditRoutes } from './pages/audit/audit-routes.ts';
 import { customersRoutes } from './pages/customers/customers-routes.ts';
@@ -15,7 +15,7 @@ import { salesRoutes } from './pages/sales/sales-routes.ts';
 import { settingsRoutes } from './pages/settings/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in/sign-in-routes.ts';
 import { stockRoutes } from './pages/stock/stock-routes.ts';
-import { RouteError, RouteMissing } from './shell/route-states.tsx';
+import { PageMissing, RouteError, RouteMissing } from './shell/route-states.tsx';
 import { rootRoute, shellRoute } from './shell/shell-route.ts';
 import { PageSkeleton } from './ui/page/states.tsx';
 
@@ -37,6 +37,8 @@ const routeTree = rootRoute.addChildren([
     ...requestsRoutes,
     ...auditRoutes,
     ...settingsRoutes,
+    // Every other address, so that the navigation stays around "not found".
+    createRoute({ getParentRoute: () => shellRoute, path: '$', component: PageMissing }),
   ]),
 ]);
 

@@ -86,19 +86,29 @@ export async function countSales(db: Queryable, filter: SaleFilter): Promise<Cap
 
 export type SaleTotal = { currency: string; amount: number };
 
+export type SaleTotals = {
+  totals: SaleTotal[];
+  /** Sales of which nobody said what they brought. */
+  unpriced: number;
+};
+
 /** What the completed sales that match come to, by currency; null if they are too many to add up. */
-export async function totalSales(db: Queryable, filter: SaleFilter): Promise<SaleTotal[] | null> {
+export async function totalSales(db: Queryable, filter: SaleFilter): Promise<SaleTotals | null> {
   const completed = await listedFilter(db, { ...filter, statuses: ['completed'] });
   const limit = LONG_LIST_COUNT_LIMIT + 1;
-  const rows = await db.query<{ currency: string | null; amount: number; count: number }>(
+  const rows = await db.query<{ currency: string | null; amount: number; count: number; unpriced: number }>(
     plannedAnew(sql`
-      select s.currency, coalesce(sum(s.amount), 0)::bigint as amount, count(*)::integer as count
+      select s.currency, coalesce(sum(s.amount), 0)::bigint as amount, count(*)::integer as count,
+        (count(*) - count(s.amount))::integer as unpriced
       from (${listedRows(SALES, { ...completed, isDescending: true, start: null, limit })}) page
       join sales s on s.id = page.id
       group by s.currency order by s.currency`),
   );
   if (rows.reduce((sum, { count }) => sum + count, 0) > LONG_LIST_COUNT_LIMIT) return null;
-  return rows.flatMap(({ currency, amount }) => (currency === null || amount === 0 ? [] : [{ currency, amount }]));
+  return {
+    totals: rows.flatMap(({ currency, amount }) => (currency === null || amount === 0 ? [] : [{ currency, amount }])),
+    unpriced: rows.reduce((sum, row) => sum + row.unpriced, 0),
+  };
 }
 
 async function listedFilter(db: Queryable, filter: SaleFilter): Promise<ListedFilter> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatCount, formatMoney } from '../../dashboard/src/format.ts';
+import { formatCount, formatExactTime, formatMoney, formatRelative } from '../../dashboard/src/format.ts';
 import { exponentOf } from '../../src/contract/currencies.ts';
 import { isCurrency } from '../../src/dealers/rates/currencies.ts';
 
@@ -47,5 +47,24 @@ describe('counts on the pages', () => {
   it('say where counting stopped', () => {
     assert.match(formatCount({ value: 10_000, is_capped: true }), /^10\D?000\+$/);
     assert.equal(formatCount({ value: 7, is_capped: false }), '7');
+  });
+});
+
+describe('times on the pages', () => {
+  const now = Date.parse('2026-11-16T12:00:00Z');
+  const after = (seconds: number) => new Date(now + seconds * 1_000).toISOString();
+
+  it('are never ahead for what has happened, though the clock of the browser is behind', () => {
+    for (const seconds of [0, 3, 20, 240]) assert.equal(formatRelative(after(seconds), { now }), 'now');
+    assert.equal(formatRelative(after(-20), { now }), '20 seconds ago');
+  });
+
+  it('are ahead for what is planned', () => {
+    assert.equal(formatRelative(after(20), { now, isPlanned: true }), 'in 20 seconds');
+    assert.equal(formatRelative(after(86_400), { now, isPlanned: true }), 'tomorrow');
+  });
+
+  it('name their zone where they are exact', () => {
+    assert.match(formatExactTime(after(0), 'Europe/Zurich'), /1:00:00\sPM GMT\+1$/);
   });
 });

@@ -28,6 +28,7 @@ describe('the shell of the dashboard', () => {
     const { page, context, complaints } = await site.open('/settings/team');
     t.after(() => context.close());
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByText('If you are the only owner, ask the operator of this service.').waitFor();
     await signIn(page, owner.email, 'not the password');
     await page.getByRole('alert').filter({ hasText: 'Email or password is wrong.' }).waitFor();
     await signIn(page, owner.email);
@@ -162,5 +163,17 @@ describe('the shell of the dashboard', () => {
     isBroken = false;
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByText(owner.email).waitFor();
+  });
+
+  it('leads from what is not there to its list, and keeps the navigation around an unknown address', async (t) => {
+    const { page, context } = await site.openAs(owner, '/nowhere');
+    t.after(() => context.close());
+    await page.getByText('This page is not here.').waitFor();
+    await page.getByRole('link', { name: 'Watches' }).first().waitFor();
+    await page.goto(`${site.url}/watches/lst_nope`);
+    await page.getByText('That is not here.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Retry' }).count(), 0);
+    await page.getByRole('link', { name: 'Go to Watches' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Watches' }).waitFor();
   });
 });

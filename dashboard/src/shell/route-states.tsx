@@ -1,7 +1,10 @@
 import { Anchor } from '@mantine/core';
-import { Link, useRouter } from '@tanstack/react-router';
+import { Link, useLocation, useRouter } from '@tanstack/react-router';
+import { ApiFailure } from '../api/client.ts';
 import { paths } from '../paths.ts';
+import { Page } from '../ui/page/page.tsx';
 import { EmptyState, ErrorState } from '../ui/page/states.tsx';
+import { NAVIGATION } from './navigation/navigation.ts';
 
 /** A fault while a page was loaded or drawn: the rest of the dashboard goes on. */
 export function RouteError({ error, reset }: { error: unknown; reset: () => void }) {
@@ -10,7 +13,28 @@ export function RouteError({ error, reset }: { error: unknown; reset: () => void
     reset();
     void router.invalidate();
   };
-  return <ErrorState error={error} onRetry={retry} />;
+  const isMissing = error instanceof ApiFailure && error.status === 404;
+  return <ErrorState error={error} onRetry={retry} action={isMissing ? <ListLink /> : undefined} />;
+}
+
+/** From something that is not there to the list that it would be in. */
+function ListLink() {
+  const { pathname } = useLocation();
+  const list = NAVIGATION.find(({ path }) => pathname.startsWith(`${path}/`));
+  return (
+    <Anchor component={Link} to={list?.path ?? paths.home()}>
+      Go to {list?.label ?? 'the home page'}
+    </Anchor>
+  );
+}
+
+/** An address without a page, for somebody who is signed in. */
+export function PageMissing() {
+  return (
+    <Page title="Not found">
+      <RouteMissing />
+    </Page>
+  );
 }
 
 export function RouteMissing() {

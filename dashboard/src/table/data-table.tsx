@@ -46,6 +46,8 @@ export type DataTableProps<Row> = {
   objectName?: string | null | undefined;
   /** Shown when there is nothing at all; a search that finds nothing says so by itself. */
   empty: ReactNode;
+  /** Shown when an open tab holds nothing and nothing else narrows the list: there is no search to clear. */
+  emptyTab?: ReactNode;
   /** Buttons for what is selected; without it rows have no boxes. */
   bulk?: (selection: Selection) => ReactNode;
   /** What is inside a card; without it the list has no cards. */
@@ -145,8 +147,9 @@ function Broken<Row>({ state, list }: DataTableProps<Row>) {
   );
 }
 
-function NothingThere<Row>({ state, empty }: DataTableProps<Row>) {
+function NothingThere<Row>({ state, empty, emptyTab }: DataTableProps<Row>) {
   if (!isFiltered(state)) return empty;
+  if (emptyTab !== undefined) return emptyTab;
   return (
     <EmptyState
       title="Nothing matches."

@@ -56,6 +56,8 @@ describe('the integration pages', () => {
     assert.equal(receiver.received.length, 2, 'the check, and the test event');
     await button(page, 'Finish').click();
     await page.getByRole('heading', { level: 1, name: 'Our website' }).waitFor();
+    const docs = page.getByRole('link', { name: 'developer documentation' });
+    assert.equal(await docs.getAttribute('href'), '/docs/api');
 
     await button(page, 'Go live').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Go live' }).click();

@@ -143,7 +143,7 @@ describe('the page of an item', () => {
     await page.getByText('Was undone').waitFor();
   });
 
-  it('takes promotion times in the zone of the business', async (t) => {
+  it('takes and shows promotion times in the zone of the business, in the history and the audit log as well', async (t) => {
     const zoned = await site.world.dealer();
     await site.world.db.query(sql`
       update organizations set time_zone = 'Europe/Zurich' where id = ${zoned.organizationId}`);
@@ -159,6 +159,20 @@ describe('the page of an item', () => {
     await page.getByText(/Jul 1, 2027, 9:00 AM – no end \(Europe\/Zurich\)/).waitFor();
     const item = await readItem(site.world.db, zoned.organizationId, id);
     assert.equal(new Date(item.promotions[0]?.startsAt ?? '').toISOString(), '2027-07-01T07:00:00.000Z');
+    const history = page.getByRole('region', { name: 'History' });
+    await history.getByText('Times in Europe/Zurich').waitFor();
+    const started = history.getByRole('listitem').filter({ hasText: 'Promotion planned or started' }).first();
+    assert.match((await started.textContent()) ?? '', /Starts Jul 1, 2027, 9:00\sAM\s*Ends never/);
+    assert.match((await started.locator('time').getAttribute('title')) ?? '', / GMT\+[12]$/);
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    const ended = history.getByRole('listitem').filter({ hasText: 'Promotion ended' }).first();
+    assert.doesNotMatch((await ended.textContent()) ?? '', /nothing|never/);
+    await page.goto(`${site.url}/audit?object_id=${id}`);
+    await page.getByText('Days and times in Europe/Zurich').waitFor();
+    await page
+      .getByText(/^Jul 1, 2027, 9:00\sAM$/)
+      .first()
+      .waitFor();
   });
 
   it('edits what a part fits, and fits, restocks and sells its units within their limits', async (t) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setEnabled } from '../../../src/dealers/integrations/integrations.ts';
 import { findApiRequest } from '../../../src/http/logging/api-requests.ts';
+import { TESTER } from '../../harness/actor.ts';
 import {
   assertAccessible,
   type DashboardSite,
@@ -54,5 +56,29 @@ describe('the pages of API requests', () => {
       assert.deepEqual(complaints, []);
       await context.close();
     }
+  });
+
+  it('tell the dealer what to do about a refusal, and quote what only the website can mend', async (t) => {
+    const refused = async (path: string, body: object) => {
+      const { headers } = await dealer.api.post(path, body, { 'idempotency-key': `refused ${path}` });
+      const id = String(headers['x-request-id']);
+      await until(async () => {
+        assert.ok(await findApiRequest(site.world.db, [dealer.integrationId], id));
+      });
+      return id;
+    };
+    const invalid = await refused('/v1/orders', { channel_order_id: 7 });
+    const { page, context } = await site.openAs(owner, `/requests/${invalid}`);
+    t.after(() => context.close());
+    await page.getByText('The website was told:').waitFor();
+    await page.getByText('The answer to the website also named the field or header').waitFor();
+    await assertAccessible(page, 'a refused request');
+    await setEnabled(site.world.db, TESTER, dealer.integrationId, false);
+    await page.goto(`${site.url}/requests/${await refused('/v1/customers', { email: 'ana@example.ch' })}`);
+    await page.getByText('This integration was switched off when the request came.').waitFor();
+    const meaning = page.getByRole('definition').first();
+    assert.doesNotMatch((await meaning.textContent()) ?? '', /the dealer|field/i);
+    await meaning.getByRole('link', { name: 'switch it on' }).click();
+    await page.waitForURL(`${site.url}/integrations/${dealer.integrationId}`);
   });
 });

@@ -82,6 +82,8 @@ describe('the settings and the audit log in the browser', () => {
   it('begin mail when the person has entered the code that was sent to them', async (t) => {
     const { page, context, complaints } = await site.openAs(staff, '/settings/account');
     t.after(() => context.close());
+    await page.getByText(staff.email, { exact: true }).waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Email' }).count(), 0, 'it can’t be edited here');
     await page.getByLabel('New orders in the queue').click();
     await page.getByText(`We are sending a code to ${staff.email}.`).waitFor();
     await assertBothLooks(page, 'the code that confirms an address');

@@ -21,9 +21,9 @@ import type { ListState, ListStateSetters } from '../../table/list-state.ts';
 import { instantOf, localTimeOf } from '../../time-zone.ts';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
-import { Time } from '../../ui/time.tsx';
 import { teamQuery } from '../settings/settings-queries.ts';
 import { type AuditEntry, auditObjectsQuery, auditQuery } from './audit-queries.ts';
+import { BusinessTime } from './business-time.tsx';
 import { actionText, actorName, ChangeList } from './change-list.tsx';
 import { UndoButton } from './undo-button.tsx';
 
@@ -98,7 +98,7 @@ function DateRange({ state }: { state: ListState & ListStateSetters }) {
         onChange={(day) => state.setFilter('to', startOf(day === null ? null : nextDay(day)))}
       />
       <Text size="xs" c="dimmed">
-        Days in {zone}
+        Days and times in {zone}
       </Text>
     </Group>
   );
@@ -126,7 +126,7 @@ function ExportButton({ filters }: { filters: Record<string, string> }) {
 }
 
 const COLUMNS: Column<AuditEntry>[] = [
-  { id: 'at', header: 'When', width: 130, cell: (entry) => <Time at={entry.at} />, phone: 'line' },
+  { id: 'at', header: 'When', width: 130, cell: (entry) => <BusinessTime at={entry.at} />, phone: 'line' },
   { id: 'actor', header: 'Who', width: 160, cell: (entry) => <ActorCell entry={entry} />, phone: 'side' },
   {
     id: 'action',

@@ -18,8 +18,11 @@ type ChangeListProps = {
 /** What changed, each field as it was and as it is. */
 export function ChangeList({ changes, personalFields = [], names = {} }: ChangeListProps) {
   const { organization } = useSession();
-  const text = (field: string, value: unknown) => valueText(field, value, { currency: organization.currency, names });
-  const shown = changes.flatMap(eachField).filter(({ field }) => !UNNAMED.has(field));
+  const context = { currency: organization.currency, timeZone: organization.time_zone, names };
+  const text = (field: string, value: unknown) => valueText(field, value, context);
+  const shown = ofPromotion(changes)
+    .flatMap(eachField)
+    .filter(({ field }) => !UNNAMED.has(field));
   if (shown.length === 0 && personalFields.length === 0) return null;
   return (
     <ul className="change-list">
@@ -52,6 +55,19 @@ function eachField(change: FieldChange): FieldChange[] {
   return names
     .map((field) => ({ field, old: old[field] ?? null, new: now[field] ?? null }))
     .filter((one) => JSON.stringify(one.old) !== JSON.stringify(one.new));
+}
+
+/**
+ * A promotion's start before its end, which the log has the other way round. Of one that was ended nothing is left: what
+ * it was stands there without "nothing" beside it.
+ */
+function ofPromotion(changes: FieldChange[]): FieldChange[] {
+  const start = changes.find(({ field }) => field === 'startsAt');
+  if (start === undefined) return changes;
+  const end = changes.filter(({ field }) => field === 'endsAt');
+  const ordered = [...changes.filter((one) => one !== start && !end.includes(one)), start, ...end];
+  if (start.new !== null) return ordered;
+  return ordered.flatMap(({ field, old }) => (old === null ? [] : [{ field, old: null, new: old }]));
 }
 
 /** What was done, in a few words. */

@@ -1,7 +1,7 @@
 import { DELIVERY_STATUS_LABELS } from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
 import { ENUMERATIONS } from '../../../../src/contract/enumerations.ts';
 import { GONE_LIMIT } from '../../../../src/contract/limits.ts';
-import { formatMoney, formatNumber, formatTime } from '../../format.ts';
+import { formatMoney, formatNumber, formatZonedTime } from '../../format.ts';
 import { ATTRIBUTES, type AttributeField } from '../item/attributes.ts';
 
 /**
@@ -47,26 +47,34 @@ export type TextContext = {
   currency: string;
   /** Of ids, such as locations and channels. */
   names: Readonly<Record<string, string>>;
+  /** Of the business: times are read in the zone in which people enter them. */
+  timeZone: string;
 };
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 const NOTHING = 'nothing';
+/** Where no value says more than that there is none. */
+const NOTHING_BY_FIELD: Record<string, string> = { ends_at: 'never' };
 const BASIS_POINTS_PER_PERCENT = 100;
 
 /** A value as people read it: money with its currency, names for ids, labels for choices. */
 export function valueText(field: string, value: unknown, context: TextContext): string {
-  if (value === null || value === undefined || value === '') return NOTHING;
   const name = wireName(field);
+  if (value === null || value === undefined || value === '') return NOTHING_BY_FIELD[name] ?? NOTHING;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return numberText(name, value, context);
   if (typeof value === 'string') {
-    return context.names[value] ?? choiceText(name, value) ?? (TIME.test(value) ? formatTime(value) : value);
+    return context.names[value] ?? choiceText(name, value) ?? timeText(value, context);
   }
   if (Array.isArray(value)) {
     return value.length === 0 ? NOTHING : value.map((one) => valueText(field, one, context)).join(', ');
   }
   const entries = Object.entries(value).filter(([, one]) => one !== null);
   return entries.map(([key, one]) => `${fieldLabel(key)}: ${valueText(key, one, context)}`).join('; ') || NOTHING;
+}
+
+function timeText(value: string, { timeZone }: TextContext): string {
+  return TIME.test(value) ? formatZonedTime(value, timeZone) : value;
 }
 
 function numberText(name: string, value: number, { currency }: TextContext): string {

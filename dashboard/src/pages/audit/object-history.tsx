@@ -4,9 +4,10 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { AuditObjectKind } from '../../../../src/contract/audit-actions.ts';
 import { paths } from '../../paths.ts';
+import { useSession } from '../../shell/session/session.ts';
 import { ErrorState } from '../../ui/page/states.tsx';
-import { Time } from '../../ui/time.tsx';
 import { type AuditEntry, auditQuery } from './audit-queries.ts';
+import { BusinessTime } from './business-time.tsx';
 import { actionText, actorName, ChangeList } from './change-list.tsx';
 
 const SHOWN_LIMIT = 20;
@@ -21,6 +22,7 @@ type ObjectHistoryProps = {
 /** What was done to one object, newest first: for the page of an item, an order or an integration. */
 export function ObjectHistory({ kind, id, actionsOf }: ObjectHistoryProps) {
   const list = useQuery(auditQuery({ object_kind: kind, object_id: id, limit: SHOWN_LIMIT }));
+  const { time_zone: zone } = useSession().organization;
   if (list.data === undefined) {
     return list.error === null ? (
       <Skeleton height={80} />
@@ -31,6 +33,9 @@ export function ObjectHistory({ kind, id, actionsOf }: ObjectHistoryProps) {
   if (list.data.data.length === 0) return <Text c="dimmed">Nothing has been changed yet.</Text>;
   return (
     <>
+      <Text size="xs" c="dimmed">
+        Times in {zone}
+      </Text>
       <ol className="plain-list" aria-label="History">
         {list.data.data.map((entry) => (
           <li key={entry.id}>
@@ -40,7 +45,7 @@ export function ObjectHistory({ kind, id, actionsOf }: ObjectHistoryProps) {
                 {actionText(entry)}
               </Text>
               <Text size="xs" c="dimmed">
-                {actorName(entry)} · <Time at={entry.at} />
+                {actorName(entry)} · <BusinessTime at={entry.at} />
               </Text>
               <ChangeList changes={entry.changes} personalFields={entry.personal_fields} names={entry.names} />
             </div>

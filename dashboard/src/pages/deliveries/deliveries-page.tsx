@@ -187,7 +187,7 @@ function columnsOf(names: Map<string, string>): Column<DeliveryRow>[] {
       header: 'Next try',
       width: 120,
       phone: 'none',
-      cell: ({ next_attempt_at: at }) => (at === null ? <Nothing /> : <Time at={at} />),
+      cell: ({ next_attempt_at: at }) => (at === null ? <Nothing /> : <Time at={at} isPlanned />),
     },
     { id: 'created', header: 'Created', width: 120, phone: 'side', cell: ({ created_at: at }) => <Time at={at} /> },
     { id: 'id', header: 'Id', isHidden: true, cell: ({ id }) => <CopyId id={id} /> },

@@ -32,7 +32,7 @@ export function DeliverySummary({ delivery, name }: DeliverySummaryProps) {
             'It is tried again now.'
           ) : (
             <>
-              Next try <Time at={next} />.
+              Next try <Time at={next} isPlanned />.
             </>
           )}
         </>

@@ -1,7 +1,7 @@
 import { Anchor, List, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { BASE_PATH } from '../../api/client.ts';
 import { paths } from '../../paths.ts';
+import { DocsLink } from '../../ui/docs-link.tsx';
 import type { IntegrationEntry } from '../integrations/integration-queries.ts';
 
 type Counts = Record<string, { value: number }>;
@@ -48,11 +48,7 @@ export function SetupChecklist({ watches, parts, orders, integrations }: SetupPr
         ))}
       </List>
       <Text c="dimmed" mt="xs">
-        Whoever builds your website finds everything in the{' '}
-        <Anchor href={`${BASE_PATH}/docs/api`} inherit>
-          developer documentation
-        </Anchor>
-        .
+        Whoever builds your website finds everything in the <DocsLink>developer documentation</DocsLink>.
       </Text>
     </section>
   );

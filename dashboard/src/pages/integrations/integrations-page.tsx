@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { useOwnerOnlyReason } from '../../shell/session/session.ts';
+import { DocsLink } from '../../ui/docs-link.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -23,6 +24,9 @@ export function IntegrationsPage() {
       ) : (
         <IntegrationTable integrations={data} />
       )}
+      <Text size="sm" c="dimmed" mt="md" ta={data.length === 0 ? 'center' : 'left'}>
+        Whoever builds your website finds everything in the <DocsLink>developer documentation</DocsLink>.
+      </Text>
       <Deletions deletions={deletions} />
     </Page>
   );

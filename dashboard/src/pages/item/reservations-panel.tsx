@@ -2,7 +2,7 @@ import { Button, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
-import { formatExactTime, formatNumber, formatRemaining } from '../../format.ts';
+import { formatExactTime, formatRemaining, formatUnits } from '../../format.ts';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { type Item, itemReservationsQuery, type Reservation } from './item-queries.ts';
 
@@ -32,7 +32,7 @@ export function ReservationsPanel({ item, onChanged }: { item: Item; onChanged: 
                 {reservation.reference ?? 'No reference'}
               </Text>
               <Text size="xs" c="dimmed">
-                {unitsText(reservation.units)} · {reservation.channel} ·{' '}
+                {formatUnits(reservation.units)} · {reservation.channel} ·{' '}
                 <Remaining until={reservation.expires_at} onOver={refresh} />
               </Text>
             </div>
@@ -76,7 +76,7 @@ function ReleaseDialog({ item, reservation, onClose, onChanged }: ReleaseDialogP
       onConfirm={() => release.mutate({ params: { item_id: item.id, reservation_id: reservation.id } })}
       onClose={onClose}
     >
-      {unitsText(reservation.units)} can be sold again at once, and your sites learn of it by events. The buyer on{' '}
+      {formatUnits(reservation.units)} can be sold again at once, and your sites learn of it by events. The buyer on{' '}
       {reservation.channel} may be paying right now: if the order comes and the units are gone, it waits in your queue
       without a match.
     </Confirm>
@@ -102,8 +102,4 @@ function Remaining({ until, onOver }: { until: string; onOver: () => void }) {
       {isOver ? 'ends now' : `${formatRemaining(Date.parse(until) - now)} left`}
     </time>
   );
-}
-
-function unitsText(units: number): string {
-  return `${formatNumber(units)} ${units === 1 ? 'unit' : 'units'}`;
 }

@@ -2,7 +2,7 @@ import { Anchor, Button, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
-import { formatNumber } from '../../format.ts';
+import { formatUnits } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -27,7 +27,7 @@ export function SalesPanel({ item, onChanged }: { item: Item; onChanged: () => v
               <div>
                 <OrderLink id={order.order_id}>{order.channel_order_id}</OrderLink>
                 <Text size="xs" c="dimmed">
-                  holds {unitsText(order.units)} · <Time at={order.created_at} />
+                  holds {formatUnits(order.units)} · <Time at={order.created_at} />
                 </Text>
               </div>
               <Status tone="warn">Holds</Status>
@@ -41,7 +41,7 @@ export function SalesPanel({ item, onChanged }: { item: Item; onChanged: () => v
             <li key={sale.id}>
               <div>
                 <Text size="sm">
-                  {unitsText(sale.units)} sold
+                  {formatUnits(sale.units)} sold
                   {sale.order_id === null ? ' over the counter' : ' by '}
                   {sale.order_id === null ? null : <OrderLink id={sale.order_id}>an order</OrderLink>}
                 </Text>
@@ -87,7 +87,7 @@ export function VoidDialog({ item, sale, onClose, onChanged }: VoidDialogProps) 
       onConfirm={() => voidSale.mutate({ params: { item_id: item.id, sale_id: sale.id } })}
       onClose={onClose}
     >
-      {unitsText(sale.units)} return to stock
+      {formatUnits(sale.units)} return to stock
       {sale.order_id === null ? '.' : ', and the order returns to the queue.'} Your sites learn of it by events. A
       voided sale can’t be restored: sell again instead.
     </Confirm>
@@ -100,8 +100,4 @@ function OrderLink({ id, children }: { id: string; children: string }) {
       {children}
     </Anchor>
   );
-}
-
-function unitsText(units: number): string {
-  return `${formatNumber(units)} ${units === 1 ? 'unit' : 'units'}`;
 }

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { UNMATCHED_REASON_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { orderCan } from '../../../../src/contract/states/order-can.ts';
 import { useOperation } from '../../api/queries.ts';
-import { formatMoney, formatNumber, formatTime } from '../../format.ts';
+import { formatMoney, formatNumber, formatTime, formatUnits } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { Status } from '../../ui/status.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
@@ -151,7 +151,7 @@ function LineAmount({ order, line }: { order: Order; line: OrderLine }) {
   if (unit === null)
     return (
       <Text c="dimmed" className="order-line-amount">
-        {formatNumber(quantity)} ×
+        {formatUnits(quantity)}
       </Text>
     );
   return (

@@ -138,7 +138,7 @@ function DeliveryState({ entry }: { entry: EventEntry }) {
       <Status tone={DELIVERY_TONES[delivery.status]}>{deliveryText(delivery)}</Status>
       {delivery.status === 'failed' && delivery.due_at !== null ? (
         <Text size="sm" c="dimmed">
-          Next attempt <Time at={delivery.due_at} />
+          Next attempt <Time at={delivery.due_at} isPlanned />
         </Text>
       ) : null}
       <TextLink to={paths.delivery(delivery.id)}>

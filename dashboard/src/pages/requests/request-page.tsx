@@ -7,7 +7,7 @@ import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { PageLink } from '../../ui/page/page-link.tsx';
 import { Time } from '../../ui/time.tsx';
-import { withCode } from '../../ui/with-code.tsx';
+import { ErrorMeaning } from './error-meaning.tsx';
 import { type RequestPage as RequestData, requestQuery } from './request-queries.ts';
 import { RequestStatus } from './request-status.tsx';
 import './request.css';
@@ -43,14 +43,7 @@ function RequestFacts({
     <dl className="request-facts">
       {error === null ? null : (
         <Fact name="What it means">
-          <Text size="sm">{withCode(error.cause)}</Text>
-          <Text size="sm">{withCode(error.recovery)}</Text>
-          <Text size="sm" c="dimmed">
-            {request.method === 'POST' && (request.status ?? 500) < 500
-              ? 'Nothing was written, so no event was recorded and no webhook is sent. '
-              : ''}
-            The answer to the website said more, such as the wrong field. <DocsLink code={request.code ?? ''} />
-          </Text>
+          <ErrorMeaning request={request} error={error} />
         </Fact>
       )}
       {originalId === null ? null : (
@@ -118,15 +111,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-/** The page of the docs is outside the dashboard. */
-function DocsLink({ code }: { code: string }) {
-  return (
-    <Anchor href={`/docs/api/errors#${code}`} inherit>
-      <code>{code}</code> in the docs
-    </Anchor>
   );
 }
 

@@ -66,7 +66,7 @@ export function SalesPage() {
         counts={choices?.tabs ?? {}}
         onOpen={(id) => state.setFilters({ tab: id === 'completed' ? '' : id })}
       />
-      <Totals totals={choices?.totals ?? null} />
+      <Totals totals={choices?.totals ?? null} unpriced={choices?.unpriced ?? 0} />
       <DataTable
         name="Sales"
         columns={columns}
@@ -99,17 +99,32 @@ function tabOf({ tab }: Record<string, string>) {
   return TABS.find(({ id }) => id === tab)?.id ?? 'completed';
 }
 
-/** What the completed sales come to that the search and the filters find. */
-function Totals({ totals }: { totals: { amount: number; currency: string }[] | null }) {
-  if (totals === null || totals.length === 0) return null;
+type TotalsProps = { totals: { amount: number; currency: string }[] | null; unpriced: number };
+
+/** What the completed sales come to that the search and the filters find, and that some may not be in it. */
+function Totals({ totals, unpriced }: TotalsProps) {
+  if (totals === null || (totals.length === 0 && unpriced === 0)) return null;
   return (
     <Text size="sm" mb="xs" className="figures">
+      {totals.length === 0 ? null : (
+        <>
+          <Text span c="dimmed">
+            Completed sales come to{' '}
+          </Text>
+          {totals.map(({ amount, currency }) => formatMoney(amount, currency)).join(' and ')}
+          {unpriced === 0 ? '' : '. '}
+        </>
+      )}
       <Text span c="dimmed">
-        Completed sales come to{' '}
+        {unpricedText(unpriced)}
       </Text>
-      {totals.map(({ amount, currency }) => formatMoney(amount, currency)).join(' and ')}
     </Text>
   );
+}
+
+function unpricedText(count: number): string {
+  if (count === 0) return '';
+  return count === 1 ? '1 completed sale has no amount.' : `${formatNumber(count)} completed sales have no amount.`;
 }
 
 function filtersOf(channels: { channel: string; name: string }[]) {

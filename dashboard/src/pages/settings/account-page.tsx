@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Input, PasswordInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../../../src/contract/dashboard/limits.ts';
@@ -53,7 +53,14 @@ function Person() {
       <form onSubmit={form.onSubmit(({ name }) => save.mutate({ body: { name } }))}>
         <Stack gap="sm">
           <TextInput label="Name" maxLength={500} required {...form.getInputProps('name')} />
-          <TextInput label="Email" value={user.email} readOnly description="An operator can change it." />
+          <Input.Wrapper
+            label="Email"
+            labelElement="div"
+            description="An operator can change it."
+            inputWrapperOrder={['label', 'input', 'description']}
+          >
+            <Text size="sm">{user.email}</Text>
+          </Input.Wrapper>
           <Group>
             <Button type="submit" disabled={!form.isDirty()} loading={save.isPending}>
               Save

@@ -41,7 +41,8 @@ export function SignInPage() {
             Sign in
           </Button>
           <Text size="sm" c="dimmed">
-            Forgot your password? An owner of your team can make a reset link for you.
+            Forgot your password? An owner of your team can make a reset link for you. If you are the only owner, ask
+            the operator of this service.
           </Text>
           {options.sign_up ? (
             <Text size="sm">

@@ -29,7 +29,7 @@ export function stockColumns({ channels }: StockChoices): Column<StockItem>[] {
       id: 'location',
       header: 'Location',
       phone: 'none',
-      cell: (item) => item.location?.name ?? <Nothing />,
+      cell: (item) => (item.location === null ? <Nothing /> : <LocationCell name={item.location.name} />),
     },
     {
       id: 'created',
@@ -40,4 +40,12 @@ export function stockColumns({ channels }: StockChoices): Column<StockItem>[] {
     },
     { id: 'missing', header: 'Completeness', phone: 'none', cell: (item) => <CompletenessCell item={item} /> },
   ];
+}
+
+function LocationCell({ name }: { name: string }) {
+  return (
+    <span className="clipped" title={name}>
+      {name}
+    </span>
+  );
 }

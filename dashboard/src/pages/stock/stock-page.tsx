@@ -8,7 +8,7 @@ import { paths } from '../../paths.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import type { Filter } from '../../table/filters/filters.tsx';
 import { useListPage } from '../../table/list-page.ts';
-import { matchQueryOf } from '../../table/list-state.ts';
+import { type ListState, matchQueryOf } from '../../table/list-state.ts';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -32,7 +32,8 @@ const WORDS = {
 } as const;
 
 /** What each tab narrows the list to. */
-const TABS: { id: string; label: string; filters: Record<string, string> }[] = [
+type Tab = { id: string; label: string; filters: Record<string, string> };
+const TABS: Tab[] = [
   { id: 'all', label: 'All', filters: {} },
   { id: 'in_stock', label: 'In stock', filters: { status: 'in_stock' } },
   { id: 'reserved', label: 'Reserved', filters: { status: 'reserved' } },
@@ -40,6 +41,23 @@ const TABS: { id: string; label: string; filters: Record<string, string> }[] = [
   { id: 'no_channel', label: 'On no channel', filters: { integration_id: 'none' } },
   { id: 'needs_work', label: 'Needs work', filters: { needs_work: 'yes' } },
 ];
+/** What an empty tab says; "Sold" of parts means that none is left. */
+const EMPTY_TABS: Record<string, Record<Kind, [title: string, text?: string]>> = {
+  in_stock: { listing: ['No watch is in stock.'], part: ['No part is in stock.'] },
+  reserved: { listing: ['No watch is reserved.'], part: ['No part is reserved.'] },
+  sold: { listing: ['No watch is sold.'], part: ['No part is sold out.'] },
+  no_channel: { listing: ['Every watch is on a channel.'], part: ['Every part is on a channel.'] },
+  needs_work: {
+    listing: [
+      'No watch needs work.',
+      'A watch appears here while it lacks photos, a price, a description, a reference number, a year, a movement, a case material or a case diameter.',
+    ],
+    part: [
+      'No part needs work.',
+      'A part appears here while it lacks photos, a price, a description, a part number or the watches that it fits.',
+    ],
+  },
+};
 const TAB_FILTERS = ['status', 'integration_id', 'needs_work'];
 const FILTER_NAMES = [...TAB_FILTERS, 'brand', 'location_id', 'hidden', 'price_from', 'price_to'];
 
@@ -101,6 +119,7 @@ function StockPage({ kind }: { kind: Kind }) {
           />
         )}
         card={(item) => <StockCard item={item} channels={choices.channels} />}
+        emptyTab={isTabAlone(tab, state) ? <EmptyTab tab={tab.id} kind={kind} /> : undefined}
         empty={
           <EmptyState
             title={words.none}
@@ -117,6 +136,16 @@ function StockPage({ kind }: { kind: Kind }) {
       />
     </Page>
   );
+}
+
+/** Nothing but the tab narrows the list. */
+function isTabAlone(tab: Tab | undefined, { q, filters }: ListState): tab is Tab {
+  return tab !== undefined && q === '' && Object.keys(filters).every((name) => name in tab.filters);
+}
+
+function EmptyTab({ tab, kind }: { tab: string; kind: Kind }) {
+  const [title = '', text] = EMPTY_TABS[tab]?.[kind] ?? [];
+  return <EmptyState title={title}>{text}</EmptyState>;
 }
 
 function filtersOf({ brands, locations, channels, currency }: StockChoices): Filter[] {

@@ -4,13 +4,15 @@ import type { ReactNode } from 'react';
 import type { Column } from '../columns.ts';
 import type { ListState, ListStateSetters } from '../list-state.ts';
 import { isOwnClick, type RowsProps, rowAttributes } from './rows.ts';
+import { useScrollEdge } from './scroll-edge.ts';
 
 /** The rows as a table, with a header that stays. */
 export function DesktopRows<Row>(props: RowsProps<Row>) {
   const { name, columns, state, selection, pathOf } = props;
+  const { ref, hasMore } = useScrollEdge();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section className="data-table-scroll" aria-label={name} tabIndex={0}>
+    <section ref={ref} className="data-table-scroll" data-more={hasMore || undefined} aria-label={name} tabIndex={0}>
       <table>
         <thead>
           <tr>

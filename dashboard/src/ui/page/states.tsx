@@ -16,8 +16,15 @@ export function EmptyState({ title, children, action }: { title: string; childre
   );
 }
 
+type ErrorStateProps = {
+  error: unknown;
+  onRetry: () => void;
+  /** Instead of Retry, where trying again can't help. */
+  action?: ReactNode;
+};
+
 /** What went wrong, what is safe, and what to do: with the request's id and a way to try again. */
-export function ErrorState({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+export function ErrorState({ error, onRetry, action }: ErrorStateProps) {
   const failure = error instanceof ApiFailure ? error : null;
   return (
     <div className="empty-state" role="alert">
@@ -26,9 +33,11 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry: () => 
       </Title>
       <Text c="dimmed">{failure?.message ?? 'Something went wrong on this page. Nothing that was saved is lost.'}</Text>
       {failure?.requestId === undefined ? null : <CopyId id={failure.requestId} label="request id" />}
-      <Button variant="default" onClick={onRetry}>
-        Retry
-      </Button>
+      {action ?? (
+        <Button variant="default" onClick={onRetry}>
+          Retry
+        </Button>
+      )}
     </div>
   );
 }

@@ -78,6 +78,7 @@ export const saleOperations = {
         Type.Array(Money),
         'Of the completed sales that match, by currency; null if they are too many to add up.',
       ),
+      unpriced: nullable(Type.Integer(), 'Completed sales that match and have no amount; null as `totals`.'),
     }),
   }),
   recordSale: operation({

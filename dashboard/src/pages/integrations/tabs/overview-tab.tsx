@@ -6,6 +6,7 @@ import { useOperation } from '../../../api/queries.ts';
 import { formatNumber } from '../../../format.ts';
 import { useOwnerOnlyReason } from '../../../shell/session/session.ts';
 import { CopyId } from '../../../ui/copy-id.tsx';
+import { DocsLink } from '../../../ui/docs-link.tsx';
 import { Confirm } from '../../../ui/feedback/confirm.tsx';
 import { toastUndo } from '../../../ui/feedback/undo-toast.tsx';
 import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
@@ -39,7 +40,12 @@ export function OverviewTab({ integration }: { integration: Integration }) {
         <RateGauge rate={usage.rate} />
       </Stack>
       <Jobs jobs={integration.jobs} />
-      <Command label="Who am I, for this key" text={meCommand('$API_KEY')} />
+      <Stack gap="xs">
+        <Command label="Who am I, for this key" text={meCommand('$API_KEY')} />
+        <Text size="sm" c="dimmed">
+          What a website can do with the key is in the <DocsLink>developer documentation</DocsLink>.
+        </Text>
+      </Stack>
     </Stack>
   );
 }

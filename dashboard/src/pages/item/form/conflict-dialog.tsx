@@ -20,7 +20,7 @@ export function ConflictDialog({ conflicts, takenOver, locations, isSaving, onSa
   const [choices, setChoices] = useState<Record<string, Choice>>({});
   const { organization } = useSession();
   const names = Object.fromEntries(locations.map(({ id, name, business_unit: unit }) => [id, `${unit}, ${name}`]));
-  const context = { currency: organization.currency, names };
+  const context = { currency: organization.currency, timeZone: organization.time_zone, names };
   return (
     <Modal opened onClose={onClose} size="xl" title="A colleague has saved this item meanwhile">
       <Text size="sm" mb="md">

@@ -38,8 +38,11 @@ describe('the sales in the dashboard', () => {
     const again = await owner.call('POST', '/sales', sale);
     assert.equal(again.body.error.code, 'not_enough_units');
     assert.equal((await owner.call('PATCH', `/sales/${body.id}`, { amount: 450_000 })).status, 204);
-    const { totals, tabs } = await read('/sales/choices?q=w-900');
-    assert.deepEqual(totals, [{ amount: 450_000, currency: 'USD' }]);
+    const { totals, tabs, unpriced } = await read('/sales/choices?q=w-900');
+    assert.deepEqual([totals, unpriced], [[{ amount: 450_000, currency: 'USD' }], 0]);
+    assert.equal((await owner.call('PATCH', `/sales/${body.id}`, { amount: null })).status, 204);
+    const without = await read('/sales/choices?q=w-900');
+    assert.deepEqual([without.totals, without.unpriced], [[], 1]);
     assert.equal(tabs.completed.value, 1);
     assert.equal((await owner.call('POST', `/sales/${body.id}/void`)).status, 204);
     assert.equal((await owner.call('POST', `/sales/${body.id}/void`)).body.error.code, 'already_voided');

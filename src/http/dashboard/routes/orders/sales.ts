@@ -60,11 +60,12 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
     for (const tab of Object.keys(SALE_TABS) as SaleTab[]) {
       counts.push([tab, presentCount(await countSales(context.db, filterOf(context, user, { ...query, tab })))]);
     }
-    const totals = await totalSales(context.db, filterOf(context, user, query));
+    const found = await totalSales(context.db, filterOf(context, user, query));
     return {
       channels: [...channels].map(([channel, name]) => ({ channel, name })),
       tabs: Object.fromEntries(counts),
-      totals: totals?.map(({ amount, currency }) => ({ amount, currency })) ?? null,
+      totals: found?.totals.map(({ amount, currency }) => ({ amount, currency })) ?? null,
+      unpriced: found?.unpriced ?? null,
     };
   },
 
