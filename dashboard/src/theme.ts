@@ -112,7 +112,8 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Modal: {
       defaultProps: {
-        centered: true,
+        // Below the top rather than in the middle: what grows or shrinks in a dialog moves nothing under the pointer.
+        yOffset: 'clamp(1rem, 12dvh, 9rem)',
         closeButtonProps: { 'aria-label': 'Close' },
         // A header within a dialog is not the banner of the page.
         attributes: { header: { role: 'none' } },

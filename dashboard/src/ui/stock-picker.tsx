@@ -1,9 +1,8 @@
 import { Button, Skeleton, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Output } from '../api/client.ts';
-import { read } from '../api/queries.ts';
+import { read, useKeptQuery } from '../api/queries.ts';
 import { formatMoney, formatNumber } from '../format.ts';
 import { Icon } from './icons.tsx';
 import { Thumbnail } from './thumbnail.tsx';
@@ -25,8 +24,9 @@ type StockPickerProps = {
 export function StockPicker({ verb, unitsWanted, isBusy, onChoose }: StockPickerProps) {
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), TYPING_PAUSE_MS);
-  const watches = useQuery(stockSearch('listing', q));
-  const parts = useQuery(stockSearch('part', q));
+  // A row that is found again is kept: otherwise a click at that moment would miss its button.
+  const watches = useKeptQuery(stockSearch('listing', q));
+  const parts = useKeptQuery(stockSearch('part', q));
   const found = [...(watches.data?.data ?? []), ...(parts.data?.data ?? [])];
   const isReading = watches.isPending || parts.isPending;
   return (

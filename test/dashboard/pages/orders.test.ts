@@ -154,7 +154,11 @@ describe('the pages of orders and sales', () => {
     await page.getByText('2 units', { exact: true }).waitFor();
     await button(page, 'Add an item').click();
     await page.getByLabel('Search your stock').fill('reverso');
-    await button(page, 'Match Reverso Duoface').click();
+    // The button is held down while the search ends and the rows of other items go: the click must not miss it.
+    await button(page, 'Match Reverso Duoface').hover();
+    await page.mouse.down();
+    await page.getByText('Explorer II').waitFor({ state: 'detached' });
+    await page.mouse.up();
     await page.getByText('Held for this order', { exact: true }).waitFor();
     await button(page, 'Take off').click();
     await page.getByText('Held for this order', { exact: true }).waitFor({ state: 'detached' });

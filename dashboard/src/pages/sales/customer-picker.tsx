@@ -1,8 +1,7 @@
 import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { read } from '../../api/queries.ts';
+import { read, useKeptQuery } from '../../api/queries.ts';
 
 const TYPING_PAUSE_MS = 250;
 const BUYER = 'Optional. A customer that one of your sites has reported.';
@@ -24,7 +23,7 @@ export function CustomerPicker(props: CustomerPickerProps) {
   const { name, customerId, onChange, label = 'Buyer', description = BUYER, error = null, isTest = false } = props;
   const [text, setText] = useState(name ?? '');
   const [q] = useDebouncedValue(text.trim(), TYPING_PAUSE_MS);
-  const { data } = useQuery(
+  const { data } = useKeptQuery(
     read('GET /customer-choices', { query: { q, ...(isTest ? { is_test: 'yes' as const } : {}) } }, ['customer']),
   );
   const found = (data?.data ?? []).map((customer) => ({
