@@ -212,7 +212,8 @@ const entries = {
     status: 500,
     type: 'api_error',
     message: 'A lookup before the write failed. Nothing was changed.',
-    cause: 'The database could not be reached, or the lookup before a write failed.',
+    cause:
+      'The database could not be reached, or the lookup before a write failed. Also: the dealer went live while a test write waited; retried, it is a live one.',
     recovery: 'Retry with the same Idempotency-Key.',
   },
   query_failed: {

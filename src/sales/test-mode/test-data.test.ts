@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { changing } from '../../../test/harness/database/locks.ts';
+import { admissionCounter, changing, pauseCommits } from '../../../test/harness/database/locks.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { addShop, freshKey, openShop, type Shop } from '../../../test/harness/shop.ts';
 import { publishNew, watch } from '../../../test/harness/stock.ts';
@@ -10,7 +10,8 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { mergeCustomers } from '../customers/merge-customers.ts';
 import { cancelSale, confirmOrder } from '../orders/order-operations.ts';
-import { deleteTestData } from './test-data.ts';
+import { countTestData, deleteTestData } from './test-data.ts';
+import { changeTestMode } from './test-mode.ts';
 
 let world: World;
 before(async () => {
@@ -181,6 +182,39 @@ describe('deleting test data', () => {
       select new_values as new from audit_log
       where organization_id = ${shop.organizationId} and action = 'integration.test_data_deleted'`);
     assert.deepEqual(recorded, [{ new: deleted }]);
+  });
+
+  it('misses nothing that waits when the integration goes live: that is refused, and live when it is sent again', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const itemId = await publishNew(world, shop, watch());
+    const writes: [path: string, body: object, key: ReturnType<typeof freshKey>][] = [
+      ['/v1/orders', { channel_order_id: 'SO-1', lines: [{ listing_id: itemId }] }, freshKey()],
+      ['/v1/reservations', { listing_id: itemId, ttl_seconds: 600 }, freshKey()],
+      ['/v1/customers', { email: 'a@b.ch' }, freshKey()],
+      ['/v1/customers/bulk', { customers: [{ email: 'c@d.ch' }] }, freshKey()],
+    ];
+    const paused = pauseCommits(world.db, 'is_test_mode = ');
+    const context = { ...world.channel, db: paused.db };
+    const change = { isTestMode: false, isTestDataDeleted: true };
+    const goesLive = changeTestMode(context, TESTER, shop.organizationId, shop.integrationId, change);
+    await paused.reached;
+    const isAdmitted = await admissionCounter(shop);
+    const waiting = writes.map((write) => shop.api.post(...write));
+    await isAdmitted(writes.length);
+    paused.release();
+    await goesLive;
+    for (const answer of await Promise.all(waiting)) {
+      assert.equal(answer.status, 500, answer.text);
+      assert.equal(answer.body.error.code, 'lookup_failed');
+    }
+    assert.deepEqual(await countTestData(world.db, shop.integrationId), { orders: 0, customers: 0 });
+    for (const write of writes) {
+      const { status, text } = await shop.api.post(...write);
+      // The order took the watch, so there is nothing left to reserve.
+      assert.equal(status < 300, write[0] !== '/v1/reservations', text);
+    }
+    assert.deepEqual(await countTestData(world.db, shop.integrationId), { orders: 0, customers: 0 });
+    assert.equal((await shop.api.get('/v1/orders')).body.data[0].is_test, false);
   });
 
   it('goes well beside reports that are still coming in', async () => {

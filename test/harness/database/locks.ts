@@ -74,15 +74,27 @@ export async function changing(
   };
 }
 
-/** A database whose transactions have done all their work and wait with the commit until they are let go. */
-export function pauseCommits(db: Database): { db: Database; reached: Promise<void>; release(): void } {
+/** A database whose transactions have done all their work and wait with the commit until they are let go; those with such a statement. */
+export function pauseCommits(
+  db: Database,
+  statementPart = '',
+): { db: Database; reached: Promise<void>; release(): void } {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const held: Database = {
     ...db,
     transaction: (work, options) =>
       db.transaction(async (tx) => {
-        const result = await work(tx);
+        let isMeant = statementPart === '';
+        const watched: typeof tx = {
+          ...tx,
+          query(statement) {
+            isMeant ||= statement.text.includes(statementPart);
+            return tx.query(statement);
+          },
+        };
+        const result = await work(watched);
+        if (!isMeant) return result;
         reached.resolve();
         await released.promise;
         return result;

@@ -63,7 +63,7 @@ const ANSWERS_AT_ONCE = 8;
  */
 const SHARED_BODY_LIMIT_BYTES = 32 * 1024;
 
-/** A request keeps the mode and the organization that it was admitted with, also if they change while it waits. */
+/** A request keeps the mode and the organization that it was admitted with. If they change while it waits, it may be refused. */
 function canShareTransaction(one: PendingWrite, other: PendingWrite): boolean {
   const [a, b] = [one.item.integration, other.item.integration];
   return (

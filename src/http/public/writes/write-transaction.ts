@@ -1,8 +1,11 @@
 import { commitAndWake } from '../../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../../channel/context.ts';
 import { NEXT_BATCH } from '../../../concurrency/keyed-queue.ts';
+import { ApiError } from '../../../contract/errors.ts';
 import { talliedDatabase } from '../../../db/counted-database.ts';
 import { LOCK_NOT_AVAILABLE, sqlState, type Transaction } from '../../../db/database.ts';
+import { sql } from '../../../db/sql.ts';
+import type { AdmittedIntegration } from '../authentication.ts';
 import {
   findRecords,
   type NewRecord,
@@ -71,6 +74,7 @@ async function runSteps(
   ]);
   progress.isWorking = true;
   const { results, touched } = await work(tx, context.channel, open, prepared);
+  if (open.length > 0 && item.integration.isTestMode) await assertTestMode(tx, item.integration);
   const records: NewRecord[] = [];
   for (const [index, result] of results.entries()) {
     const write = open[index];
@@ -124,6 +128,17 @@ async function admit(
   }
   return sorted;
 }
+
+/**
+ * A test write that waited while its integration went live is refused: the deletion of test data, which goes with it, would
+ * have missed it. Asked after the work, which has taken the clock or the customers' lock, as going live has until its commit.
+ */
+async function assertTestMode(tx: Transaction, { integrationId }: AdmittedIntegration): Promise<void> {
+  const rows = await tx.query(sql`select from integrations where id = ${integrationId} and is_test_mode`);
+  if (rows.length === 0) throw new ApiError('lookup_failed', { message: WENT_LIVE });
+}
+
+const WENT_LIVE = 'The integration went live while this test request waited. Nothing was changed; retried, it is live.';
 
 async function work(
   tx: Transaction,
