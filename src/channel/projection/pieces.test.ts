@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { TESTER } from '../../../test/harness/actor.ts';
@@ -125,6 +126,35 @@ describe('a projection of many items', () => {
     assert.equal(read.length, ITEMS);
     assert.ok(kept !== null && kept < ITEMS / 8, `${kept} of the second quarter were kept`);
     await setAll(false);
+  });
+
+  it('is planned a few documents at a time: others are served in between', async () => {
+    let round = 0;
+    const inRound = new Map<number, number>();
+    const versions = world.channel.versions.map((version) => ({
+      ...version,
+      present: (document: Parameters<typeof version.present>[0]) => {
+        inRound.set(round, (inRound.get(round) ?? 0) + 1);
+        const untilMs = performance.now() + 1;
+        while (performance.now() < untilMs);
+        return version.present(document);
+      },
+    }));
+    const projected = world.db.transaction((tx) =>
+      projectItems(tx, { ...world.channel, versions }, { itemIds: ids, integrationIds: [dealer.integrationId] }),
+    );
+    let isDone = false;
+    const ended = projected.finally(() => {
+      isDone = true;
+    });
+    for (; !isDone; round++) await nextRound();
+    await ended;
+    const counts = [...inRound.values()];
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      ITEMS,
+    );
+    assert.ok(Math.max(...counts) <= 2, JSON.stringify(counts));
   });
 
   it('that fails in the middle leaves nothing, and the connection serves the next', async () => {

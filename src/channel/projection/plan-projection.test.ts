@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { watch } from '../../../test/harness/stock.ts';
+import { runAtOnce } from '../../concurrency/time-slices.ts';
 import { CURRENT_VERSION, VERSIONS } from '../../contract/versions.ts';
 import type { ItemSource } from './documents.ts';
 import {
@@ -82,11 +83,12 @@ const summary = (plan: ProjectionPlan) => ({
   events: plan.events.map(({ event }) => event.type),
   stamps: [...plan.stamps.values()].map((stamp) => stamp.toISOString()),
 });
+const planned = (read: ProjectionSources, change: ProjectedChange) => runAtOnce(planProjection(read, change));
 const project = (now: ItemSource | null, before: ProjectionPlan | null, change: ProjectedChange = {}) =>
-  summary(planProjection(sources(now, before), change));
+  summary(planned(sources(now, before), change));
 
 describe('a plan of a projection', () => {
-  const published = planProjection(sources(item(), null), {});
+  const published = planned(sources(item(), null), {});
   const early = { ...published, documents: published.documents.map((row) => ({ ...row, stamp: CLOCK })) };
   const at = NOW.toISOString();
 
@@ -116,7 +118,7 @@ describe('a plan of a projection', () => {
 
   it('announces while it rerenders what was not announced before', () => {
     const waiting = { ...sources(item({ title: 'After' }), early), unannounced: new Set(['int_1']) };
-    assert.deepEqual(summary(planProjection(waiting, { mode: 'rerender' })).events, ['listing.updated']);
+    assert.deepEqual(summary(planned(waiting, { mode: 'rerender' })).events, ['listing.updated']);
   });
 
   it('removes the document of a deleted item, also while it rerenders', () => {
@@ -128,7 +130,7 @@ describe('a plan of a projection', () => {
 
   it('stamps what the caller asks for, also where nothing is projected', () => {
     const detached = { ...sources(null, null), settings: [] };
-    const plan = planProjection(detached, { stampAlso: ['int_1'] });
+    const plan = planned(detached, { stampAlso: ['int_1'] });
     assert.deepEqual(summary(plan), { documents: [], removals: 0, events: [], stamps: [at] });
   });
 });
