@@ -29,13 +29,14 @@ describe("the operator's command line", () => {
   }
 
   it('makes an organization with a trimmed name, and lists it page by page', async () => {
-    const second = await json('organization', 'create', '--name', 'Second', '--no-plan');
+    const second = await json('organization', 'create', '--name', 'Second', '--currency', 'chf', '--no-plan');
     assert.deepEqual(second, {
       object: 'organization',
       id: second.id,
       name: 'Second',
       is_provisioned: true,
       has_integration_plan: false,
+      currency: 'CHF',
       storage_quota_mb: null,
     });
     const page = await json('organization', 'list', '--limit', '1');

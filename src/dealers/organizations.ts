@@ -4,18 +4,27 @@ import type { AuditAction } from '../contract/audit-actions.ts';
 import { type Database, inTransaction, type Queryable, type Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
-import { checkedId, checkedName, checkedStorageQuota, checkedTimeZone, notFound } from './input-rules.ts';
+import {
+  checkedCurrency,
+  checkedId,
+  checkedName,
+  checkedStorageQuota,
+  checkedTimeZone,
+  notFound,
+} from './input-rules.ts';
 
 export type Organization = {
   id: string;
   name: string;
+  /** Of the dealer's own prices. */
+  currency: string;
   isProvisioned: boolean;
   hasIntegrationPlan: boolean;
   /** Null is the operator's setting for all. */
   storageQuotaMb: number | null;
 };
 
-const ORGANIZATION: Sql = sql`id, name, is_provisioned and archived_at is null as "isProvisioned",
+const ORGANIZATION: Sql = sql`id, name, currency, is_provisioned and archived_at is null as "isProvisioned",
   has_integration_plan as "hasIntegrationPlan", storage_quota_mb as "storageQuotaMb"`;
 
 /** One page of a list that is ordered by id: what stands after the given id. */
@@ -24,23 +33,24 @@ export type ListPage = { limit: number; after?: string };
 export async function createOrganization(
   db: Database | Transaction,
   actor: Actor,
-  input: { name: string; hasPlan: boolean; timeZone?: string },
+  input: { name: string; hasPlan: boolean; currency?: string | undefined; timeZone?: string | undefined },
 ): Promise<Organization> {
   const id = newId('organization');
   const name = checkedName(input.name);
+  const currency = checkedCurrency(input.currency ?? 'USD');
   const timeZone = checkedTimeZone(input.timeZone ?? 'UTC');
   await inTransaction(db, async (tx) => {
     await tx.query(sql`
-      insert into organizations (id, name, has_integration_plan, time_zone)
-      values (${id}, ${name}, ${input.hasPlan}, ${timeZone})`);
+      insert into organizations (id, name, has_integration_plan, currency, time_zone)
+      values (${id}, ${name}, ${input.hasPlan}, ${currency}, ${timeZone})`);
     await recordAudit(tx, actor, {
       organizationId: id,
       action: 'organization.created',
       object: { kind: 'organization', id },
-      new: { name, hasPlan: input.hasPlan },
+      new: { name, hasPlan: input.hasPlan, currency, timeZone },
     });
   });
-  return { id, name, isProvisioned: true, hasIntegrationPlan: input.hasPlan, storageQuotaMb: null };
+  return { id, name, currency, isProvisioned: true, hasIntegrationPlan: input.hasPlan, storageQuotaMb: null };
 }
 
 export async function listOrganizations(db: Queryable, page: ListPage): Promise<Organization[]> {

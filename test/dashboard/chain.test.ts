@@ -76,6 +76,8 @@ describe('a new dealer', () => {
 
   it('signs up', async () => {
     await page.getByLabel('Name of your business').fill('Aurum Watches');
+    await page.getByRole('combobox', { name: 'Currency' }).fill('CHF');
+    await page.getByRole('option', { name: /^CHF/ }).click();
     await page.getByLabel('Your name').fill('Ada Owner');
     await page.getByLabel('Email').fill('ada@aurum.example');
     await page.getByLabel('Password').first().fill(PASSWORD);

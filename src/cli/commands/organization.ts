@@ -22,7 +22,7 @@ import { parseNumberOrDefault } from './option-values.ts';
 
 const EXAMPLES = `
 Examples:
-  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"
+  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters" --currency CHF
   $ npm run -s crownwheel -- organization list --json
   $ npm run -s crownwheel -- organization plan org_… off
   $ npm run -s crownwheel -- organization delete org_… --yes`;
@@ -38,15 +38,16 @@ export function addOrganization(program: Command, shell: Shell): void {
     .command('create')
     .description('create a dealer')
     .requiredOption('--name <name>', "the dealer's name, 1 to 500 characters")
+    .option('--currency <code>', "the currency of the dealer's own prices", 'USD')
+    .option('--time-zone <name>', 'where the dealer is, such as Europe/Zurich: promotions begin and end there', 'UTC')
     .option('--no-plan', 'without the plan that includes the custom integration')
     .addHelpText(
       'after',
       `\nExample:\n  $ npm run -s crownwheel -- organization create --name "Lindqvist & Daughters"`,
     );
-  shell.run(create, async ({ name, plan }: { name: string; plan: boolean }) => {
-    const organization = await shell.withDatabase((db) =>
-      createOrganization(db, COMMAND_LINE, { name, hasPlan: plan }),
-    );
+  type Options = { name: string; currency: string; timeZone: string; plan: boolean };
+  shell.run(create, async ({ plan: hasPlan, ...input }: Options) => {
+    const organization = await shell.withDatabase((db) => createOrganization(db, COMMAND_LINE, { ...input, hasPlan }));
     return answer('Organization created.', organization);
   });
 
@@ -151,6 +152,7 @@ function answer(line: string, organization: Organization): CommandOutput {
     text: `${line}\n${fields([
       ['id', organization.id],
       ['name', organization.name],
+      ['currency', organization.currency],
       ['provisioned', organization.isProvisioned],
       ['plan', organization.hasIntegrationPlan],
       ['storage quota', organization.storageQuotaMb === null ? 'default' : `${organization.storageQuotaMb} MB a day`],
@@ -163,6 +165,7 @@ function organizationJson(organization: Organization): Record<string, unknown> {
     object: 'organization',
     id: organization.id,
     name: organization.name,
+    currency: organization.currency,
     is_provisioned: organization.isProvisioned,
     has_integration_plan: organization.hasIntegrationPlan,
     storage_quota_mb: organization.storageQuotaMb,

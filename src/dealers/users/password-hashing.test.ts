@@ -81,7 +81,7 @@ describe('hashing of passwords', () => {
     const rest = { name: 'New', password: TEST_PASSWORD, address: '10.0.0.9' };
     const release = occupy();
     const waiting = [
-      signUp(db, { ...rest, organizationName: 'New', email: email('new') }),
+      signUp(db, { ...rest, organizationName: 'New', email: email('new'), currency: 'CHF' }),
       acceptInvitation(db, { ...rest, token: invitation.token }),
       resetPassword(db, { ...rest, token: reset.token }),
       createUser(db, TESTER, { ...rest, organizationId, email: email('made') }),

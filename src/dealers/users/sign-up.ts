@@ -11,6 +11,7 @@ export type SignUpInput = {
   name: string;
   email: string;
   password: string;
+  currency: string;
   timeZone?: string | undefined;
   /** The address of the client. */
   address: string;
@@ -18,7 +19,7 @@ export type SignUpInput = {
 
 /** Makes a new dealer and its first owner in one transaction. In the audit log, the owner is the actor of both. */
 export async function signUp(db: Database, input: SignUpInput): Promise<{ organizationId: string; userId: string }> {
-  const { organizationName, name, email } = input;
+  const { organizationName, name, email, currency } = input;
   const timeZone = knownTimeZone(input.timeZone);
   const passwordHash = await hashedPassword(input.address, input.password);
   const id = newId('user');
@@ -27,6 +28,7 @@ export async function signUp(db: Database, input: SignUpInput): Promise<{ organi
     const { id: organizationId } = await createOrganization(tx, actor, {
       name: organizationName,
       hasPlan: true,
+      currency,
       timeZone,
     });
     const user = await insertUser(tx, actor, { id, organizationId, name, email, role: 'owner' }, passwordHash);

@@ -286,10 +286,7 @@ describe('the lists of the dashboard', () => {
   });
 });
 
-/**
- * The edge of an empty box and the track of a switch that is off, each with the ground that it stands on: axe leaves
- * WCAG 1.4.11 out.
- */
+/** What says where a control is, each with the ground that it stands on: axe leaves WCAG 1.4.11 out. */
 const CONTROL_COLORS = `(() => {
   const read = (control, selector, property) => {
     const element = document.querySelector(selector);
@@ -298,6 +295,7 @@ const CONTROL_COLORS = `(() => {
     return [control, getComputedStyle(element)[property], getComputedStyle(ground).backgroundColor];
   };
   return [
+    read('the edge of a field', 'input[type="search"]', 'borderTopColor'),
     read('an empty box', '.mantine-Checkbox-input:not(:checked)', 'borderTopColor'),
     read('a switch that is off', '.mantine-Switch-input:not(:checked) + .mantine-Switch-track', 'backgroundColor'),
   ];

@@ -1,9 +1,10 @@
-import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
+import { CURRENCIES } from '../settings/business-choices.ts';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { SignInFrame, useEnter } from './sign-in-frame.tsx';
 import { signInOptionsQuery } from './sign-in-routes.ts';
@@ -11,7 +12,7 @@ import { signInOptionsQuery } from './sign-in-routes.ts';
 export function SignUpPage() {
   const options = useSuspenseQuery(signInOptionsQuery).data;
   const enter = useEnter();
-  const form = useForm({ initialValues: { organization_name: '', name: '', email: '', password: '' } });
+  const form = useForm({ initialValues: { organization_name: '', currency: '', name: '', email: '', password: '' } });
   const signUp = useOperation('POST /sign-up', {
     onSuccess: enter,
     form,
@@ -39,6 +40,17 @@ export function SignUpPage() {
             required
             autoFocus
             {...form.getInputProps('organization_name')}
+          />
+          <Select
+            label="Currency"
+            description="Of your own prices. Each website may show another one."
+            data={CURRENCIES}
+            placeholder="Choose one"
+            searchable
+            required
+            {...form.getInputProps('currency')}
+            value={form.values.currency || null}
+            onChange={(value) => form.setFieldValue('currency', value ?? '')}
           />
           <TextInput label="Your name" autoComplete="name" maxLength={500} required {...form.getInputProps('name')} />
           <TextInput

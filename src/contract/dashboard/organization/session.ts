@@ -91,6 +91,7 @@ export const sessionOperations = {
       name: Name,
       email: Email,
       password: NewPassword,
+      currency: Type.String({ minLength: 3, maxLength: 3, description: 'Of the dealer’s own prices.' }),
       time_zone: Type.Optional(Type.String({ maxLength: 64, description: 'Of the browser; UTC if it is not known.' })),
     }),
     response: Session,

@@ -261,15 +261,20 @@ describe('a session of the dashboard', () => {
       name: 'Ann',
       email: 'ann@new.example',
       password: 'a long new password',
+      currency: 'CHF',
     };
     const client = dashboardClient(world);
     const short = await client.call('POST', '/sign-up', { ...input, password: 'short' });
     assert.equal(short.status, 400);
     assert.equal(short.body.error.field, 'password');
+    const unknown = await client.call('POST', '/sign-up', { ...input, currency: 'ZZZ' });
+    assert.equal(unknown.status, 400);
+    assert.equal(unknown.body.error.field, 'currency');
     const made = await client.call('POST', '/sign-up', input);
     assert.equal(made.status, 200, made.text);
     assert.equal(made.body.user.role, 'owner');
     assert.equal(made.body.organization.name, 'New dealer');
+    assert.equal(made.body.organization.currency, 'CHF');
     const again = await client.call('POST', '/sign-up', input);
     assert.equal(again.status, 409);
     assert.equal(again.body.error.field, 'email');

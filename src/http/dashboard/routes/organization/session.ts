@@ -42,9 +42,9 @@ export const sessionHandlers: Handlers<typeof sessionOperations> = {
     if (!context.dashboard.isSignUpOpen) {
       throw new DashboardError('sign_up_off', 'Nobody can sign up here. Ask the operator of this service.');
     }
-    const { organization_name: organizationName, name, email, password, time_zone: timeZone } = body;
+    const { organization_name: organizationName, name, email, password, currency, time_zone: timeZone } = body;
     await context.sessions.assertSignUp(address);
-    await signUp(context.db, { organizationName, name, email, password, timeZone, address });
+    await signUp(context.db, { organizationName, name, email, password, currency, timeZone, address });
     return await startSession(call, { email, password });
   },
 
