@@ -111,6 +111,12 @@ export async function renameIntegration(
   return await changeSetting(db, actor, integrationId, change);
 }
 
+/** Asked for anew under a lock that a change of the mode takes, too. */
+export async function isInTestMode(db: Queryable, integrationId: string): Promise<boolean> {
+  const rows = await db.query(sql`select from integrations where id = ${integrationId} and is_test_mode`);
+  return rows.length > 0;
+}
+
 /**
  * Switches the mode of what is created from now on; what was recorded before is sent as it was recorded. The clock is
  * locked, so that an order or event in another transaction belongs to exactly one mode. False if there is no such

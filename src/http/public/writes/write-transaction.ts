@@ -4,7 +4,7 @@ import { NEXT_BATCH } from '../../../concurrency/keyed-queue.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { talliedDatabase } from '../../../db/counted-database.ts';
 import { LOCK_NOT_AVAILABLE, sqlState, type Transaction } from '../../../db/database.ts';
-import { sql } from '../../../db/sql.ts';
+import { isInTestMode } from '../../../dealers/integrations/integrations.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
 import {
   findRecords,
@@ -134,8 +134,7 @@ async function admit(
  * have missed it. Asked after the work, which has taken the clock or the customers' lock, as going live has until its commit.
  */
 async function assertTestMode(tx: Transaction, { integrationId }: AdmittedIntegration): Promise<void> {
-  const rows = await tx.query(sql`select from integrations where id = ${integrationId} and is_test_mode`);
-  if (rows.length === 0) throw new ApiError('lookup_failed', { message: WENT_LIVE });
+  if (!(await isInTestMode(tx, integrationId))) throw new ApiError('lookup_failed', { message: WENT_LIVE });
 }
 
 const WENT_LIVE = 'The integration went live while this test request waited. Nothing was changed; retried, it is live.';
