@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { importText } from '../../../test/harness/jobs/stock-files.ts';
+import { IMPORT_HEADER, importedRows, importText } from '../../../test/harness/jobs/stock-files.ts';
 import { undoWhole } from '../../../test/harness/jobs/stock-jobs.ts';
 import { addShop } from '../../../test/harness/shop.ts';
 import { watch } from '../../../test/harness/stock.ts';
@@ -14,8 +14,6 @@ import { createItem, editItem } from '../items/item-operations.ts';
 import { createBusinessUnit, createLocation, deleteLocation } from '../locations.ts';
 import { endPromotion, startPromotion } from '../promotions.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../units/movements.ts';
-
-const HEADER = 'stock_number,title,brand,model,condition,price,units';
 
 describe('the undo of an import of stock', () => {
   let world: World;
@@ -30,10 +28,7 @@ describe('the undo of an import of stock', () => {
 
   const run = (text: string | Buffer, options?: Parameters<typeof importText>[3]) =>
     importText(world, dealer.organizationId, text, options);
-  const rows = async () =>
-    await world.db.query<Record<string, unknown>>(sql`
-      select stock_number, title, price_amount, units, is_hidden, attributes ->> 'brand' as brand, description from items
-      where organization_id = ${dealer.organizationId} order by stock_number`);
+  const rows = () => importedRows(world, dealer.organizationId);
   const undo = (jobId: string) => undoWhole(world, dealer.organizationId, jobId);
 
   it('is undone: what it created is removed, what it changed gets its old values, what changed since stays', async () => {
@@ -45,12 +40,12 @@ describe('the undo of an import of stock', () => {
     );
     const before = await rows();
     const first = await run(
-      `${HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
+      `${IMPORT_HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
     );
     await undo(first.jobId);
     assert.deepEqual(await rows(), before);
     const second = await run(
-      `${HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
+      `${IMPORT_HEADER}\nW-1,New,Tudor,,,1,\nW-8,One,Omega,Seamaster,Good,1,1\nW-9,Two,Omega,Seamaster,Good,1,1\n`,
     );
     await editItem(world.channel, TESTER, dealer.organizationId, itemId, { title: 'By hand' });
     const [, eight] = await world.db.query<{ id: string }>(sql`
@@ -67,7 +62,7 @@ describe('the undo of an import of stock', () => {
     const { organizationId } = dealer;
     const names = ['promoted', 'promoted once', 'reserved once', 'restocked once', 'untouched'];
     const lines = names.map((name, index) => `W-${index},${name},Omega,Seamaster,Good,1000,1`);
-    const { jobId } = await run(`${HEADER}\n${lines.join('\n')}\n`);
+    const { jobId } = await run(`${IMPORT_HEADER}\n${lines.join('\n')}\n`);
     const items = await world.db.query<{ id: string }>(sql`
       select id from items where organization_id = ${organizationId} order by stock_number`);
     const [promoted = '', promotedOnce = '', reserved = '', restocked = ''] = items.map(({ id }) => id);
@@ -96,7 +91,7 @@ describe('the undo of an import of stock', () => {
     it(`removes at its undo what it created, although one of the channels ${when}`, async () => {
       const gone = await addShop(world, dealer);
       const both = `${dealer.integrationId}|${gone.integrationId}`;
-      const { jobId } = await run(`${HEADER},channels\nW-1,One,Omega,Seamaster,Good,1,1,${both}\n`);
+      const { jobId } = await run(`${IMPORT_HEADER},channels\nW-1,One,Omega,Seamaster,Good,1,1,${both}\n`);
       await deleteIntegration(world.db, TESTER, gone.integrationId);
       if (isDeletionDone) await runDeletions(world.channel, undefined, 0);
       assert.partialDeepStrictEqual(await undo(jobId), { counts: { removed: 1, skipped: 0 }, errors: [] });
@@ -106,7 +101,7 @@ describe('the undo of an import of stock', () => {
     it(`gets its old values back at its undo, although a channel ${when}, and says what is gone`, async () => {
       const gone = await addShop(world, dealer);
       const line = (price: number, channels: string) =>
-        `${HEADER},channels\nW-1,Price ${price},Omega,Seamaster,Good,${price},1,${channels}\n`;
+        `${IMPORT_HEADER},channels\nW-1,Price ${price},Omega,Seamaster,Good,${price},1,${channels}\n`;
       await run(line(1_000, `${dealer.integrationId}|${gone.integrationId}`));
       const { jobId } = await run(line(2_000, dealer.integrationId));
       await deleteIntegration(world.db, TESTER, gone.integrationId);
@@ -121,7 +116,7 @@ describe('the undo of an import of stock', () => {
     it(`says nothing at its undo of a channel that it published on and that ${when}`, async () => {
       const gone = await addShop(world, dealer);
       const line = (price: number, channels: string) =>
-        `${HEADER},channels\nW-1,One,Omega,Seamaster,Good,${price},1,${channels}\n`;
+        `${IMPORT_HEADER},channels\nW-1,One,Omega,Seamaster,Good,${price},1,${channels}\n`;
       await run(line(1_000, dealer.integrationId));
       const { jobId } = await run(line(2_000, `${dealer.integrationId}|${gone.integrationId}`));
       await deleteIntegration(world.db, TESTER, gone.integrationId);
@@ -154,7 +149,7 @@ describe('the undo of an import of stock', () => {
     const live = await addShop(world, dealer);
     const both = `${shop.integrationId}|${live.integrationId}`;
     const { jobId } = await run(
-      `${HEADER},channels\nW-1,One,Omega,Seamaster,Good,1,1,${both}\nW-2,Two,Omega,Seamaster,Good,1,1,${both}\n`,
+      `${IMPORT_HEADER},channels\nW-1,One,Omega,Seamaster,Good,1,1,${both}\nW-2,Two,Omega,Seamaster,Good,1,1,${both}\n`,
     );
     const [one, two] = (await live.api.get('/v1/listings')).body.data
       .toSorted((a: { stock_number: string }, b: { stock_number: string }) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
-import { importText } from '../../../test/harness/jobs/stock-files.ts';
+import { IMPORT_HEADER, importedRows, importText } from '../../../test/harness/jobs/stock-files.ts';
 import { undoWhole } from '../../../test/harness/jobs/stock-jobs.ts';
 import { observe } from '../../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
@@ -16,8 +16,6 @@ import { startPromotion } from '../promotions.ts';
 import { reserveUnits } from '../units/movements.ts';
 import { IMPORT_FILE_KEPT_DAYS, IMPORT_FILES_LIMIT, pruneImportFiles, storeImportFile } from './import-files.ts';
 
-const HEADER = 'stock_number,title,brand,model,condition,price,units';
-
 describe('an import of stock', () => {
   let world: World;
   let dealer: Dealer;
@@ -31,10 +29,7 @@ describe('an import of stock', () => {
 
   const run = (text: string | Buffer, options?: Parameters<typeof importText>[3]) =>
     importText(world, dealer.organizationId, text, options);
-  const rows = async () =>
-    await world.db.query<Record<string, unknown>>(sql`
-      select stock_number, title, price_amount, units, is_hidden, attributes ->> 'brand' as brand, description from items
-      where organization_id = ${dealer.organizationId} order by stock_number`);
+  const rows = () => importedRows(world, dealer.organizationId);
   const undo = (jobId: string) => undoWhole(world, dealer.organizationId, jobId);
   async function exported(kind: 'listing' | 'part', seesCost = true): Promise<string> {
     const options = { seesCost, publicUrl: world.channel.publicUrl, now: null };
@@ -48,7 +43,7 @@ describe('an import of stock', () => {
   it('creates, changes and leaves items by their stock number; the check says the same before and changes nothing', async () => {
     await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber: 'W-1', priceAmount: 100 }));
     await createItem(world.channel, TESTER, dealer.organizationId, watch({ stockNumber: 'W-2', title: 'Same' }));
-    const text = `${HEADER}
+    const text = `${IMPORT_HEADER}
 W-1,,,,,"12'990,50",
 W-2,Same,,,,,
 W-3,New one,Omega,Speedmaster,Very good,5000,1
@@ -85,7 +80,7 @@ W-3,Again,Omega,Speedmaster,Very good,,
 
   it('publishes and takes off by the column channels, with events; its undo announces the removal', async () => {
     const on = await publishNew(world, dealer, watch({ stockNumber: 'W-1' }));
-    const text = `${HEADER},channels\nW-1,,,,,,,none\nW-2,New,Omega,Seamaster,Good,1,1,${dealer.integrationId}\n`;
+    const text = `${IMPORT_HEADER},channels\nW-1,,,,,,,none\nW-2,New,Omega,Seamaster,Good,1,1,${dealer.integrationId}\n`;
     let jobId = '';
     const seen = await observe(dealer.api, async () => {
       const { counts, ...result } = await run(text);
@@ -198,7 +193,7 @@ W-3,Again,Omega,Speedmaster,Very good,,
 
   it('that is cancelled keeps what is done, and the undo takes it back', async () => {
     const lines = Array.from({ length: 250 }, (_, index) => `W-${index},Watch ${index},Omega,Seamaster,Good,1,1`);
-    const bytes = Buffer.from(`${HEADER}\n${lines.join('\n')}\n`);
+    const bytes = Buffer.from(`${IMPORT_HEADER}\n${lines.join('\n')}\n`);
     let cancelling: Promise<void> | null = null;
     const context = {
       notifyDashboards: (organizationId: string, kind: string, ids: readonly string[] | null) => {

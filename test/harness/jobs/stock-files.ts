@@ -1,4 +1,5 @@
 import { COMMAND_LINE } from '../../../src/audit/actor.ts';
+import { sql } from '../../../src/db/sql.ts';
 import type { StockKind } from '../../../src/inventory/csv/stock-columns.ts';
 import { suggestMapping } from '../../../src/inventory/import/column-mapping.ts';
 import { findImportFile, storeImportFile } from '../../../src/inventory/import/import-files.ts';
@@ -15,6 +16,16 @@ export type ImportResult = {
   /** Line, column and message. */
   errors: [line: number | null, field: string | null, message: string][];
 };
+
+/** The columns that most files of the tests have. */
+export const IMPORT_HEADER = 'stock_number,title,brand,model,condition,price,units';
+
+/** What an import can change of a dealer's items. */
+export async function importedRows({ db }: World, organizationId: string): Promise<Record<string, unknown>[]> {
+  return await db.query<Record<string, unknown>>(sql`
+    select stock_number, title, price_amount, units, is_hidden, attributes ->> 'brand' as brand, description from items
+    where organization_id = ${organizationId} order by stock_number`);
+}
 
 /** Imports a text as a file, or checks it, and waits for the end. */
 export async function importText(
