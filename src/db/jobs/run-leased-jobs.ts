@@ -4,12 +4,7 @@ import { isLockTimeout } from '../short-lock-waits.ts';
 import { type Sql, sql } from '../sql.ts';
 import { releaseFailedJob, releaseJob, setJobAside } from './job-lease.ts';
 
-/** Thrown to leave a job at any point when the service stops. */
-class StoppedError extends Error {
-  override readonly name = 'StoppedError';
-}
-
-/** Thrown to leave a job for now, because others wait for their turn. */
+/** Thrown to leave a job for now, because others wait for their turn or the service stops. */
 class TurnOverError extends Error {
   override readonly name = 'TurnOverError';
 }
@@ -54,7 +49,7 @@ export async function runLeasedJobs<Job extends { id: string; organizationId: st
     try {
       await run(job, pausesOfTurn(pauseMs, signal));
     } catch (error) {
-      if (error instanceof TurnOverError || error instanceof StoppedError) {
+      if (error instanceof TurnOverError) {
         await releaseJob(db, table, job.id);
         continue;
       }
@@ -72,7 +67,7 @@ export async function runLeasedJobs<Job extends { id: string; organizationId: st
 function pausesOfTurn(pauseMs: number, signal: AbortSignal | undefined): () => Promise<void> {
   let batches = 0;
   return async () => {
-    if (signal?.aborted) throw new StoppedError('the service stops');
+    if (signal?.aborted) throw new TurnOverError('the service stops');
     await sleep(pauseMs);
     batches += 1;
     if (batches === TURN_BATCHES) throw new TurnOverError('it is the turn of another dealer');

@@ -89,7 +89,13 @@ async function read(path: string, signal?: AbortSignal): Promise<Buffer | null> 
 
 async function openFile(path: string): Promise<{ file: FileHandle; size: number } | null> {
   const file = await open(path).catch(nullIfMissing);
-  return file && { file, size: (await file.stat()).size };
+  if (file === null) return null;
+  try {
+    return { file, size: (await file.stat()).size };
+  } catch (error) {
+    await file.close().catch(() => {});
+    throw error;
+  }
 }
 
 /** As `giveToFolderOwner`, but nobody waits in the event loop for this disk. */
