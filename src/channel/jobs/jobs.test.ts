@@ -19,7 +19,7 @@ import { sellUnits } from '../../sales/sell.ts';
 import type { ChannelContext } from '../context.ts';
 import { createDocumentReader } from '../reads/read-documents.ts';
 import { enqueueJob, enqueueStaleRenders, listJobs } from './channel-job-queue.ts';
-import { BATCH_LIMIT, runJobs } from './run-jobs.ts';
+import { BATCH_LIMIT, PRICE_BATCH_LIMIT, runJobs } from './run-jobs.ts';
 
 /** Some full batches and a rest. */
 const STOCK = 230;
@@ -72,26 +72,53 @@ describe('mass changes', () => {
     ]);
     const seen = await observe(dealer.api, async () => {
       const { context, signal } = stoppingAfter(1);
-      assert.equal(await run(context, signal), BATCH_LIMIT);
+      assert.equal(await run(context, signal), PRICE_BATCH_LIMIT);
     });
-    assert.equal(seen.types.length, BATCH_LIMIT);
+    assert.equal(seen.types.length, PRICE_BATCH_LIMIT);
     assert.equal(new Set(seen.events.map((event) => event.created_at)).size, 1);
-    assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: BATCH_LIMIT, total: STOCK }]);
-    assert.equal(await run(), STOCK - BATCH_LIMIT);
+    assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: PRICE_BATCH_LIMIT, total: STOCK }]);
+    assert.equal(await run(), STOCK - PRICE_BATCH_LIMIT);
     assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: STOCK, total: STOCK }]);
     assert.equal(await run(), 0);
   });
 
-  it('that a stop interrupts go on at once, where they were, and announce each document once', async () => {
-    const ids = await fillStock();
-    await setMarkup(500);
-    const seen = await observe(dealer.api, async () => {
-      const { context, signal } = stoppingAfter(2);
-      assert.equal(await run(context, signal), 2 * BATCH_LIMIT);
-      assert.equal(await run(), STOCK - 2 * BATCH_LIMIT);
+  /** A change of prices alone, and one of any field. */
+  const KINDS = [
+    { what: 'of prices', limit: PRICE_BATCH_LIMIT, ask: () => setMarkup(500) },
+    {
+      what: 'of other fields',
+      limit: BATCH_LIMIT,
+      ask: () => changeOrganization(world.channel, TESTER, dealer.organizationId, { name: 'Renamed' }),
+    },
+  ];
+
+  for (const { what, limit, ask } of KINDS) {
+    it(`${what} that a stop interrupts go on at once, where they were, and announce each document once`, async () => {
+      const ids = await fillStock();
+      await ask();
+      const seen = await observe(dealer.api, async () => {
+        const { context, signal } = stoppingAfter(2);
+        assert.equal(await run(context, signal), 2 * limit);
+        assert.equal(await run(), STOCK - 2 * limit);
+      });
+      assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), ids);
     });
-    assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), ids);
-  });
+
+    it(`${what} read what a batch is made of in the round trip that locks the clock, once they know which comes next`, async () => {
+      await fillStock();
+      await ask();
+      const trips = countRoundTrips(world.db);
+      await run();
+      trips.stop();
+      const isLocking = (trip: string[]) => trip.some((text) => /from channel_clocks[^;]*for update/.test(text));
+      const isReading = (trip: string[]) => trip.some((text) => text.includes(' items i'));
+      const batches = trips.all().filter(isLocking);
+      // A turn begins with a batch that nobody expected.
+      const batchesOf = Math.ceil(STOCK / limit);
+      assert.equal(batches.length, batchesOf);
+      assert.equal(batches.filter(isReading).length, batchesOf - Math.ceil(batchesOf / TURN_BATCHES));
+    });
+  }
 
   it('that a fault interrupts show it, and are tried again after a pause', async () => {
     const ids = await fillStock();
@@ -101,10 +128,12 @@ describe('mass changes', () => {
     };
     const seen = await observe(dealer.api, async () => {
       await assert.rejects(run({ ...world.channel, onEvents: fail }), /no more memory/);
-      assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: BATCH_LIMIT, error: 'no more memory' }]);
+      assert.partialDeepStrictEqual(await jobs(), [
+        { status: 'pending', done: PRICE_BATCH_LIMIT, error: 'no more memory' },
+      ]);
       assert.equal(await run(), 0, 'it is left alone for a while');
       await age();
-      assert.equal(await run(), STOCK - BATCH_LIMIT);
+      assert.equal(await run(), STOCK - PRICE_BATCH_LIMIT);
     });
     assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), ids);
     assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: STOCK, error: null }]);
@@ -154,21 +183,6 @@ describe('mass changes', () => {
     for (const { object, price } of documents.values()) {
       assert.equal(price.amount, Math.round((object === 'part' ? 18_500 : 1_299_000) * 1.3));
     }
-  });
-
-  it('read what a batch is made of in the round trip that locks the clock, once they know which comes next', async () => {
-    await fillStock();
-    await setMarkup(500);
-    const trips = countRoundTrips(world.db);
-    await run();
-    trips.stop();
-    const isLocking = (trip: string[]) => trip.some((text) => /from channel_clocks[^;]*for update/.test(text));
-    const isReading = (trip: string[]) => trip.some((text) => text.includes('from items i'));
-    const batches = trips.all().filter(isLocking);
-    // A turn begins with a batch that nobody expected.
-    const batchesOf = Math.ceil(STOCK / BATCH_LIMIT);
-    assert.equal(batches.length, batchesOf);
-    assert.equal(batches.filter(isReading).length, batchesOf - Math.ceil(batchesOf / TURN_BATCHES));
   });
 
   it('are right about what is edited or published between two batches', async () => {
@@ -255,10 +269,10 @@ describe('mass changes', () => {
       },
     };
     const seen = await observe(dealer.api, async () => {
-      assert.equal(await run({ ...world.channel, db }), BATCH_LIMIT);
+      assert.equal(await run({ ...world.channel, db }), PRICE_BATCH_LIMIT);
       const [job] = await world.db.query(sql`
         select status, done, leased_until from channel_jobs where integration_id = ${dealer.integrationId}`);
-      assert.deepEqual(job, { status: 'pending', done: BATCH_LIMIT, leased_until: null });
+      assert.deepEqual(job, { status: 'pending', done: PRICE_BATCH_LIMIT, leased_until: null });
       assert.equal(await run(), 0);
       await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
       assert.equal(await run(), STOCK);

@@ -6,9 +6,10 @@ import { storageCounter } from '../../quota/storage-usage.ts';
 import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
-import { projectItems, readSources } from '../projection/project-items.ts';
+import { projectItems, readSources, type SourceRows } from '../projection/project-items.ts';
+import { type Priced, readPriced, repriceItems } from '../projection/reprice-items.ts';
 import { finishRoll, isRolling, removeOldVersion } from '../roll-version.ts';
-import { type JobKind, RATE_REASON } from './channel-job-queue.ts';
+import { changesPricesAlone, type JobKind, RATE_REASON } from './channel-job-queue.ts';
 
 /**
  * A batch holds the clock, which the integration's orders wait for: half of its time is what an order waits for it. Between
@@ -17,6 +18,8 @@ import { type JobKind, RATE_REASON } from './channel-job-queue.ts';
  * than with 48, and an order takes more than four times as long as without a mass change; with 48 about twice as long.
  */
 export const BATCH_LIMIT = 48;
+/** Of documents whose prices alone change, which take less than half of the time each. */
+export const PRICE_BATCH_LIMIT = 80;
 const PAUSE_MS = 1;
 
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
@@ -71,17 +74,19 @@ async function runBatch(context: ChannelContext, job: ClaimedJob, expected: stri
   const { organizationId, ...batch } = await commitAndWake(
     isDealers(job) ? countedChannel(context, integrationId) : context,
     async (tx) => {
-      const [clocks, [row], organizationId, coming, sources] = await Promise.all([
+      const [clocks, [row], organizationId, coming, read] = await Promise.all([
         // The clock before the job: a roll locks them in this order, too.
         lockClocks(tx, [integrationId]),
-        tx.query<{ position: string }>(sql`
-        select position from channel_jobs where id = ${job.id} and status = 'running' for update`),
+        tx.query<{ position: string; reasons: string[] }>(sql`
+        select position, reasons from channel_jobs where id = ${job.id} and status = 'running' for update`),
         // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
         organizationOf(tx, integrationId),
-        nextItems(tx, integrationId, job.id),
-        expected.length === 0 ? undefined : readSources(tx, context, [integrationId], expected),
+        nextItems(tx, job, 2 * batchLimitOf(job)),
+        expected.length === 0 ? {} : readBatch(tx, context, job, expected),
       ]);
-      const itemIds = coming.slice(0, BATCH_LIMIT);
+      // Until the lock, another setting may have changed, too.
+      const limit = batchLimitOf({ ...job, ...row });
+      const itemIds = coming.slice(0, limit);
       const isExpected = itemIds.length === expected.length && itemIds.every((id, index) => id === expected[index]);
       const clock = clocks.get(integrationId);
       if (row === undefined || clock === undefined) return NOTHING_DONE;
@@ -97,25 +102,56 @@ async function runBatch(context: ChannelContext, job: ClaimedJob, expected: stri
         return { ...NOTHING_DONE, isFinished, organizationId };
       }
 
-      const { stamps } = await projectItems(tx, context, {
-        itemIds,
-        integrationIds: [integrationId],
-        clocks,
-        ...(isExpected && sources !== undefined ? { sources } : {}),
-        mode: job.kind === 'refresh' ? 'announce' : 'rerender',
-      });
-      const isProjected = itemIds.length < BATCH_LIMIT;
+      const stamps = await projectBatch(
+        tx,
+        context,
+        { ...job, ...row },
+        { itemIds, clocks, ...(isExpected ? read : {}) },
+      );
+      const isProjected = itemIds.length < limit;
       if (isProjected && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
       // A roll still has to remove the documents of the old version.
       const isFinished = isProjected && job.kind !== 'roll';
       recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
-      const next = coming.slice(BATCH_LIMIT);
+      const next = coming.slice(limit, 2 * limit);
       return { projected: itemIds.length, isFinished, next, touched: [...stamps.keys()], organizationId };
     },
     { planning: 'once' },
   );
   if (organizationId !== null) context.notifyDashboards?.(organizationId, 'job', [job.id]);
   return batch;
+}
+
+function batchLimitOf(job: ClaimedJob): number {
+  return changesPricesAlone(job) ? PRICE_BATCH_LIMIT : BATCH_LIMIT;
+}
+
+/** What a batch is made of: all of its items, or their prices. */
+type BatchRows = { sources?: SourceRows; priced?: Priced };
+
+async function readBatch(
+  tx: Transaction,
+  context: ChannelContext,
+  job: ClaimedJob,
+  itemIds: string[],
+): Promise<BatchRows> {
+  const { integrationId } = job;
+  if (changesPricesAlone(job)) return { priced: await readPriced(tx, context, integrationId, itemIds) };
+  return { sources: await readSources(tx, context, [integrationId], itemIds) };
+}
+
+/** Answers with the stamps of what it changed. */
+async function projectBatch(
+  tx: Transaction,
+  context: ChannelContext,
+  job: ClaimedJob,
+  batch: BatchRows & { itemIds: string[]; clocks: Map<string, Date> },
+): Promise<Map<string, Date>> {
+  const { integrationId } = job;
+  if (changesPricesAlone(job)) return await repriceItems(tx, context, { integrationId, ...batch });
+  const mode = job.kind === 'refresh' ? 'announce' : 'rerender';
+  const { stamps } = await projectItems(tx, context, { integrationIds: [integrationId], ...batch, mode });
+  return stamps;
 }
 
 /** A setting of the dealer changed; not the operator's rates, and not the release. */
@@ -153,16 +189,16 @@ async function organizationOf(tx: Transaction, integrationId: string): Promise<s
  * The items of two batches: what is or was published, and what still has a document though its item is gone, as after a
  * deletion while the channel was detached. Not the documents alone: one that is missing would never come back.
  */
-async function nextItems(tx: Transaction, integrationId: string, jobId: string): Promise<string[]> {
-  const position = sql`(select position from channel_jobs where id = ${jobId})`;
+async function nextItems(tx: Transaction, { id, integrationId }: ClaimedJob, limit: number): Promise<string[]> {
+  const position = sql`(select position from channel_jobs where id = ${id})`;
   const rows = await tx.query<{ item_id: string }>(sql`
     (select item_id from publications
-      where integration_id = ${integrationId} and item_id > ${position} order by item_id limit ${2 * BATCH_LIMIT})
+      where integration_id = ${integrationId} and item_id > ${position} order by item_id limit ${limit})
     union
     (select item_id from channel_documents
       where integration_id = ${integrationId} and item_id > ${position}
         and api_version = (select api_version from integrations where id = ${integrationId})
-      order by item_id limit ${2 * BATCH_LIMIT})
-    order by item_id limit ${2 * BATCH_LIMIT}`);
+      order by item_id limit ${limit})
+    order by item_id limit ${limit}`);
   return rows.map((row) => row.item_id);
 }

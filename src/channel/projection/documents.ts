@@ -55,7 +55,7 @@ export function render(
 ): Rendering | null {
   if (publication === null || (item.kind === 'part' && !publication.isOn)) return null;
   const status = item.kind === 'part' ? partStatus(item) : listingStatus(item, publication);
-  const running = item.promotions.find((promotion) => isRunning(promotion, nowMs)) ?? null;
+  const running = runningPromotion(item.promotions, nowMs);
   const pricing = pricesOf(item.priceAmount, running, channel.priceRule);
   const taxTreatment = item.taxTreatment ?? channel.defaultTaxTreatment;
   const paragraphs = paragraphsOf(item.description);
@@ -91,14 +91,18 @@ export function render(
 
 /** The stamp is the last field, so a document is its body and a tail of fixed length. */
 export function withStamp(body: string, stamp: Date): string {
-  return `${body.slice(0, -1)},"updated_at":"${stamp.toISOString()}"}`;
+  return `${body.slice(0, -1)}${stampTail(stamp)}`;
+}
+
+export function stampTail(stamp: Date): string {
+  return `,"updated_at":"${stamp.toISOString()}"}`;
 }
 
 export function bodyOf(document: string): string {
   return `${document.slice(0, -STAMP_TAIL_LENGTH)}}`;
 }
 
-const STAMP_TAIL_LENGTH = withStamp('{}', new Date(0)).length - 1;
+const STAMP_TAIL_LENGTH = stampTail(new Date(0)).length;
 
 /**
  * Dealers type || between paragraphs; blanks around it are not text, line breaks they typed are. The bound keeps a
@@ -123,12 +127,15 @@ function partStatus(item: ItemSource): string {
   return item.reservedUnits >= item.units ? 'sold_out' : 'active';
 }
 
-function isRunning(promotion: PromotionSource, nowMs: number): boolean {
-  return promotion.startsAtMs <= nowMs && (promotion.endsAtMs === null || nowMs < promotion.endsAtMs);
+export function runningPromotion(promotions: PromotionSource[], nowMs: number): PromotionSource | null {
+  return (
+    promotions.find(({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && (endsAtMs === null || nowMs < endsAtMs)) ??
+    null
+  );
 }
 
 /** The next moment at which a promotion starts or ends. */
-function nextBoundary(promotions: PromotionSource[], nowMs: number): number | null {
+export function nextBoundary(promotions: PromotionSource[], nowMs: number): number | null {
   const moments = promotions.flatMap(({ startsAtMs, endsAtMs }) =>
     endsAtMs === null ? [startsAtMs] : [startsAtMs, endsAtMs],
   );

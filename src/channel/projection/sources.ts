@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contract/versions.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { type Sql, sql } from '../../db/sql.ts';
 import type { Endpoint } from '../../webhooks/outbox.ts';
-import type { ChannelSource, ImageFormat, ItemSource, PhotoSource, Publication } from './documents.ts';
+import type { ChannelSource, ImageFormat, ItemSource, PhotoSource, PromotionSource, Publication } from './documents.ts';
 import { inverse, type Rate, type Rounding, rateFrom } from './pricing.ts';
 
 /** Everything that rendering needs, read together after the locks are taken. */
@@ -31,8 +31,18 @@ type ItemRow = {
   unit_name: string | null;
   location_name: string | null;
   photos: PhotoSource[] | null;
-  promotions: { amount: number; starts_ms: number; ends_ms: number | null }[] | null;
+  promotions: PromotionRow[] | null;
 };
+
+/** A promotion as `PROMOTIONS` reads it. */
+export type PromotionRow = { amount: number; starts_ms: number; ends_ms: number | null };
+
+/** The promotions of an item that a statement reads as `i`, earliest first; null without any. */
+export const PROMOTIONS = sql`
+  (select json_agg(json_build_object('amount', m.price_amount,
+     'starts_ms', (extract(epoch from m.starts_at) * 1000)::bigint,
+     'ends_ms', (extract(epoch from m.ends_at) * 1000)::bigint) order by m.starts_at)
+   from promotions m where m.item_id = i.id)`;
 
 /** Items by organization and id: a channel shows those of its own dealer and no other. */
 export async function readItems(tx: Transaction, itemIds: string[]): Promise<Map<string, ItemSource>> {
@@ -41,10 +51,7 @@ export async function readItems(tx: Transaction, itemIds: string[]): Promise<Map
       i.tax_treatment, i.attributes, i.created_at, u.name as unit_name, l.name as location_name,
       (select json_agg(json_build_object('id', p.id, 'position', p.position, 'width', p.width, 'height', p.height,
          'format', p.format) order by p.position) from photos p where p.item_id = i.id) as photos,
-      (select json_agg(json_build_object('amount', m.price_amount,
-         'starts_ms', (extract(epoch from m.starts_at) * 1000)::bigint,
-         'ends_ms', (extract(epoch from m.ends_at) * 1000)::bigint) order by m.starts_at)
-       from promotions m where m.item_id = i.id) as promotions
+      ${PROMOTIONS} as promotions
     from items i
     left join locations l on l.id = i.location_id
     left join business_units u on u.id = l.business_unit_id
@@ -71,12 +78,49 @@ function itemSource(row: ItemRow): ItemSource {
         ? null
         : { business_unit: row.unit_name, name: row.location_name },
     photos: row.photos ?? [],
-    promotions: (row.promotions ?? []).map(({ amount, starts_ms, ends_ms }) => ({
-      amount,
-      startsAtMs: starts_ms,
-      endsAtMs: ends_ms,
-    })),
+    promotions: promotionsOf(row.promotions),
   };
+}
+
+export function promotionsOf(rows: PromotionRow[] | null): PromotionSource[] {
+  return (rows ?? []).map(({ amount, starts_ms, ends_ms }) => ({ amount, startsAtMs: starts_ms, endsAtMs: ends_ms }));
+}
+
+/** A document with what its prices depend on, and nothing else of the item. */
+export type PricedRow = {
+  itemId: string;
+  kind: 'listing' | 'part';
+  status: string;
+  quantity: number;
+  isUnpriceable: boolean;
+  validUntil: Date | null;
+  stamp: Date;
+  /** As it stands in the document: the price, and the promotion behind it. */
+  prices: string;
+  priceAmount: number | null;
+  promotions: PromotionRow[] | null;
+};
+
+/**
+ * Within a string a quotation mark is escaped, so these are the keys themselves, whatever a dealer types. Of nothing else in
+ * a document is `price` a key.
+ */
+export const BEFORE_PRICES = ',"price":';
+export const BEHIND_PRICES = ',"description":';
+
+/** Those that a renderer has made in the pinned version, of items that the dealer still has. */
+export async function readPricedRows(
+  tx: Transaction,
+  { integrationId, itemIds, renderer }: { integrationId: string; itemIds: string[]; renderer: string },
+): Promise<PricedRow[]> {
+  const pinned = (column: Sql) => sql`(select ${column} from integrations where id = ${integrationId})`;
+  return await tx.query<PricedRow>(sql`
+    select d.item_id as "itemId", d.kind, d.status, d.quantity, d.is_unpriceable as "isUnpriceable",
+      d.valid_until as "validUntil", d.updated_at as stamp, i.price_amount as "priceAmount",
+      split_part(split_part(d.document, ${BEFORE_PRICES}, 2), ${BEHIND_PRICES}, 1) as prices, ${PROMOTIONS} as promotions
+    from channel_documents d join items i on i.id = d.item_id
+    where d.integration_id = ${integrationId} and d.item_id = any(${itemIds}::text[]) and d.renderer = ${renderer}
+      and d.api_version = ${pinned(sql`api_version`)} and i.organization_id = ${pinned(sql`organization_id`)}`);
 }
 
 type SettingsRow = {
