@@ -16,13 +16,13 @@ export type JobKind = 'refresh' | 'render' | 'roll';
 /** How the reason of a job begins that an exchange rate caused. */
 export const RATE_REASON = 'rate ';
 
-/** Settings of a channel or its dealer that stand in nothing but prices. */
+/** Settings of a channel, or of its dealer, that documents show in nothing but prices: `currency` is one of both. */
 const PRICE_SETTINGS = new Set(['markupBasisPoints', 'rounding', 'currency']);
 
 /** Whether prices are all that a job has to change; its reasons are names of settings and of rates. */
 export function changesPricesAlone({ kind, reasons }: Pick<Job, 'kind' | 'reasons'>): boolean {
   const settings = reasons.filter((reason) => !reason.startsWith(RATE_REASON)).flatMap((reason) => reason.split(', '));
-  return kind === 'refresh' && settings.every((name) => PRICE_SETTINGS.has(name));
+  return kind === 'refresh' && reasons.length > 0 && settings.every((name) => PRICE_SETTINGS.has(name));
 }
 
 export type Job = {

@@ -7,7 +7,7 @@ import { lockClocks } from '../clock.ts';
 import { commitAndWake } from '../commit-and-wake.ts';
 import type { ChannelContext } from '../context.ts';
 import { projectItems, readSources, type SourceRows } from '../projection/project-items.ts';
-import { type Priced, readPriced, repriceItems } from '../projection/reprice-items.ts';
+import { type PriceRows, readPriceRows, repriceItems } from '../projection/reprice-items.ts';
 import { finishRoll, isRolling, removeOldVersion } from '../roll-version.ts';
 import { changesPricesAlone, type JobKind, RATE_REASON } from './channel-job-queue.ts';
 
@@ -18,17 +18,20 @@ import { changesPricesAlone, type JobKind, RATE_REASON } from './channel-job-que
  * than with 48, and an order takes more than four times as long as without a mass change; with 48 about twice as long.
  */
 export const BATCH_LIMIT = 48;
-/** Of documents whose prices alone change, which take less than half of the time each. */
+/** Of documents whose prices alone change: the clock is locked for as long as with those. */
 export const PRICE_BATCH_LIMIT = 80;
 const PAUSE_MS = 1;
 
 /** Runs jobs until none is left or the signal ends it; returns how many documents were projected. */
 export async function runJobs(context: ChannelContext, signal?: AbortSignal, pauseMs = PAUSE_MS): Promise<number> {
   let projected = 0;
-  async function run(job: ClaimedJob, pause: () => Promise<void>): Promise<void> {
+  async function run(claimed: ClaimedJob, pause: () => Promise<void>): Promise<void> {
+    let job = claimed;
     for (let expected: string[] = []; ; ) {
       const batch = await runBatch(context, job, expected);
       expected = batch.next;
+      // Another setting that changed meanwhile is one more reason.
+      job = { ...job, reasons: batch.reasons };
       projected += batch.projected;
       if (batch.isFinished) return;
       await pause();
@@ -61,6 +64,8 @@ async function claimJob(context: ChannelContext, served: string[]): Promise<Clai
 type BatchResult = {
   projected: number;
   isFinished: boolean;
+  /** Of the job, as they were under its lock. */
+  reasons: string[];
   /** The items of the next batch, unless something changes until then. */
   next: string[];
 };
@@ -69,23 +74,24 @@ type BatchResult = {
  * What the items that are expected are made of is read in the round trip that takes the lock, so that the lock is held for a
  * shorter time. If the batch turns out to be another one, it was read in vain.
  */
-async function runBatch(context: ChannelContext, job: ClaimedJob, expected: string[]): Promise<BatchResult> {
-  const { integrationId } = job;
+async function runBatch(context: ChannelContext, claimed: ClaimedJob, expected: string[]): Promise<BatchResult> {
+  const { integrationId } = claimed;
+  let job = claimed;
   const { organizationId, ...batch } = await commitAndWake(
-    isDealers(job) ? countedChannel(context, integrationId) : context,
+    isDealers(claimed) ? countedChannel(context, integrationId) : context,
     async (tx) => {
       const [clocks, [row], organizationId, coming, read] = await Promise.all([
         // The clock before the job: a roll locks them in this order, too.
         lockClocks(tx, [integrationId]),
         tx.query<{ position: string; reasons: string[] }>(sql`
-        select position, reasons from channel_jobs where id = ${job.id} and status = 'running' for update`),
+        select position, reasons from channel_jobs where id = ${claimed.id} and status = 'running' for update`),
         // Under the clock, which a detachment takes as well: it can't come between here and the end of a roll.
         organizationOf(tx, integrationId),
-        nextItems(tx, job, 2 * batchLimitOf(job)),
-        expected.length === 0 ? {} : readBatch(tx, context, job, expected),
+        nextItems(tx, claimed, 2 * batchLimitOf(claimed)),
+        expected.length === 0 ? {} : readBatch(tx, context, claimed, expected),
       ]);
-      // Until the lock, another setting may have changed, too.
-      const limit = batchLimitOf({ ...job, ...row });
+      job = { ...claimed, reasons: row?.reasons ?? claimed.reasons };
+      const limit = batchLimitOf(job);
       const itemIds = coming.slice(0, limit);
       const isExpected = itemIds.length === expected.length && itemIds.every((id, index) => id === expected[index]);
       const clock = clocks.get(integrationId);
@@ -102,32 +108,28 @@ async function runBatch(context: ChannelContext, job: ClaimedJob, expected: stri
         return { ...NOTHING_DONE, isFinished, organizationId };
       }
 
-      const stamps = await projectBatch(
-        tx,
-        context,
-        { ...job, ...row },
-        { itemIds, clocks, ...(isExpected ? read : {}) },
-      );
-      const isProjected = itemIds.length < limit;
+      const rows = isExpected ? read : {};
+      const { stamps, done } = await projectBatch(tx, context, job, { itemIds, clocks, ...rows });
+      const isProjected = done.length === itemIds.length && itemIds.length < limit;
       if (isProjected && job.kind === 'roll') await finishRoll(tx, integrationId, stamps.get(integrationId) ?? clock);
       // A roll still has to remove the documents of the old version.
       const isFinished = isProjected && job.kind !== 'roll';
-      recordProgress(tx, job, { position: itemIds.at(-1) ?? row.position, done: itemIds.length, isFinished });
-      const next = coming.slice(limit, 2 * limit);
-      return { projected: itemIds.length, isFinished, next, touched: [...stamps.keys()], organizationId };
+      recordProgress(tx, job, { position: done.at(-1) ?? row.position, done: done.length, isFinished });
+      const next = coming.slice(done.length, done.length + limit);
+      return { projected: done.length, isFinished, next, touched: [...stamps.keys()], organizationId };
     },
     { planning: 'once' },
   );
   if (organizationId !== null) context.notifyDashboards?.(organizationId, 'job', [job.id]);
-  return batch;
+  return { ...batch, reasons: job.reasons };
 }
 
 function batchLimitOf(job: ClaimedJob): number {
   return changesPricesAlone(job) ? PRICE_BATCH_LIMIT : BATCH_LIMIT;
 }
 
-/** What a batch is made of: all of its items, or their prices. */
-type BatchRows = { sources?: SourceRows; priced?: Priced };
+/** What a batch is made of: all that its documents show, or their prices. */
+type BatchRows = { sources?: SourceRows; priceRows?: PriceRows };
 
 async function readBatch(
   tx: Transaction,
@@ -136,22 +138,24 @@ async function readBatch(
   itemIds: string[],
 ): Promise<BatchRows> {
   const { integrationId } = job;
-  if (changesPricesAlone(job)) return { priced: await readPriced(tx, context, integrationId, itemIds) };
+  if (changesPricesAlone(job)) return { priceRows: await readPriceRows(tx, context, integrationId, itemIds) };
   return { sources: await readSources(tx, context, [integrationId], itemIds) };
 }
 
-/** Answers with the stamps of what it changed. */
+/** Answers with the stamps of what it changed, and with the items that are done. */
 async function projectBatch(
   tx: Transaction,
   context: ChannelContext,
   job: ClaimedJob,
   batch: BatchRows & { itemIds: string[]; clocks: Map<string, Date> },
-): Promise<Map<string, Date>> {
+): Promise<{ stamps: Map<string, Date>; done: string[] }> {
   const { integrationId } = job;
-  if (changesPricesAlone(job)) return await repriceItems(tx, context, { integrationId, ...batch });
+  if (changesPricesAlone(job)) {
+    return await repriceItems(tx, context, { integrationId, projectedLimit: BATCH_LIMIT, ...batch });
+  }
   const mode = job.kind === 'refresh' ? 'announce' : 'rerender';
   const { stamps } = await projectItems(tx, context, { integrationIds: [integrationId], ...batch, mode });
-  return stamps;
+  return { stamps, done: batch.itemIds };
 }
 
 /** A setting of the dealer changed; not the operator's rates, and not the release. */

@@ -11,7 +11,7 @@ import {
   type ProjectionSources,
   planProjection,
 } from './plan-projection.ts';
-import { pairKey, readChannelSettings, readItems, readPublications } from './sources.ts';
+import { type ChannelSettings, pairKey, readChannelSettings, readItems, readPublications } from './sources.ts';
 import { readStored, removeDocuments, writeDocuments } from './stored-documents.ts';
 
 /**
@@ -64,7 +64,7 @@ export async function projectItems(
   const readPiece = (ids: string[]) => request.sources ?? readItemRows(tx, integrationIds, ids);
   const result = await projectPieces(tx, pieces, { readPiece, first: rows }, async (piece, itemRows) => {
     const steps = planProjection({ ...common, ...itemRows, itemIds: piece }, request);
-    const plan = pieces.length === 1 ? runAtOnce(steps) : await planInSlices(rows, steps);
+    const plan = pieces.length === 1 ? runAtOnce(steps) : await planInSlices(rows.settings, steps);
     writeDocuments(tx, plan.documents, rendererKey(context));
     removeDocuments(tx, plan.removals);
     return plan;
@@ -83,7 +83,10 @@ const PIECE_DOCUMENTS = 24;
  * A piece takes 6 ms, and somebody whose orders have 200 lines has one after the other: other dealers are served meanwhile. A
  * change of a single piece is planned at once: in slices, reports of orders were a sixth slower.
  */
-async function planInSlices<Result>({ settings: [channel] }: SourceRows, steps: Steps<Result>): Promise<Result> {
+export async function planInSlices<Result>(
+  [channel]: readonly ChannelSettings[],
+  steps: Steps<Result>,
+): Promise<Result> {
   if (channel === undefined) return runAtOnce(steps);
   return await eventLoopSlices.run({ group: channel.organizationId, key: channel.integrationId }, steps);
 }

@@ -2,21 +2,26 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { dice } from '../../../test/harness/dice.ts';
-import { observe, secondChannel } from '../../../test/harness/observe.ts';
+import { observe, readDocuments, secondChannel } from '../../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
+import { CURRENT_VERSION, type JsonObject } from '../../contract/versions.ts';
 import { talliedDatabase } from '../../db/counted-database.ts';
-import { sql } from '../../db/sql.ts';
+import type { Transaction } from '../../db/database.ts';
+import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
 import { changePresentation } from '../../dealers/integrations/integration-settings.ts';
+import { changeOrganization } from '../../dealers/organization-settings.ts';
 import { removeRate, setRate } from '../../dealers/rates/exchange-rates.ts';
 import type { NewItem } from '../../inventory/items/item-input.ts';
 import { setHidden } from '../../inventory/items/item-operations.ts';
 import { startPromotion } from '../../inventory/promotions.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { sellUnits } from '../../sales/sell.ts';
+import { lockClocks } from '../clock.ts';
 import { enqueueJob } from '../jobs/channel-job-queue.ts';
-import { runJobs } from '../jobs/run-jobs.ts';
+import { BATCH_LIMIT, PRICE_BATCH_LIMIT, runJobs } from '../jobs/run-jobs.ts';
 import { ROUNDINGS } from './pricing.ts';
+import { readPriceRows, repriceItems } from './reprice-items.ts';
 
 const DAY_MS = 86_400_000;
 /** Typed by somebody who knows how documents are read. */
@@ -158,6 +163,103 @@ describe('a change of prices alone', () => {
     assert.deepEqual(await unpriceable(), []);
     assert.equal((await dealer.api.get(`/v1/listings/${id}`)).body.price.amount, 1_299_000 * 11);
     assert.equal((await dealer.api.get(`/v1/listings/${onRequest}`)).body.price, null);
+  });
+
+  /** The plans of statements that are made before any table was analyzed; a large channel may get its plan from then. */
+  async function plansOf(ask: (tx: Transaction) => Promise<unknown>): Promise<string[]> {
+    const plans: string[] = [];
+    await world.db.transaction(
+      async (tx) => {
+        async function explain({ text, values }: Sql): Promise<void> {
+          const statement = plannedAnew({ text: `explain ${text}`, values } as Sql);
+          const rows = await tx.query<{ 'QUERY PLAN': string }>(statement);
+          plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+        }
+        const query = async <Row extends object>(statement: Sql): Promise<Row[]> => {
+          if (statement.text.includes('split_part')) await explain(statement);
+          return await tx.query<Row>(statement);
+        };
+        const explaining: Promise<void>[] = [];
+        const defer = (statement: Sql) => {
+          if (statement.text.includes('update channel_documents')) explaining.push(explain(statement));
+        };
+        await ask({ ...tx, query, defer });
+        await Promise.all(explaining);
+      },
+      { planning: 'once' },
+    );
+    return plans;
+  }
+
+  it('finds each document and each item by its key, however many the channel has', async () => {
+    const { integrationId } = dealer;
+    const ids = await Promise.all([publish(watch()), publish(part())]);
+    await world.db.query(sql`update integrations set markup_basis_points = 100 where id = ${integrationId}`);
+    const plans = await plansOf(async (tx) => {
+      const clocks = await lockClocks(tx, [integrationId]);
+      const priceRows = await readPriceRows(tx, world.channel, integrationId, ids);
+      await repriceItems(tx, world.channel, { integrationId, itemIds: ids, projectedLimit: 0, clocks, priceRows });
+    });
+    assert.equal(plans.length, 2);
+    for (const plan of plans) {
+      const indexes = [...plan.matchAll(/using (\w+) on (channel_documents|items)\b/g)].map(([, index]) => index ?? '');
+      assert.ok(indexes.length > 0, plan);
+      for (const index of indexes) assert.match(index, /^(channel_documents_(pkey|item)|items_pkey)$/, plan);
+      assert.doesNotMatch(plan, /Seq Scan on (channel_documents|items)\b/);
+    }
+  });
+
+  it('renders no more documents in a batch than any other change, and leaves the rest to the next one', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < PRICE_BATCH_LIMIT + 10; index++) ids.push(await publish(watch()));
+    ids.sort();
+    // Between the first items of the batch, all that another renderer made.
+    await world.db.query(sql`
+      update channel_documents set renderer = 'older'
+      where integration_id = ${dealer.integrationId} and item_id <> ${ids[3] ?? ''}`);
+    await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
+      markupBasisPoints: 200,
+    });
+    const seen = await observe(dealer.api, async () => {
+      const stop = new AbortController();
+      const context = { ...world.channel, onEvents: () => stop.abort() };
+      assert.equal(await runJobs(context, stop.signal, 0), BATCH_LIMIT + 1);
+      assert.equal(await runJobs(world.channel, undefined, 0), ids.length - BATCH_LIMIT - 1);
+    });
+    assert.deepEqual(seen.events.map(({ data }) => data.object.id).sort(), ids);
+    for (const { price } of seen.documents.values()) assert.equal(price.amount, 1_324_980);
+  });
+
+  it('becomes a change of everything when another setting changes in the middle', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < PRICE_BATCH_LIMIT + 10; index++) ids.push(await publish(watch()));
+    await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
+      markupBasisPoints: 200,
+    });
+    let renaming: Promise<unknown> | null = null;
+    const onEvents = () => {
+      renaming ??= changeOrganization(world.channel, TESTER, dealer.organizationId, { name: 'Renamed' });
+    };
+    await runJobs({ ...world.channel, onEvents }, undefined, 0);
+    await renaming;
+    await runJobs(world.channel, undefined, 0);
+    const documents = await readDocuments(dealer.api);
+    assert.equal(documents.size, ids.length);
+    for (const { price, dealer: shown } of documents.values()) {
+      assert.deepEqual([price.amount, shown.name], [1_324_980, 'Renamed']);
+    }
+  });
+
+  it('renders documents in a version that shows prices in another way', async () => {
+    const inHundreds = (document: JsonObject) => ({ ...document, price: { hundreds: 1 } });
+    const versions = [{ date: CURRENT_VERSION, present: inHundreds }];
+    await publish(watch());
+    await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
+      markupBasisPoints: 200,
+    });
+    await runJobs({ ...world.channel, versions }, undefined, 0);
+    const [row] = await stored();
+    assert.deepEqual(JSON.parse(row?.document ?? '{}').price, { hundreds: 1 });
   });
 
   it('renders what is out of date for another reason: no document, an older renderer, a promotion that is due', async () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/versions.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
-import { type Sql, sql } from '../../db/sql.ts';
+import { sql } from '../../db/sql.ts';
 import type { Endpoint } from '../../webhooks/outbox.ts';
 import type { ChannelSource, ImageFormat, ItemSource, PhotoSource, PromotionSource, Publication } from './documents.ts';
 import { inverse, type Rate, type Rounding, rateFrom } from './pricing.ts';
@@ -86,8 +86,8 @@ export function promotionsOf(rows: PromotionRow[] | null): PromotionSource[] {
   return (rows ?? []).map(({ amount, starts_ms, ends_ms }) => ({ amount, startsAtMs: starts_ms, endsAtMs: ends_ms }));
 }
 
-/** A document with what its prices depend on, and nothing else of the item. */
-export type PricedRow = {
+/** What a document says of its prices, and what they depend on. */
+export type PriceRow = {
   itemId: string;
   kind: 'listing' | 'part';
   status: string;
@@ -95,7 +95,7 @@ export type PricedRow = {
   isUnpriceable: boolean;
   validUntil: Date | null;
   stamp: Date;
-  /** As it stands in the document: the price, and the promotion behind it. */
+  /** As it stands in the document: the price, and the promotion after it. */
   prices: string;
   priceAmount: number | null;
   promotions: PromotionRow[] | null;
@@ -106,21 +106,31 @@ export type PricedRow = {
  * a document is `price` a key.
  */
 export const BEFORE_PRICES = ',"price":';
-export const BEHIND_PRICES = ',"description":';
+export const AFTER_PRICES = ',"description":';
 
-/** Those that a renderer has made in the pinned version, of items that the dealer still has. */
-export async function readPricedRows(
+/**
+ * The prices in documents that this renderer has made in the pinned version, of items that the dealer still has. Each is looked
+ * up by its key: a plan for a dealer of average size would walk through all documents of a large one.
+ */
+export async function readPrices(
   tx: Transaction,
   { integrationId, itemIds, renderer }: { integrationId: string; itemIds: string[]; renderer: string },
-): Promise<PricedRow[]> {
-  const pinned = (column: Sql) => sql`(select ${column} from integrations where id = ${integrationId})`;
-  return await tx.query<PricedRow>(sql`
+): Promise<PriceRow[]> {
+  return await tx.query<PriceRow>(sql`
+    with channel as materialized (
+      select api_version, organization_id from integrations where id = ${integrationId}
+    )
     select d.item_id as "itemId", d.kind, d.status, d.quantity, d.is_unpriceable as "isUnpriceable",
-      d.valid_until as "validUntil", d.updated_at as stamp, i.price_amount as "priceAmount",
-      split_part(split_part(d.document, ${BEFORE_PRICES}, 2), ${BEHIND_PRICES}, 1) as prices, ${PROMOTIONS} as promotions
-    from channel_documents d join items i on i.id = d.item_id
-    where d.integration_id = ${integrationId} and d.item_id = any(${itemIds}::text[]) and d.renderer = ${renderer}
-      and d.api_version = ${pinned(sql`api_version`)} and i.organization_id = ${pinned(sql`organization_id`)}`);
+      d.valid_until as "validUntil", d.updated_at as stamp, d.prices, i.price_amount as "priceAmount",
+      ${PROMOTIONS} as promotions
+    from channel cross join unnest(${itemIds}::text[]) as wanted (id)
+    cross join lateral (
+      select item_id, kind, status, quantity, is_unpriceable, valid_until, updated_at, renderer,
+        split_part(split_part(document, ${BEFORE_PRICES}, 2), ${AFTER_PRICES}, 1) as prices
+      from channel_documents
+      where integration_id = ${integrationId} and api_version = channel.api_version and item_id = wanted.id offset 0) d
+    cross join lateral (select id, organization_id, price_amount from items where id = wanted.id offset 0) i
+    where d.renderer = ${renderer} and i.organization_id = channel.organization_id`);
 }
 
 type SettingsRow = {
