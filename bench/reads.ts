@@ -6,7 +6,7 @@ import { sql } from '../src/db/sql.ts';
 import { createSideSwitch } from './baselines/side-switch.ts';
 import { limitOfRate, ratioAtLeast, ratioAtMost, record } from './figures.ts';
 import { benchFirstPage } from './first-page.ts';
-import { benchMassChange } from './mass-change.ts';
+import { benchMassChanges } from './mass-change.ts';
 import { comparePairs, pairsOf } from './pairs.ts';
 import { cpuSeconds, openStage, type Stage } from './processes.ts';
 import { databaseUrlOf, makeShop, median, openBackDoor, type Shop } from './shop.ts';
@@ -49,7 +49,7 @@ export async function benchReads(args: string[]): Promise<void> {
       [SIZES[1], readerOf(large)],
     ]);
     await benchFirstPage(service.port, context, middle);
-    await benchMassChange(service.port, context, middle, 10_000);
+    await benchMassChanges(service.port, context, middle, 10_000);
     await link.close();
   } finally {
     await stage.end();
