@@ -21,7 +21,7 @@ type Bench = {
 const BENCHES: Record<string, Bench> = {
   reads: {
     run: benchReads,
-    what: 'reads by id and by page, warm and cold; mass changes [--ids | --request-log [--pairs=N]]',
+    what: 'reads by id and by page, warm and cold; mass changes [--ids | --mass-changes | --request-log [--pairs=N]]',
   },
   writes: {
     run: benchWrites,

@@ -24,7 +24,7 @@ const LOG_WAIT_MS = 1_500;
 
 /**
  * Reads by id and by page, warm and cold, against a bare server that sends the same bytes in the same run. With
- * `--ids` only reads of many by their ids; with `--request-log` instead reads by id of one service that logs requests and
+ * `--ids` only reads of many by their ids, with `--mass-changes` only those; with `--request-log` instead reads by id of one service that logs requests and
  * logs none by turns, in `--pairs=N`.
  */
 export async function benchReads(args: string[]): Promise<void> {
@@ -33,13 +33,16 @@ export async function benchReads(args: string[]): Promise<void> {
     if (args.includes('--request-log')) return await compareRequestLog(stage, pairsOf(args));
     const service = await stage.startService();
     const { link, context } = await openBackDoor(service);
+    const middle = await makeShop(context, 10_000);
     if (args.includes('--ids')) {
-      const shop = await makeShop(context, 10_000);
-      await compareWithBare(stage, service, shop, createReader(service.port, context, shop), ['ids']);
+      await compareWithBare(stage, service, middle, createReader(service.port, context, middle), ['ids']);
       return await link.close();
     }
-    console.log('Generating 1,000, 10,000 and 100,000 listings …');
-    const middle = await makeShop(context, 10_000);
+    if (args.includes('--mass-changes')) {
+      await benchMassChanges(service.port, context, middle, 10_000);
+      return await link.close();
+    }
+    console.log('Generating 1,000 and 100,000 listings …');
     const [small, large] = [await makeShop(context, SIZES[0]), await makeShop(context, SIZES[1])];
 
     const readerOf = (shop: Shop) => createReader(service.port, context, shop);
