@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { until } from '../../../test/harness/database/locks.ts';
 import type { Receiver } from '../../../test/harness/servers/receiver.ts';
@@ -20,6 +20,7 @@ import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { ENDPOINT_LIMIT } from '../delivery-queue/claim.ts';
 import { setUrl } from '../endpoints/endpoint-settings.ts';
+import { ATTEMPTS_PER_TURN, startDeliveryWorker } from './delivery-worker.ts';
 import { WORKER_LIMITS } from './worker-limits.ts';
 
 /** For receivers that hang until the test lets go of them, however slow the machine is. */
@@ -50,6 +51,39 @@ describe('the delivery worker', () => {
     workers.push(worker);
     return worker;
   }
+
+  it('the delivery worker begins a few attempts in a turn of the event loop, however many it has claimed', async () => {
+    const shop = await openShop(world);
+    const receiver = await world.connect(shop);
+    await queueEvents(world, shop, 60);
+    const begunInTurn = [0];
+    const counting: typeof encryption = {
+      ...encryption,
+      decrypt(ciphertext) {
+        begunInTurn[begunInTurn.length - 1] = (begunInTurn.at(-1) ?? 0) + 1;
+        return encryption.decrypt(ciphertext);
+      },
+    };
+    const worker = startDeliveryWorker({
+      db: world.db,
+      encryption: counting,
+      guard,
+      now: world.channel.now,
+      onFault: (fault) => assert.fail(String(fault)),
+      limits: { pollMs: 50, inFlight: 60, inFlightPerEndpoint: 60 },
+    });
+    while (receiver.received.length < 60) {
+      begunInTurn.push(0);
+      await nextTurn();
+    }
+    await worker.stop();
+    assert.equal(
+      begunInTurn.reduce((all, count) => all + count),
+      60,
+    );
+    // What begins around a border between two of our turns counts for one of them.
+    assert.ok(Math.max(...begunInTurn) <= 2 * ATTEMPTS_PER_TURN, `${Math.max(...begunInTurn)} in one turn`);
+  });
 
   it('the delivery worker keeps slots free: twenty receivers that hang do not make another one wait', async () => {
     start(world, { inFlight: 64, inFlightPerEndpoint: 16, ...PATIENT });

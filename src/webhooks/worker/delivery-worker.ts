@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spreadOverTurns } from '../../concurrency/spread-over-turns.ts';
 import { createWakeSignal } from '../../concurrency/wake-signal.ts';
 import type { Database } from '../../db/database.ts';
 import { type Claimed, claimDue } from '../delivery-queue/claim.ts';
@@ -62,6 +63,8 @@ export type DeliveryWorkerOptions = {
 
 type ClaimEnd = 'more' | 'done' | 'idle' | 'saturated';
 
+/** To sign and to begin sending takes 0.1 ms. A claim can be a thousand deliveries, and others wait for the event loop. */
+export const ATTEMPTS_PER_TURN = 8;
 const RECORD_BATCH_LIMIT = 500;
 /**
  * Outcomes that end within this time of a batch share the next one, unless they are as many as make a batch worth while. Nobody waits for
@@ -90,6 +93,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const buffer = createOutcomeBuffer(db);
   const databaseTime = createDatabaseTime();
   const stopping = new AbortController();
+  const inTurn = spreadOverTurns(ATTEMPTS_PER_TURN);
   const claimSignal = createWakeSignal();
   const recordSignal = createWakeSignal();
   const onDue = () => claimSignal.wake();
@@ -156,8 +160,11 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
    */
   function sendClaimed(claimed: Claimed[], askedAt: number): void {
     const isLate = performance.now() + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs;
-    if (isLate || stopping.signal.aborted) releaseUnsent(claimed);
-    else for (const delivery of claimed) void attempt(delivery);
+    if (isLate || stopping.signal.aborted) return releaseUnsent(claimed);
+    for (const delivery of claimed) {
+      slots.acquire(delivery, delivery.body.length);
+      inTurn(() => void attempt(delivery));
+    }
   }
 
   function claimAtCommit(): CommitClaims | null {
@@ -182,8 +189,9 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
 
   async function attempt(delivery: Claimed): Promise<void> {
     const { integrationId, id, ctid, url, attempts, dispatches, leaseToken, body } = delivery;
-    slots.acquire(delivery, body.length);
     try {
+      // The stop came before its turn.
+      if (stopping.signal.aborted) return releaseUnsent([delivery]);
       const startedAt = options.now() ?? databaseTime.now();
       const startedMs = performance.now();
       const result = await signAndSend(sender, encryption, delivery, startedAt);
@@ -194,10 +202,11 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     } catch (error) {
       releaseUnsent([delivery]);
       pauseEndpoint(integrationId, error);
+    } finally {
+      slots.release(delivery, body.length);
+      recordSignal.wake();
+      onSlotFree();
     }
-    slots.release(delivery, body.length);
-    recordSignal.wake();
-    onSlotFree();
   }
 
   function onSlotFree(): void {
