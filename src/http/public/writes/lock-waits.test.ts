@@ -132,10 +132,10 @@ describe('writes of one dealer that wait for a lock', () => {
 });
 
 describe('writes of many integrations of one dealer', () => {
-  const CONNECTIONS = 5;
+  const CONNECTIONS = 3;
   const INTEGRATIONS = 8;
 
-  it('hold four connections at once, so that other dealers have theirs', async (t) => {
+  it('hold two connections at once, so that other dealers have theirs', async (t) => {
     const database = await cloneDatabase({ poolSize: CONNECTIONS, connectTimeoutMs: 500 });
     const world = await startWorld({ database });
     t.after(() => world.stop());
