@@ -160,7 +160,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
    */
   function sendClaimed(claimed: Claimed[], askedAt: number): void {
     const isLate = performance.now() + limits.attemptTimeoutMs + recordMs > askedAt + limits.leaseMs;
-    if (isLate || stopping.signal.aborted) return releaseUnsent(claimed);
+    if (isLate || stopping.signal.aborted) {
+      releaseUnsent(claimed);
+      return;
+    }
     for (const delivery of claimed) {
       slots.acquire(delivery, delivery.body.length);
       inTurn(() => void attempt(delivery));
@@ -191,7 +194,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     const { integrationId, id, ctid, url, attempts, dispatches, leaseToken, body } = delivery;
     try {
       // The stop came before its turn.
-      if (stopping.signal.aborted) return releaseUnsent([delivery]);
+      if (stopping.signal.aborted) {
+        releaseUnsent([delivery]);
+        return;
+      }
       const startedAt = options.now() ?? databaseTime.now();
       const startedMs = performance.now();
       const result = await signAndSend(sender, encryption, delivery, startedAt);
