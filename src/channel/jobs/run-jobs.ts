@@ -14,11 +14,11 @@ import { changesPricesAlone, type JobKind, RATE_REASON } from './channel-job-que
 /**
  * A batch holds the clock, which the integration's orders wait for: half of its time is what an order waits for it. Between
  * two batches whoever waits has its turn, since the server serves a lock in the order of those who ask for it; the pause is
- * for the requests that the process has to read meanwhile. With batches of 48 a sixth more documents
- * a second are changed than with 32, and an order takes 4.6 times as long as without a mass change; with 32 it takes 2.4 times.
+ * for the requests that the process has to read meanwhile. With batches of 48 a sixth more documents a second are changed than
+ * with 32, and an order takes 4.6 times as long as without a mass change; with 32 it takes 2.4 times.
  */
 export const BATCH_LIMIT = 32;
-/** Of documents whose prices alone change: the clock is locked for as long as with those. */
+/** Of documents whose prices alone change: a batch locks the clock for about as long as one of the others. */
 export const PRICE_BATCH_LIMIT = 48;
 const PAUSE_MS = 1;
 
