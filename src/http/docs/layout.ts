@@ -2,11 +2,12 @@ import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { assetPath } from './assets.ts';
 import { crownWheelMark } from './markup/crown-wheel.ts';
 import { type Html, html } from './markup/html.ts';
-import type { ContentsEntry, DocsPage, Site } from './page.ts';
+import type { ContentsEntry, ContentsGroup, DocsPage, Site } from './page.ts';
 
 /** The shell around every page: masthead, the menu of pages, the menu of the page, and the page. */
 export function renderPage(page: DocsPage, pages: readonly DocsPage[], site: Site): string {
-  const menu = menuOf(page, pages, site);
+  const { hero, contents, body } = page.content();
+  const menu = menuOf(page, contents, pages, site);
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +35,7 @@ ${pages.map((other) => pageLink(other, page, site))}
 </div>
 </header>
 <section aria-label="Title">
-${page.hero}
+${hero}
 </section>
 <div class="frame${menu === null ? ' without-menu' : ''}">
 ${
@@ -44,7 +45,7 @@ ${
 <details class="pocket"><summary>Contents</summary>${menu}</details>`
 }
 <main id="content">
-${page.body}
+${body}
 </main>
 </div>
 <footer class="colophon">
@@ -67,16 +68,21 @@ function pageLink(target: DocsPage, current: DocsPage, site: Site): Html {
 }
 
 /** The menu beside a page: the guides, if there are any, then the headings of the page. */
-function menuOf(page: DocsPage, pages: readonly DocsPage[], site: Site): Html | null {
+function menuOf(
+  page: DocsPage,
+  contents: readonly ContentsGroup[],
+  pages: readonly DocsPage[],
+  site: Site,
+): Html | null {
   const guides = pages.filter((other) => other.group === 'Guides');
-  if (guides.length === 0 && page.contents.length === 0) return null;
+  if (guides.length === 0 && contents.length === 0) return null;
   return html`${
     guides.length === 0
       ? null
       : html`<nav aria-label="Guides"><p class="menu-title">Guides</p><ul>${guides.map(
           (guide) => html`<li>${pageLink(guide, page, site)}</li>`,
         )}</ul></nav>`
-  }<nav class="contents" aria-label="On this page">${page.contents.map(
+  }<nav class="contents" aria-label="On this page">${contents.map(
     (group) => html`<p class="menu-title">${group.title}</p>${contentsList(group.entries)}`,
   )}</nav>`;
 }

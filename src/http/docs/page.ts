@@ -11,12 +11,17 @@ export type DocsPage = {
   group: 'Reference' | 'Guides';
   /** The description for search engines and previews. */
   description: string;
+  /** The last line, where the page is not made from the contract. */
+  colophon?: string;
+  /** Made when the page is first asked for: all pages together are a twentieth of a start. */
+  content(): PageContent;
+};
+
+export type PageContent = {
   /** What stands above the text, over the whole width. */
   hero: Html;
   contents: readonly ContentsGroup[];
   body: Html;
-  /** The last line, where the page is not made from the contract. */
-  colophon?: string;
 };
 
 /** A part of the menu of the page, under its own title. */

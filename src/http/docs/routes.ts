@@ -28,13 +28,11 @@ export async function docsRoutes(app: FastifyInstance, options: DocsOptions): Pr
       docs.addHook('onRequest', refuseOtherMethods);
       docs.get('/', async (_request, reply) => reply.redirect(home));
 
-      // Nothing on a page depends on the request, so each is rendered once, when the service starts.
       const pages = docsPages(site);
       for (const page of pages) {
-        const body = renderPage(page, pages, site);
-        const etag = `"${versionOf(body)}"`;
+        const rendered = renderedOnce(() => renderPage(page, pages, site));
         for (const url of [page.path, `${page.path}/`]) {
-          docs.get(url, async (request, reply) => sendPage(request, reply, body, etag));
+          docs.get(url, async (request, reply) => sendPage(request, reply, rendered()));
         }
       }
       for (const asset of ASSETS) {
@@ -47,21 +45,35 @@ export async function docsRoutes(app: FastifyInstance, options: DocsOptions): Pr
         });
       }
 
-      const missing = renderPage(missingPage(pages, site), pages, site);
+      const missing = renderedOnce(() => renderPage(missingPage(pages, site), pages, site));
       docs.setNotFoundHandler(async (_request, reply) =>
         reply
           .code(404)
           .header('Content-Security-Policy', PAGE_POLICY)
           .header('Cache-Control', 'no-store')
           .type('text/html; charset=utf-8')
-          .send(missing),
+          .send(missing().body),
       );
     },
     { prefix: '/docs' },
   );
 }
 
-function sendPage(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): FastifyReply {
+type RenderedPage = { body: string; etag: string };
+
+/** Nothing on a page depends on the request, so each is rendered once, when it is first asked for. */
+function renderedOnce(render: () => string): () => RenderedPage {
+  let rendered: RenderedPage | undefined;
+  return () => {
+    if (rendered === undefined) {
+      const body = render();
+      rendered = { body, etag: `"${versionOf(body)}"` };
+    }
+    return rendered;
+  };
+}
+
+function sendPage(request: FastifyRequest, reply: FastifyReply, { body, etag }: RenderedPage): FastifyReply {
   reply.header('Cache-Control', REVALIDATED).header('ETag', etag).header('Content-Security-Policy', PAGE_POLICY);
   if (isMatch(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type('text/html; charset=utf-8').send(body);

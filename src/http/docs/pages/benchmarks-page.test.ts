@@ -88,6 +88,6 @@ test('every figure of the file that is part of the release names a run', () => {
 });
 
 function textOf(file: FiguresFile): string {
-  const { hero, body } = benchmarksPage(file);
+  const { hero, body } = benchmarksPage(() => file).content();
   return `${hero.markup}${body.markup}`.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 }

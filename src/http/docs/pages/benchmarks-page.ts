@@ -5,11 +5,10 @@ import { limitsTable, machineText, plainFigures, runsTable, timeText } from '../
 import { ratioPlot } from '../benchmarks/ratio-plot.ts';
 import { type Chapter, chapterSection, contentsEntry } from '../chapter.ts';
 import { type Html, html } from '../markup/html.ts';
-import type { DocsPage } from '../page.ts';
+import type { DocsPage, PageContent } from '../page.ts';
 
 /** The figures of the last run of `npm run bench`: how fast the service is, against what its machine can do at best. */
-export function benchmarksPage(file: FiguresFile): DocsPage {
-  const chapters = file.figures.length === 0 ? [nothingMeasured()] : chaptersOf(file);
+export function benchmarksPage(read: () => FiguresFile): DocsPage {
   return {
     path: '/api/benchmarks',
     title: 'Benchmarks',
@@ -17,6 +16,14 @@ export function benchmarksPage(file: FiguresFile): DocsPage {
     group: 'Reference',
     description:
       'How fast Crownwheel is, as ratios against what the same machine can do at best, measured in the same run.',
+    colophon: 'This page shows the last run of npm run bench, as it is in figures.json.',
+    content: () => contentOf(read()),
+  };
+}
+
+function contentOf(file: FiguresFile): PageContent {
+  const chapters = file.figures.length === 0 ? [nothingMeasured()] : chaptersOf(file);
+  return {
     hero: html`<div class="hero"><div>
 <p class="eyebrow">Reference</p>
 <h1>Benchmarks</h1>
@@ -26,7 +33,6 @@ ${file.figures.length === 0 ? null : whereAndWhen(file)}
 </div></div>`,
     contents: [{ title: 'Benchmarks', entries: chapters.map(contentsEntry) }],
     body: html`${chapters.map(chapterSection)}`,
-    colophon: 'This page shows the last run of npm run bench, as it is in figures.json.',
   };
 }
 

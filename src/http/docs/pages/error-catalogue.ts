@@ -18,7 +18,7 @@ import { type Html, html, join } from '../markup/html.ts';
 import { fieldList, fieldsOf, type JsonSchema } from '../markup/schema-fields.ts';
 import { errorLink, sentence } from '../markup/text.ts';
 import type { OpenapiView } from '../openapi-view.ts';
-import type { DocsPage, Site } from '../page.ts';
+import type { DocsPage, PageContent, Site } from '../page.ts';
 
 /** The words over each group of codes; the codes themselves come from the catalogue. */
 const GROUPS: Readonly<Record<ErrorType, { title: string; lead: string }>> = {
@@ -68,7 +68,7 @@ const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ErrorDetails>> = {
   },
 };
 
-export function errorCataloguePage(openapi: OpenapiView, site: Site): DocsPage {
+export function errorCataloguePage(openapi: () => OpenapiView, site: Site): DocsPage {
   return {
     path: '/api/errors',
     title: 'Errors',
@@ -76,6 +76,12 @@ export function errorCataloguePage(openapi: OpenapiView, site: Site): DocsPage {
     group: 'Reference',
     description:
       'Every error code of the Crownwheel API: its status, its type, what causes it and what to do about it.',
+    content: () => contentOf(openapi(), site),
+  };
+}
+
+function contentOf(openapi: OpenapiView, site: Site): PageContent {
+  return {
     hero: html`<div class="hero"><div>
 <p class="eyebrow">Reference</p>
 <h1>Errors</h1>

@@ -24,14 +24,25 @@ import { windingDrawing } from '../markup/crown-wheel.ts';
 import { type Html, html } from '../markup/html.ts';
 import { errorLink, sentence } from '../markup/text.ts';
 import type { OpenapiView } from '../openapi-view.ts';
-import type { DocsPage, Site } from '../page.ts';
+import type { DocsPage, PageContent, Site } from '../page.ts';
 import { pagination, sync } from './list-chapters.ts';
 import { curlOf, operationSection } from './operation-reference.ts';
 import { orderOfChecks } from './order-of-checks.ts';
 import { orderStates } from './order-states.ts';
 import { reservations } from './reservations.ts';
 
-export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
+export function overviewPage(openapi: () => OpenapiView, site: Site): DocsPage {
+  return {
+    path: '/api',
+    title: 'API reference',
+    label: 'Overview',
+    group: 'Reference',
+    description: 'The Crownwheel API connects a website to a watch dealer’s inventory and orders.',
+    content: () => contentOf(openapi(), site),
+  };
+}
+
+function contentOf(openapi: OpenapiView, site: Site): PageContent {
   const operations: Operation[] = Object.values(OPERATIONS);
   const chapters = [
     quickStart(openapi, site),
@@ -48,11 +59,6 @@ export function overviewPage(openapi: OpenapiView, site: Site): DocsPage {
   ].filter((chapter) => chapter !== null);
   const reference = endpoints(operations, openapi, site);
   return {
-    path: '/api',
-    title: 'API reference',
-    label: 'Overview',
-    group: 'Reference',
-    description: 'The Crownwheel API connects a website to a watch dealer’s inventory and orders.',
     hero: html`<div class="hero with-drawing"><div>
 <p class="eyebrow">Reference</p>
 <h1>The Crownwheel API</h1>

@@ -21,7 +21,7 @@ import { html } from '../markup/html.ts';
 import { fieldList, fieldsOf, type JsonSchema } from '../markup/schema-fields.ts';
 import { counted, sentence } from '../markup/text.ts';
 import type { OpenapiView } from '../openapi-view.ts';
-import type { DocsPage, Site } from '../page.ts';
+import type { DocsPage, PageContent, Site } from '../page.ts';
 import { deliveries } from './delivery-chapter.ts';
 import { burst } from './list-chapters.ts';
 import { curlOf } from './operation-reference.ts';
@@ -29,7 +29,19 @@ import { curlOf } from './operation-reference.ts';
 /** Read once: it is part of the release, and the tests run what the page shows. */
 const RECEIVER = readFileSync(new URL('../../../../examples/receiver.mjs', import.meta.url), 'utf8');
 
-export function webhooksPage(openapi: OpenapiView, site: Site): DocsPage {
+export function webhooksPage(openapi: () => OpenapiView, site: Site): DocsPage {
+  return {
+    path: '/api/webhooks',
+    title: 'Webhooks',
+    label: 'Webhooks',
+    group: 'Reference',
+    description:
+      'The events of the Crownwheel API: what each means and holds, how webhooks are signed, and how they are retried.',
+    content: () => contentOf(openapi(), site),
+  };
+}
+
+function contentOf(openapi: OpenapiView, site: Site): PageContent {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   const chapters = [
     events(site),
@@ -42,12 +54,6 @@ export function webhooksPage(openapi: OpenapiView, site: Site): DocsPage {
     trying(openapi, site),
   ];
   return {
-    path: '/api/webhooks',
-    title: 'Webhooks',
-    label: 'Webhooks',
-    group: 'Reference',
-    description:
-      'The events of the Crownwheel API: what each means and holds, how webhooks are signed, and how they are retried.',
     hero: html`<div class="hero"><div>
 <p class="eyebrow">Reference</p>
 <h1>Webhooks</h1>
