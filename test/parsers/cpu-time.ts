@@ -1,5 +1,5 @@
 /** So much work makes a measurement that the clock's own steps do not decide. */
-const MEASURED_MS = 15;
+const MEASURED_MS = 8;
 /** Many systems count CPU time in units of this, so a thread may have used one more than they say. */
 const CPU_UNIT_MS = 4;
 const REPETITIONS_LIMIT = 5_000;
