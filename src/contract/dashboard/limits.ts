@@ -6,6 +6,11 @@ export const EMAIL_LENGTH_LIMIT = 254;
 export const UNDO_LIMIT_DAYS = 30;
 /** For how long a job that failed asks for attention. */
 export const FAILED_JOB_DAYS = 7;
+/** Of the prices of a channel. */
+export const MARKUP_MIN_BASIS_POINTS = -9_900;
+export const MARKUP_MAX_BASIS_POINTS = 100_000;
+/** For how long webhooks can be signed with the old secret, too. */
+export const GRACE_MAX_HOURS = 7 * 24;
 /** The limits of a CSV file of stock. */
 export const IMPORT_FILE_LIMIT_MB = 20;
 export const IMPORT_LINES_LIMIT = 20_000;

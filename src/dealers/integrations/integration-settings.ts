@@ -4,10 +4,7 @@ import type { ChannelContext } from '../../channel/context.ts';
 import { enqueueJob } from '../../channel/jobs/channel-job-queue.ts';
 import type { ImageFormat } from '../../channel/projection/documents.ts';
 import { ROUNDINGS, type Rounding } from '../../channel/projection/pricing.ts';
-import {
-  MARKUP_MAX_BASIS_POINTS,
-  MARKUP_MIN_BASIS_POINTS,
-} from '../../contract/dashboard/integrations/integrations.ts';
+import { MARKUP_MAX_BASIS_POINTS, MARKUP_MIN_BASIS_POINTS } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';

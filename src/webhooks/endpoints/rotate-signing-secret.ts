@@ -1,6 +1,6 @@
 import type { Actor } from '../../audit/actor.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
-import { GRACE_MAX_HOURS } from '../../contract/dashboard/integrations/integrations.ts';
+import { GRACE_MAX_HOURS } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { type Database, inTransaction, type Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';

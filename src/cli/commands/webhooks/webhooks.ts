@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { COMMAND_LINE } from '../../../audit/actor.ts';
-import { GRACE_MAX_HOURS } from '../../../contract/dashboard/integrations/integrations.ts';
+import { GRACE_MAX_HOURS } from '../../../contract/dashboard/limits.ts';
 import { DomainError } from '../../../contract/domain-error.ts';
 import { notFound } from '../../../dealers/input-rules.ts';
 import { setUrl, setWebhooksEnabled, subscribe } from '../../../webhooks/endpoints/endpoint-settings.ts';

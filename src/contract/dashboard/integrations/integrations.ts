@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { GONE_LIMIT, STRING_LENGTH_LIMIT } from '../../limits.ts';
+import { GRACE_MAX_HOURS, MARKUP_MAX_BASIS_POINTS, MARKUP_MIN_BASIS_POINTS } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { Kind, Money } from '../stock/stock.ts';
 
@@ -28,9 +29,6 @@ export const STOP_REASON_LABELS = {
   no_plan: 'Your plan does not include integrations.',
 } as const;
 
-export const MARKUP_MIN_BASIS_POINTS = -9_900;
-export const MARKUP_MAX_BASIS_POINTS = 100_000;
-export const GRACE_MAX_HOURS = 7 * 24;
 const URL_LENGTH_LIMIT = 2_000;
 const EVENT_NAMES_LIMIT = 100;
 

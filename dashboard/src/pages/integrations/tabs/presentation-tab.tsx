@@ -4,10 +4,9 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { Link } from '@tanstack/react-router';
 import {
   IMAGE_FORMAT_LABELS,
-  MARKUP_MAX_BASIS_POINTS,
-  MARKUP_MIN_BASIS_POINTS,
   ROUNDING_LABELS,
 } from '../../../../../src/contract/dashboard/integrations/integrations.ts';
+import { MARKUP_MAX_BASIS_POINTS, MARKUP_MIN_BASIS_POINTS } from '../../../../../src/contract/dashboard/limits.ts';
 import { api, type Input, type Output } from '../../../api/client.ts';
 import { useOperation } from '../../../api/queries.ts';
 import { formatMoney, formatNumber } from '../../../format.ts';
