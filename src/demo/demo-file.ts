@@ -10,6 +10,8 @@ export const LIVE_NAME = 'Main website';
 export type DemoFile = {
   email: string;
   password: string;
+  /** What the account had when the password last opened it; earlier releases did not note it. */
+  password_hash?: string;
   live: { integration_id: string; api_key: string };
   test: { integration_id: string; api_key: string };
 };

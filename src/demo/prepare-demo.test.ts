@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { hashPassword, verifyPassword } from 'better-auth/crypto';
 import sharp from 'sharp';
 import type { ApiClient } from '../../test/harness/http/api-client.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../test/harness/world.ts';
@@ -10,6 +11,7 @@ import { enqueueJob } from '../channel/jobs/channel-job-queue.ts';
 import { runJobs } from '../channel/jobs/run-jobs.ts';
 import { sql } from '../db/sql.ts';
 import { readDealerOrder } from '../sales/orders/dealer/order-details.ts';
+import { DEMO_EMAIL, type DemoFile, readDemoFile, writeDemoFile } from './demo-file.ts';
 import { HIDDEN, LIVE_ONLY, NEVER_PUBLISHED, RESERVED, SOLD, TAKEN_OFF } from './plan.ts';
 import { type Demo, type DemoOptions, prepareDemo } from './prepare-demo.ts';
 
@@ -235,6 +237,39 @@ describe('the demo', () => {
     const before = await world.db.query(counted);
     assert.deepEqual(await prepareDemo(world.channel, options), { ...demo, isNew: false });
     assert.deepEqual(await world.db.query(counted), before);
+  });
+
+  it('shows the password as long as it opens the account, and checks it only if another hash was noted', async () => {
+    const dataDir = options.dataDir ?? '';
+    const file = readDemoFile(dataDir) as DemoFile;
+    const { password_hash: noted = '', ...ofEarlierRelease } = file;
+    const shown = async (found: DemoFile) => {
+      writeDemoFile(dataDir, found);
+      return (await prepareDemo(world.channel, options))?.password;
+    };
+    const setHash = (hash: string) =>
+      world.db.query(sql`
+        update accounts set password = ${hash} where user_id = (select id from users where email = ${DEMO_EMAIL})`);
+    assert.equal(await verifyPassword({ hash: noted, password: file.password }), true);
+    assert.equal(await shown(ofEarlierRelease), file.password);
+    assert.deepEqual(readDemoFile(dataDir), file, 'what was checked is noted');
+
+    const again = await hashPassword(file.password);
+    await setHash(again);
+    assert.equal(await shown(file), file.password);
+    assert.equal(readDemoFile(dataDir)?.password_hash, again);
+
+    const other = await hashPassword('another password');
+    await setHash(other);
+    assert.equal(await shown(file), null);
+    assert.equal(await shown(ofEarlierRelease), null);
+    assert.deepEqual(readDemoFile(dataDir), ofEarlierRelease, 'what opens nothing is not noted');
+    assert.equal(
+      await shown({ ...file, password_hash: other }),
+      file.password,
+      'the hash that was noted is not checked',
+    );
+    await setHash(noted);
   });
 });
 

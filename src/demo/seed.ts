@@ -73,6 +73,7 @@ async function makeDealer(
   const made: DemoFile = {
     email: DEMO_EMAIL,
     password,
+    password_hash: passwordHash,
     live: { integration_id: live.id, api_key: live.apiKey },
     test: { integration_id: test.id, api_key: test.apiKey },
   };
