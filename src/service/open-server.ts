@@ -13,7 +13,7 @@ import type { Connection } from './connect.ts';
 import { watchDiskSpace } from './disk-space.ts';
 import type { OpenChannel } from './open-channel.ts';
 import { connectionLimitOf, openFilesLimit } from './open-files.ts';
-import { type DashboardPages, openDashboardPages } from './startup/dashboard-build.ts';
+import type { DashboardPages } from './startup/dashboard-build.ts';
 import { listenProblem } from './startup/port.ts';
 
 /** The server of a process that answers requests, ready but for the port. */
@@ -74,15 +74,5 @@ export async function listen(app: FastifyInstance, { host, port }: Config): Prom
   await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
     throw new StartError(listenProblem(error, { host, port }));
-  });
-}
-
-/** In parallel with the start of the database: the API does not wait for the dashboard's build. */
-export function openPages(settings: Config, log: Logger, signal: AbortSignal): DashboardPages | null {
-  if (!settings.roles.includes('dashboard')) return null;
-  return openDashboardPages(settings.publicUrl, {
-    signal,
-    onProgress: (message) => console.log(message),
-    onFault: (error) => log.error({ err: error }, 'the dashboard could not be built'),
   });
 }

@@ -1,28 +1,23 @@
 import cluster from 'node:cluster';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { type Config, readConfig } from '../config.ts';
 import { StartError } from '../db/start-error.ts';
 import { createLog } from '../http/logging/log.ts';
-import { type Connection, connect } from './connect.ts';
-import { type OpenChannel, openChannel, prepareData } from './open-channel.ts';
-import { listen, openPages, openServer } from './open-server.ts';
+import { connect } from './connect.ts';
 import type { FromProcess } from './processes/process-messages.ts';
-import { runProcess } from './processes/run-process.ts';
-import { startProcesses } from './processes/supervisor.ts';
-import { type RunningService, STOPPING, stopGracefully, WORKERS_LIMIT_MS } from './shutdown/graceful-shutdown.ts';
+import { stopGracefully } from './shutdown/graceful-shutdown.ts';
 import { aborted, listenForStop, listenToSupervisor, type StopSignals } from './shutdown/shutdown-signals.ts';
-import type { DashboardPages } from './startup/dashboard-build.ts';
-import { listenWhileStarting, type StartingServer } from './startup/starting-server.ts';
-import { welcome } from './startup/welcome.ts';
-import { startWorkers } from './workers.ts';
+import { openPages } from './startup/dashboard-build.ts';
+import { listenWhileStarting } from './startup/starting-server.ts';
 
-/** The whole life of the process: starts the service from its settings, and resolves when it has stopped. */
+/**
+ * The whole life of the process: starts the service from its settings, and resolves when it has stopped. What serves is loaded when
+ * the database is there: it is most of all code, and a start that can't succeed says why without it.
+ */
 export async function runService(): Promise<void> {
   const signals = cluster.isWorker ? listenToSupervisor() : listenForStop();
   try {
     const settings = readConfig();
-    if (cluster.isWorker) await runProcess(settings, signals);
+    if (cluster.isWorker) await (await import('./processes/run-process.ts')).runProcess(settings, signals);
     else await run(settings, signals);
   } catch (error) {
     // A step that the stop cut short has nothing to say.
@@ -48,6 +43,7 @@ async function run(settings: Config, signals: StopSignals): Promise<void> {
     signal: stop,
   });
   try {
+    const { serve, supervise } = await import('./serve.ts');
     if (isSupervisor) {
       await supervise(settings, connection, pages, log, starting, signals);
       return;
@@ -60,79 +56,6 @@ async function run(settings: Config, signals: StopSignals): Promise<void> {
     await connection.close();
     console.log('Stopped.');
   }
-}
-
-/** One process does everything. */
-async function serve(
-  connection: Connection,
-  pages: DashboardPages | null,
-  log: Logger,
-  starting: StartingServer,
-): Promise<RunningService> {
-  const { config } = connection;
-  const open = await openChannel(connection, log);
-  const demo = await prepareData(connection, open, log);
-  const { app, readiness } = await openServer(connection, open, pages, log);
-  const stopWorkers = startOwnWorkers(config, connection, open, log);
-  app.addHook('onClose', stopWorkers);
-  starting.close();
-  await listen(app, config);
-  // Since the process began, so that loading the program counts.
-  console.log(welcome(config, demo, performance.now()));
-  return { app, readiness, drainSeconds: config.drainSeconds, stopWorkers, say: (message) => console.log(message) };
-}
-
-/** This process has the database and works in the background; others answer the requests (decision 24). */
-async function supervise(
-  settings: Config,
-  connection: Connection,
-  pages: DashboardPages | null,
-  log: Logger,
-  starting: StartingServer,
-  { stop, hurry }: StopSignals,
-): Promise<void> {
-  const open = await openChannel(connection, log);
-  const demo = await prepareData(connection, open, log);
-  // Else each of the processes would build them.
-  await pages?.ready;
-  const stopWorkers = startOwnWorkers({ ...connection.config, roles: settings.roles }, connection, open, log);
-  try {
-    const group = await startProcesses({
-      count: settings.processes,
-      address: connection.address,
-      drainSeconds: settings.drainSeconds,
-      freePort: starting.close,
-      log,
-      signal: stop,
-    });
-    if (!stop.aborted) console.log(welcome(settings, demo, performance.now()));
-    await aborted(stop);
-    console.log(STOPPING);
-    stopWorkers().catch(() => {});
-    await group.stop(hurry);
-  } finally {
-    await Promise.race([stopWorkers(), sleep(WORKERS_LIMIT_MS, undefined, { ref: false })]);
-    open.photoStorage.stop();
-    await open.feed.stop();
-  }
-}
-
-/** Starts what the role `worker` does, and answers with its stop; a second stop waits for the first. */
-function startOwnWorkers(
-  config: Config,
-  { workerDb }: Connection,
-  open: OpenChannel,
-  log: Logger,
-): () => Promise<void> {
-  if (!config.roles.includes('worker')) return async () => {};
-  const workers = startWorkers(config, { ...open.channel, db: workerDb }, open.photoFiles, log);
-  open.wakers.push(workers.wake);
-  open.deliveryWorker.current = workers;
-  let stopping: Promise<void> | undefined;
-  return async () => {
-    stopping ??= workers.stop();
-    await stopping;
-  };
 }
 
 /** The supervisor says it once for all of them. */

@@ -2,9 +2,10 @@ import type { Config } from '../../config.ts';
 import { createLog } from '../../http/logging/log.ts';
 import { connect } from '../connect.ts';
 import { openChannel } from '../open-channel.ts';
-import { listen, openPages, openServer } from '../open-server.ts';
+import { listen, openServer } from '../open-server.ts';
 import { stopGracefully } from '../shutdown/graceful-shutdown.ts';
 import { aborted, type StopSignals } from '../shutdown/shutdown-signals.ts';
+import { openPages } from '../startup/dashboard-build.ts';
 import { ALIVE_EVERY_MS, type FromProcess, type ToProcess } from './process-messages.ts';
 
 /** The life of one of several processes that answer on one port. The supervisor has the database and the other work. */

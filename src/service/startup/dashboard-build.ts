@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Logger } from 'pino';
 import { DIST_DIR, isBuildCurrent } from '../../../dashboard/build-state.ts';
+import type { Config } from '../../config.ts';
 import { loadPageFiles, type PageFiles } from '../../http/dashboard/static/page-files.ts';
 
 const BUILD_SCRIPT = join(DIST_DIR, '..', 'build.ts');
@@ -9,6 +11,16 @@ const BUILD_LIMIT_MS = 300_000;
 
 /** The pages of the dashboard: those that were built with the sources at hand, or null until they are. */
 export type DashboardPages = { get(): PageFiles | null; ready: Promise<void> };
+
+/** In parallel with the start of the database: the API does not wait for the dashboard's build. */
+export function openPages(settings: Config, log: Logger, signal: AbortSignal): DashboardPages | null {
+  if (!settings.roles.includes('dashboard')) return null;
+  return openDashboardPages(settings.publicUrl, {
+    signal,
+    onProgress: (message) => console.log(message),
+    onFault: (error) => log.error({ err: error }, 'the dashboard could not be built'),
+  });
+}
 
 /**
  * Gives the pages as they were built by the installation. If the sources have changed since, or the installation ran no
