@@ -4,7 +4,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort, postmasterOf, ROOT_DIR, startService, sweep, temporaryFolder } from './service-process.ts';
+import {
+  freePort,
+  migratedFolder,
+  postmasterOf,
+  ROOT_DIR,
+  startService,
+  sweep,
+  temporaryFolder,
+} from './service-process.ts';
 
 describe('commands on the embedded database', () => {
   after(sweep);
@@ -35,7 +43,7 @@ describe('commands on the embedded database', () => {
   });
 
   it('read a password from standard input and end with a code that scripts can test', async () => {
-    const dataDir = await temporaryFolder();
+    const dataDir = await migratedFolder();
     const organization = JSON.parse((await command(dataDir, 'organization', 'create', '--name', 'One', '--json')).out);
     const child = spawn(
       process.execPath,

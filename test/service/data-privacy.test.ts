@@ -4,15 +4,15 @@ import { createHash } from 'node:crypto';
 import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import {
   copyOf,
   databaseIn,
   giveToOrdinaryUser,
+  migratedFolder,
   ORDINARY_USER,
   type SpawnOptions,
-  seededFolder,
   startAndFail,
   startService,
   sweep,
@@ -68,7 +68,7 @@ describe('what lies in a data folder', () => {
   });
 
   it('never leads to a socket folder whose name can be guessed', async () => {
-    const dataDir = join(await temporaryFolder(), ...Array.from({ length: 5 }, () => 'a-name-of-twenty-let'));
+    const dataDir = await migratedFolder(Array.from({ length: 5 }, () => 'a-name-of-twenty-let').join('/'));
     const victim = await temporaryFolder();
     await chmod(victim, 0o755);
     const name = `crownwheel-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
@@ -91,8 +91,8 @@ describe('what lies in a data folder', () => {
   });
 
   it('has a log of the database that does not grow without bound', async () => {
-    const dataDir = await seededFolder();
-    const service = await startService({ env: { DATA_DIR: dataDir } });
+    const dataDir = await migratedFolder();
+    const service = await startService({ env: { DATA_DIR: dataDir, DEMO: 'off' } });
     await service.isHealthy();
     const log = join(dataDir, 'postgres.log');
     await appendFile(log, `${'x'.repeat(99)}\n`.repeat(110_000));
@@ -116,10 +116,19 @@ describe('what lies in a data folder', () => {
 
   if (ORDINARY_USER !== undefined) {
     const identity = ORDINARY_USER;
+    const { uid, gid } = identity;
+    /** Of the ordinary user, as a stopped service of that user left it. */
+    let usersFolder: string;
+
+    before(async () => {
+      usersFolder = await migratedFolder();
+      await execute('chown', ['-R', `${uid}:${gid}`, usersFolder]);
+      await startAndStop({ env: { DATA_DIR: usersFolder, DEMO: 'off' }, identity });
+    });
 
     it('cannot be locked by another user, who would keep the service from starting', async () => {
-      const dataDir = await seededFolder();
-      await startAndStop({ env: { DATA_DIR: dataDir } });
+      const dataDir = await migratedFolder();
+      await assertClosed(dataDir);
       const attack = `
         import { DatabaseSync } from 'node:sqlite';
         const file = new DatabaseSync(${JSON.stringify(join(dataDir, 'lock'))}, { readOnly: true });
@@ -130,15 +139,12 @@ describe('what lies in a data folder', () => {
         command: [process.execPath, '--input-type=module', '--eval', attack],
       });
       assert.notEqual(await attempt.exit(), 0, 'another user can open the lock');
-      await startAndStop({ env: { DATA_DIR: dataDir } });
+      await startAndStop({ env: { DATA_DIR: dataDir, DEMO: 'off' } });
     });
 
     it('starts as root from a copy that root made with "cp -r"', async () => {
-      const dataDir = await temporaryFolder();
-      await giveToOrdinaryUser(dataDir);
-      await startAndStop({ env: { DATA_DIR: dataDir, DEMO: 'off' }, identity });
       const copy = await temporaryFolder('restored');
-      await execute('cp', ['-r', `${dataDir}/.`, copy]);
+      await execute('cp', ['-r', `${usersFolder}/.`, copy]);
       assert.equal((await stat(join(copy, 'postgres', 'PG_VERSION'))).uid, 0);
       await startAndStop({ env: { DATA_DIR: copy, DEMO: 'off' } });
       await assertClosed(copy);
@@ -147,7 +153,7 @@ describe('what lies in a data folder', () => {
       // Copied back by root into the folder of an ordinary user: root's next command gives all of it to that user.
       const back = await temporaryFolder('back');
       await giveToOrdinaryUser(back);
-      await execute('cp', ['-r', `${dataDir}/.`, back]);
+      await execute('cp', ['-r', `${usersFolder}/.`, back]);
       await giveToOrdinaryUser(back);
       const explained = await startAndFail({ env: { DATA_DIR: back }, identity });
       assert.match(
@@ -159,10 +165,7 @@ describe('what lies in a data folder', () => {
     });
 
     it('is explained by the doctor and at the start when a part of it belongs to root', async () => {
-      const dataDir = await temporaryFolder();
-      await giveToOrdinaryUser(dataDir);
-      await startAndStop({ env: { DATA_DIR: dataDir, DEMO: 'off' }, identity });
-      const copy = await copyOf(dataDir);
+      const copy = await copyOf(usersFolder);
       await giveToOrdinaryUser(copy);
       await execute('chown', ['-R', 'root', join(copy, 'postgres', 'base')]);
       const failed = await startAndFail({ env: { DATA_DIR: copy }, identity });

@@ -6,7 +6,7 @@ import { after, it } from 'node:test';
 import { promisify } from 'node:util';
 import { until } from '../harness/database/locks.ts';
 import { BUCKET, startS3 } from '../harness/servers/s3.ts';
-import { DEMO_KEY, seededFolder, startService, sweep, temporaryFolder } from './service-process.ts';
+import { DEMO_KEY, migratedFolder, seededFolder, startService, sweep } from './service-process.ts';
 
 after(sweep);
 
@@ -16,7 +16,7 @@ it('a service whose storage of photos hangs starts without it, and marks it when
   s3.faultOf = () => 'silent';
   const service = await startService({
     env: {
-      DATA_DIR: await temporaryFolder(),
+      DATA_DIR: await migratedFolder(),
       DEMO: 'off',
       PHOTO_STORAGE: 's3',
       PHOTO_S3_BUCKET: BUCKET,

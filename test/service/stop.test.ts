@@ -9,6 +9,7 @@ import {
   assertNoStack,
   DEMO_KEY,
   databaseIn,
+  migratedFolder,
   postmasterOf,
   type Service,
   seededFolder,
@@ -74,8 +75,9 @@ describe('stopping the service', () => {
   });
 
   it('stops when npm alone gets the signal, as from a supervisor that knows no other process', async () => {
-    const dataDir = await seededFolder();
-    const service = await startService({ env: { DATA_DIR: dataDir }, command: ['npm', 'start', '--silent'] });
+    const dataDir = await migratedFolder();
+    const env = { DATA_DIR: dataDir, DEMO: 'off' };
+    const service = await startService({ env, command: ['npm', 'start', '--silent'] });
     await service.isHealthy();
     service.signal('SIGTERM');
     await service.exit();
@@ -103,9 +105,9 @@ describe('stopping the service', () => {
   });
 
   it('stops cleanly although nobody reads its output any more', async () => {
-    const dataDir = await seededFolder();
+    const dataDir = await migratedFolder();
     const service = await startService({
-      env: { DATA_DIR: dataDir },
+      env: { DATA_DIR: dataDir, DEMO: 'off' },
       command: ['sh', '-c', `exec "${process.execPath}" src/main.ts | true`],
     });
     await until(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Agent, request as send } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ROOT_DIR, type Service, seededFolder, startService, sweep, until } from './service-process.ts';
+import { migratedFolder, ROOT_DIR, type Service, startService, sweep, until } from './service-process.ts';
 
 /** A request that is kept has five kilobytes and more. */
 const KEPT_LIMIT_BYTES = 4_000;
@@ -21,7 +21,8 @@ describe('an answered request', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   before(async () => {
     const env = {
-      DATA_DIR: await seededFolder(),
+      DATA_DIR: await migratedFolder(),
+      DEMO: 'off',
       ROLES: 'api,dashboard,worker',
       NODE_OPTIONS: `--import ${join(ROOT_DIR, 'test/service/report-heap.ts')}`,
     };

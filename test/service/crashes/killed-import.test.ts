@@ -7,7 +7,7 @@ import { storeImportFile } from '../../../src/inventory/import/import-files.ts';
 import { startImport } from '../../../src/inventory/import/start-import.ts';
 import { findJob, type JobRow } from '../../../src/inventory/jobs/stock-job-queue.ts';
 import { TESTER } from '../../harness/actor.ts';
-import { databaseIn, freePort, startService, sweep, temporaryFolder, until } from '../service-process.ts';
+import { databaseIn, freePort, migratedFolder, startService, sweep, until } from '../service-process.ts';
 
 const LINES = 3_000;
 const KILLS = 2;
@@ -17,7 +17,7 @@ describe('an import under a service that is killed', () => {
   after(sweep);
 
   it('goes on where it was: every line is imported and counted exactly once', async (t) => {
-    const dataDir = await temporaryFolder();
+    const dataDir = await migratedFolder();
     const env = { DATA_DIR: dataDir, DEMO: 'off', PORT: String(await freePort()) };
     let service = await startService({ env });
     await service.isHealthy();

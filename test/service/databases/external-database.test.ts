@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openDatabase } from '../../../src/db/database.ts';
 import { rawSql, sql } from '../../../src/db/sql.ts';
-import { SERVER_VARIABLE } from '../../harness/database/database.ts';
+import { SERVER_VARIABLE, TEMPLATE_DATABASE } from '../../harness/database/database.ts';
 import { freePort, startAndFail, startService, statusOf, sweep, temporaryFolder } from '../service-process.ts';
 
 const SECRET_KEYS = 'a-secret-key-of-at-least-thirty-two-characters';
@@ -98,7 +98,7 @@ describe('an external PostgreSQL', () => {
 
   it('has no demo data unless asked', async () => {
     const db = admin();
-    await db.query(rawSql(`create database ${name}_empty`));
+    await db.query(rawSql(`create database ${name}_empty template ${TEMPLATE_DATABASE}`));
     const env = { DATA_DIR: await temporaryFolder(), DATABASE_URL: urlOf(`${name}_empty`), SECRET_KEYS };
     const service = await startService({ env });
     await service.says('Stop:');
