@@ -7,7 +7,7 @@ import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { TESTER } from '../harness/actor.ts';
 import { guard } from '../harness/webhooks/webhook-world.ts';
-import { databaseIn, seededFolder, startService, sweep } from './service-process.ts';
+import { seededFolder, startService, sweep, whileStopped } from './service-process.ts';
 
 const OTHER_KEY = 'another secret key that never encrypted anything';
 
@@ -20,16 +20,13 @@ describe('a start with secret keys that decrypt no signing secret', () => {
   before(async () => {
     dataDir = await seededFolder();
     keysFile = join(dataDir, 'secret-keys');
-    const service = await startService({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'warn' } });
-    await service.says('Stop:');
     oldKey = (await readFile(keysFile, 'utf8')).trim();
-    const db = databaseIn(dataDir);
-    integrationIds = (await db.query<{ id: string }>(sql`select id from integrations order by id`)).map(({ id }) => id);
     const encryption = createSecretEncryption([oldKey]);
-    for (const id of integrationIds) await setUrl(db, TESTER, { guard, encryption }, id, 'http://127.0.0.1:9/nobody');
-    await db.close();
-    service.signal('SIGTERM');
-    assert.equal(await service.exit(), 0);
+    integrationIds = await whileStopped(dataDir, async (db) => {
+      const ids = (await db.query<{ id: string }>(sql`select id from integrations order by id`)).map(({ id }) => id);
+      for (const id of ids) await setUrl(db, TESTER, { guard, encryption }, id, 'http://127.0.0.1:9/nobody');
+      return ids;
+    });
   });
   after(sweep);
 

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { VERSIONS } from '../../src/contract/versions.ts';
 import { MIGRATION_LOCK } from '../../src/db/advisory-locks.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { rawSql, sql } from '../../src/db/sql.ts';
+import { rawSql } from '../../src/db/sql.ts';
 import { SERVER_VARIABLE } from '../harness/database/database.ts';
+import { apiClient } from '../harness/http/api-client.ts';
+import { openShop } from '../harness/shop.ts';
+import { publishNew, watch } from '../harness/stock.ts';
 import { restartUnderLoad } from './rolling-restart.ts';
-import { freePort, type Service, startService, statusOf, sweep, temporaryFolder, until } from './service-process.ts';
+import { type Service, startService, statusOf, sweep, temporaryFolder, until } from './service-process.ts';
 
 const SECRET_KEYS = 'a-secret-key-of-at-least-thirty-two-characters';
-const KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
+const LISTINGS = 10;
 const REQUESTS = 1_000;
 
 describe('the readiness of a process', () => {
@@ -36,6 +40,22 @@ describe('the readiness of a process', () => {
       async () => (await readiness(service)) === status,
       () => `readiness never was ${status}: ${service.out()}${service.err()}`,
     );
+
+  /** The key of a website without a limit on requests, whose pages of five listings are full. */
+  async function openStockedShop(): Promise<string> {
+    const db = openDatabase({ address: { url: DATABASE_URL }, poolSize: 1, onIdleError: () => {} });
+    const channel = {
+      db,
+      now: () => null,
+      publicUrl: 'https://api.crownwheel.test',
+      versions: VERSIONS,
+      onEvents: () => {},
+    };
+    const shop = await openShop({ db, client: (key) => apiClient('', key) });
+    for (let made = 0; made < LISTINGS; made++) await publishNew({ channel }, shop, watch());
+    await db.close();
+    return shop.apiKey;
+  }
 
   it('is 503 while it starts, 200 when it serves, on every role', async () => {
     const db = openDatabase({ address: { url: DATABASE_URL }, poolSize: 1, onIdleError: () => {} });
@@ -79,18 +99,9 @@ describe('the readiness of a process', () => {
   });
 
   it('lets nodes be restarted behind a proxy that obeys it, without a failed request', async () => {
-    const seeding = await startService({
-      env: { ...env, DEMO: 'on', DEMO_API_KEY: KEY, PORT: String(await freePort()) },
-    });
-    await untilReadiness(seeding, 200);
-    seeding.signal('SIGTERM');
-    await seeding.exit();
-    const db = openDatabase({ address: { url: DATABASE_URL }, poolSize: 1, onIdleError: () => {} });
-    await db.query(sql`update integrations set rate_limit_override = 1000000`);
-    await db.close();
     const { sent, failures } = await restartUnderLoad({
       env: { ...env, DRAIN_SECONDS: '1' },
-      apiKey: KEY,
+      apiKey: await openStockedShop(),
       requests: REQUESTS,
       concurrency: 8,
     });

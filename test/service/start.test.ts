@@ -9,6 +9,7 @@ import {
   copyOf,
   databaseIn,
   freePort,
+  migratedFolder,
   postmasterOf,
   type Service,
   startAndFail,
@@ -16,6 +17,7 @@ import {
   statusOf,
   sweep,
   temporaryFolder,
+  whileStopped,
 } from './service-process.ts';
 
 const DEMO_KEY = 'svc_0123456789abcdefghijABCDEFGHIJ01';
@@ -52,22 +54,41 @@ describe('starting the service', () => {
     }
   });
 
-  it('makes one dealer with a user, a live and a test integration, and shows the same keys at every start', async () => {
-    const dataDir = await copyOf(template);
-    const service = await startService({ env: { DATA_DIR: dataDir } });
-    await service.says('Stop:');
-    assert.deepEqual(demoOf(service.out()), demoOf(firstOutput));
-    const [live, test] = demoOf(firstOutput).keys;
-    assert.equal(await livemodeOf(service, live), true);
-    assert.equal(await livemodeOf(service, test), false);
-    const db = databaseIn(dataDir);
-    const [count] = await db.query<object>(sql`
-      select (select count(*) from organizations) as organizations, (select count(*) from users) as users,
-        (select count(*) from integrations) as integrations`);
-    assert.deepEqual(count, { organizations: 1, users: 1, integrations: 2 });
-    await db.close();
-    service.signal('SIGTERM');
-    assert.equal(await service.exit(), 0);
+  describe('a second time', () => {
+    let dataDir: string;
+    let service: Service;
+
+    before(async () => {
+      dataDir = await copyOf(template);
+      service = await startService({ env: { DATA_DIR: dataDir } });
+      await service.says('Stop:');
+    });
+    after(async () => {
+      service.signal('SIGTERM');
+      assert.equal(await service.exit(), 0);
+    });
+
+    it('makes one dealer with a user, a live and a test integration, and shows the same keys at every start', async () => {
+      assert.deepEqual(demoOf(service.out()), demoOf(firstOutput));
+      const [live, test] = demoOf(firstOutput).keys;
+      assert.equal(await livemodeOf(service, live), true);
+      assert.equal(await livemodeOf(service, test), false);
+      const db = databaseIn(dataDir);
+      const [count] = await db.query<object>(sql`
+        select (select count(*) from organizations) as organizations, (select count(*) from users) as users,
+          (select count(*) from integrations) as integrations`);
+      assert.deepEqual(count, { organizations: 1, users: 1, integrations: 2 });
+      await db.close();
+    });
+
+    it('refuses a data folder that another service has, and leaves that one alone', async () => {
+      const second = await startAndFail({ env: { DATA_DIR: dataDir } });
+      assert.match(
+        second.err(),
+        new RegExp(`^crownwheel: DATA_DIR .* is in use by another Crownwheel service \\(pid ${service.pid}\\); .*\\n$`),
+      );
+      assert.equal(await statusOf(`${service.origin}/api/v1/health`), 200);
+    });
   });
 
   it('gives the live demo integration the key of DEMO_API_KEY, also at a later start, and keeps it', async () => {
@@ -84,14 +105,10 @@ describe('starting the service', () => {
 
   it('shows no key that was changed since, and refuses a DEMO_API_KEY that another integration has', async () => {
     const dataDir = await copyOf(template);
-    const first = await startService({ env: { DATA_DIR: dataDir } });
-    await first.says('Stop:');
     const [, testKey] = demoOf(firstOutput).keys;
-    const db = databaseIn(dataDir);
-    await db.query(sql`update integrations set key_hash = sha256('lost') where not is_test_mode`);
-    await db.close();
-    first.signal('SIGTERM');
-    assert.equal(await first.exit(), 0);
+    await whileStopped(dataDir, (db) =>
+      db.query(sql`update integrations set key_hash = sha256('lost') where not is_test_mode`),
+    );
 
     const refused = await startAndFail({ env: { DATA_DIR: dataDir, DEMO_API_KEY: testKey ?? '' } });
     assert.match(refused.err(), /^crownwheel: DEMO_API_KEY cannot be used: That API key belongs to another .*\n$/);
@@ -140,23 +157,10 @@ describe('starting the service', () => {
     other.close();
   });
 
-  it('refuses a data folder that another service has, and leaves that one alone', async () => {
-    const dataDir = await copyOf(template);
-    const first = await startService({ env: { DATA_DIR: dataDir } });
-    await first.isHealthy();
-    const second = await startAndFail({ env: { DATA_DIR: dataDir } });
-    assert.match(
-      second.err(),
-      new RegExp(`^crownwheel: DATA_DIR .* is in use by another Crownwheel service \\(pid ${first.pid}\\); .*\\n$`),
-    );
-    assert.equal(await statusOf(`${first.origin}/api/v1/health`), 200);
-    first.signal('SIGTERM');
-    assert.equal(await first.exit(), 0);
-  });
-
   it('runs exactly one of two services that start at the same moment on a fresh folder', async () => {
     const dataDir = await temporaryFolder();
-    const services = await Promise.all([1, 2].map(() => startService({ env: { DATA_DIR: dataDir } })));
+    const env = { DATA_DIR: dataDir, DEMO: 'off' };
+    const services = await Promise.all([1, 2].map(() => startService({ env })));
     const loser = await Promise.race(services.map(async (service) => [await service.exit(), service] as const)).then(
       ([, service]) => service,
     );
@@ -170,7 +174,8 @@ describe('starting the service', () => {
   });
 
   it('leaves the database empty with DEMO=off, and serves no API without that role', async () => {
-    const dataDir = await temporaryFolder();
+    // A start with DEMO=off has made that folder, too: a demo that it left there would be found.
+    const dataDir = await migratedFolder();
     const service = await startService({ env: { DATA_DIR: dataDir, DEMO: 'off', ROLES: 'worker,dashboard' } });
     await service.says('Stop:');
     assert.doesNotMatch(service.out(), /svc_|api\/v1/);

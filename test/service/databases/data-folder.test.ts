@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { apiClient } from '../../harness/http/api-client.ts';
 import {
   DEMO_KEY,
@@ -9,6 +9,7 @@ import {
   ORDINARY_USER,
   postmasterOf,
   ROOT_DIR,
+  type Service,
   seededFolder,
   startAndFail,
   startService,
@@ -58,21 +59,35 @@ describe('where and as whom the service runs', () => {
     assert.equal(await service.exit(), 0, service.err());
   });
 
-  it('runs in a closed folder under a very long path, whose socket then lies elsewhere', async () => {
-    const parent = await temporaryFolder();
-    await chmod(parent, 0o700);
-    const dataDir = join(parent, ...Array.from({ length: 8 }, () => 'a-long-name-of-thirty-letters-'));
-    const service = await startService({ env: { DATA_DIR: dataDir, DEMO: 'off' } });
-    await service.isHealthy();
-    const command = await startService({
-      // Temporary files somewhere else than the service's: the command finds the running database all the same.
-      env: { DATA_DIR: dataDir, TMPDIR: await temporaryFolder() },
-      command: [...COMMAND, 'integration', 'list', '--json'],
+  describe('with a closed folder under a very long path, started from another working directory', () => {
+    let dataDir: string;
+    let service: Service;
+
+    before(async () => {
+      const parent = await temporaryFolder();
+      await chmod(parent, 0o700);
+      dataDir = join(parent, ...Array.from({ length: 8 }, () => 'a-long-name-of-thirty-letters-'));
+      service = await startService({
+        env: { DATA_DIR: dataDir, DEMO: 'off' },
+        command: ['sh', '-c', `cd / && exec "${process.execPath}" "${join(ROOT_DIR, 'src/main.ts')}"`],
+      });
     });
-    assert.equal(await command.exit(), 0, command.err());
-    service.signal('SIGTERM');
-    assert.equal(await service.exit(), 0, service.err());
-    assert.equal(await postmasterOf(dataDir), null);
+
+    it('finds its own files from any working directory', async () => {
+      await service.isHealthy();
+    });
+
+    it('runs in a closed folder under a very long path, whose socket then lies elsewhere', async () => {
+      const command = await startService({
+        // Temporary files somewhere else than the service's: the command finds the running database all the same.
+        env: { DATA_DIR: dataDir, TMPDIR: await temporaryFolder() },
+        command: [...COMMAND, 'integration', 'list', '--json'],
+      });
+      assert.equal(await command.exit(), 0, command.err());
+      service.signal('SIGTERM');
+      assert.equal(await service.exit(), 0, service.err());
+      assert.equal(await postmasterOf(dataDir), null);
+    });
   });
 
   it('says in one line that a data folder belongs to somebody else', async () => {
@@ -107,15 +122,4 @@ describe('where and as whom the service runs', () => {
       assert.match(service.err(), /^crownwheel: the embedded database could not be created: .*54321 has none.*\n$/);
     });
   }
-
-  it('finds its own files from any working directory', async () => {
-    const dataDir = await temporaryFolder();
-    const service = await startService({
-      env: { DATA_DIR: dataDir, DEMO: 'off' },
-      command: ['sh', '-c', `cd / && exec "${process.execPath}" "${join(ROOT_DIR, 'src/main.ts')}"`],
-    });
-    await service.isHealthy();
-    service.signal('SIGTERM');
-    assert.equal(await service.exit(), 0, service.err());
-  });
 });
