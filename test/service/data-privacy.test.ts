@@ -116,13 +116,12 @@ describe('what lies in a data folder', () => {
 
   if (ORDINARY_USER !== undefined) {
     const identity = ORDINARY_USER;
-    const { uid, gid } = identity;
-    /** Of the ordinary user, as a stopped service of that user left it. */
+    /** As a stopped service of the ordinary user left it, who also made the database in it. */
     let usersFolder: string;
 
     before(async () => {
-      usersFolder = await migratedFolder();
-      await execute('chown', ['-R', `${uid}:${gid}`, usersFolder]);
+      usersFolder = await temporaryFolder();
+      await giveToOrdinaryUser(usersFolder);
       await startAndStop({ env: { DATA_DIR: usersFolder, DEMO: 'off' }, identity });
     });
 
