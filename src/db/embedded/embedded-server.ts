@@ -42,6 +42,8 @@ const DEFAULTS: Record<string, string> = {
   max_connections: '100',
   shared_buffers: '128MB',
   max_wal_size: '1GB',
+  // Decision 40: while 16 MB of zeros are written, nobody's transaction can commit.
+  wal_init_zero: 'off',
   log_min_messages: 'warning',
   timezone: 'UTC',
   // Said here, so that they hold whatever somebody tries in postgresql.conf.
