@@ -16,7 +16,7 @@ import { setPublished } from '../inventory/publications.ts';
 import { deleteItem } from '../sales/delete-item.ts';
 import type { ChannelContext } from './context.ts';
 import { enqueueJob } from './jobs/channel-job-queue.ts';
-import { BATCH_LIMIT, runJobs } from './jobs/run-jobs.ts';
+import { RENDERED_LIMITS, runJobs } from './jobs/run-jobs.ts';
 import { rollVersion } from './roll-version.ts';
 
 /** Invented: one adds a field, the other shows the stock number no more. */
@@ -94,7 +94,7 @@ describe('rolling an integration to another version', () => {
     await runOneBatch();
     assert.deepEqual(await storedVersions(), [
       [CURRENT_VERSION, 130],
-      [NEXT, BATCH_LIMIT],
+      [NEXT, RENDERED_LIMITS.first],
     ]);
     const still = await dealer.api.get('/v1/listings?limit=250');
     assert.equal(still.headers['x-api-version'], CURRENT_VERSION);
@@ -283,7 +283,7 @@ describe('rolling an integration to another version', () => {
     assert.equal(await run(), 0);
     assert.deepEqual(await storedVersions(), [
       [CURRENT_VERSION, 130],
-      [NEXT, BATCH_LIMIT],
+      [NEXT, RENDERED_LIMITS.first],
     ]);
     await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
     await run();

@@ -3,6 +3,7 @@ import { VERSIONS } from '../../src/contract/versions.ts';
 import type { DatabaseAddress } from '../../src/db/connection-settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { sql } from '../../src/db/sql.ts';
+import { CONSTANT_SIZES } from '../harness/jobs/batch-sizes.ts';
 import { PUBLIC_URL } from '../harness/world.ts';
 
 export type JobOrder = {
@@ -41,5 +42,6 @@ const db: Database = {
   },
 };
 
-await runJobs({ db, now: () => null, publicUrl: PUBLIC_URL, versions: VERSIONS, onEvents: () => {} });
+const context = { db, now: () => null, publicUrl: PUBLIC_URL, versions: VERSIONS, onEvents: () => {} };
+await runJobs(context, undefined, 0, CONSTANT_SIZES);
 await real.close();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { PRICE_BATCH_LIMIT, runJobs } from '../../src/channel/jobs/run-jobs.ts';
+import { PRICED_LIMITS, runJobs } from '../../src/channel/jobs/run-jobs.ts';
 import { ATTEMPTS_LIMIT } from '../../src/db/jobs/job-lease.ts';
 import { sql } from '../../src/db/sql.ts';
 import { changePresentation } from '../../src/dealers/integrations/integration-settings.ts';
@@ -48,8 +48,8 @@ describe('a mass change whose process is killed', () => {
   };
 
   for (const [dieAt, done, markup] of [
-    ['before the commit', PRICE_BATCH_LIMIT, 500],
-    ['after the commit', 2 * PRICE_BATCH_LIMIT, 900],
+    ['before the commit', PRICED_LIMITS.first, 500],
+    ['after the commit', 2 * PRICED_LIMITS.first, 900],
   ] as const) {
     it(`${dieAt} of a batch is taken over when the lease runs out, and each document is announced once`, async () => {
       const seen = await observe(shop.api, async () => {
@@ -110,7 +110,7 @@ describe('a mass change whose process is killed', () => {
     const context = { ...world.channel, onEvents: () => stop.abort() };
     await runJobs(context, stop.signal, 0);
     assert.equal(await readAttempts(), 0);
-    assert.partialDeepStrictEqual(await readJob(), { status: 'pending', done: PRICE_BATCH_LIMIT });
+    assert.partialDeepStrictEqual(await readJob(), { status: 'pending', done: PRICED_LIMITS.first });
     await runJobs(world.channel, undefined, 0);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
+import { CONSTANT_SIZES } from '../../../test/harness/jobs/batch-sizes.ts';
 import { observe, readDocuments } from '../../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
@@ -19,11 +20,10 @@ import { sellUnits } from '../../sales/sell.ts';
 import type { ChannelContext } from '../context.ts';
 import { createDocumentReader } from '../reads/read-documents.ts';
 import { enqueueJob, enqueueStaleRenders, listJobs } from './channel-job-queue.ts';
-import { BATCH_LIMIT, PRICE_BATCH_LIMIT, runJobs } from './run-jobs.ts';
+import { PRICED_LIMITS, RENDERED_LIMITS, runJobs } from './run-jobs.ts';
 
 /** Some full batches and a rest. */
 const STOCK = 230;
-
 describe('mass changes', () => {
   let world: World;
   let dealer: Dealer;
@@ -35,7 +35,8 @@ describe('mass changes', () => {
     dealer = await world.dealer();
   });
 
-  const run = (context: ChannelContext = world.channel, signal?: AbortSignal) => runJobs(context, signal, 0);
+  const run = (context: ChannelContext = world.channel, signal?: AbortSignal) =>
+    runJobs(context, signal, 0, CONSTANT_SIZES);
   const setMarkup = (markupBasisPoints: number) =>
     changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, { markupBasisPoints });
   const jobs = () => listJobs(world.db, dealer.organizationId, 10);
@@ -72,22 +73,22 @@ describe('mass changes', () => {
     ]);
     const seen = await observe(dealer.api, async () => {
       const { context, signal } = stoppingAfter(1);
-      assert.equal(await run(context, signal), PRICE_BATCH_LIMIT);
+      assert.equal(await run(context, signal), PRICED_LIMITS.first);
     });
-    assert.equal(seen.types.length, PRICE_BATCH_LIMIT);
+    assert.equal(seen.types.length, PRICED_LIMITS.first);
     assert.equal(new Set(seen.events.map((event) => event.created_at)).size, 1);
-    assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: PRICE_BATCH_LIMIT, total: STOCK }]);
-    assert.equal(await run(), STOCK - PRICE_BATCH_LIMIT);
+    assert.partialDeepStrictEqual(await jobs(), [{ status: 'pending', done: PRICED_LIMITS.first, total: STOCK }]);
+    assert.equal(await run(), STOCK - PRICED_LIMITS.first);
     assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: STOCK, total: STOCK }]);
     assert.equal(await run(), 0);
   });
 
   /** A change of prices alone, and one of any field. */
   const KINDS = [
-    { what: 'of prices', limit: PRICE_BATCH_LIMIT, ask: () => setMarkup(500) },
+    { what: 'of prices', limit: PRICED_LIMITS.first, ask: () => setMarkup(500) },
     {
       what: 'of other fields',
-      limit: BATCH_LIMIT,
+      limit: RENDERED_LIMITS.first,
       ask: () => changeOrganization(world.channel, TESTER, dealer.organizationId, { name: 'Renamed' }),
     },
   ];
@@ -129,11 +130,11 @@ describe('mass changes', () => {
     const seen = await observe(dealer.api, async () => {
       await assert.rejects(run({ ...world.channel, onEvents: fail }), /no more memory/);
       assert.partialDeepStrictEqual(await jobs(), [
-        { status: 'pending', done: PRICE_BATCH_LIMIT, error: 'no more memory' },
+        { status: 'pending', done: PRICED_LIMITS.first, error: 'no more memory' },
       ]);
       assert.equal(await run(), 0, 'it is left alone for a while');
       await age();
-      assert.equal(await run(), STOCK - PRICE_BATCH_LIMIT);
+      assert.equal(await run(), STOCK - PRICED_LIMITS.first);
     });
     assert.deepEqual(seen.events.map((event) => event.data.object.id).sort(), ids);
     assert.partialDeepStrictEqual(await jobs(), [{ status: 'done', done: STOCK, error: null }]);
@@ -208,7 +209,7 @@ describe('mass changes', () => {
   });
 
   it('of one dealer that are started over again and again leave others their turn', async () => {
-    await fillStock(TURN_BATCHES * BATCH_LIMIT + 1);
+    await fillStock(TURN_BATCHES * RENDERED_LIMITS.first + 1);
     const other = await world.dealer();
     await publishNew(world, other, watch());
     await setMarkup(500);
@@ -269,10 +270,10 @@ describe('mass changes', () => {
       },
     };
     const seen = await observe(dealer.api, async () => {
-      assert.equal(await run({ ...world.channel, db }), PRICE_BATCH_LIMIT);
+      assert.equal(await run({ ...world.channel, db }), PRICED_LIMITS.first);
       const [job] = await world.db.query(sql`
         select status, done, leased_until from channel_jobs where integration_id = ${dealer.integrationId}`);
-      assert.deepEqual(job, { status: 'pending', done: PRICE_BATCH_LIMIT, leased_until: null });
+      assert.deepEqual(job, { status: 'pending', done: PRICED_LIMITS.first, leased_until: null });
       assert.equal(await run(), 0);
       await setOrganization(world.db, TESTER, dealer.integrationId, dealer.organizationId);
       assert.equal(await run(), STOCK);

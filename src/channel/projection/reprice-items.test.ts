@@ -19,7 +19,7 @@ import { setPublished } from '../../inventory/publications.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { lockClocks } from '../clock.ts';
 import { enqueueJob } from '../jobs/channel-job-queue.ts';
-import { BATCH_LIMIT, PRICE_BATCH_LIMIT, runJobs } from '../jobs/run-jobs.ts';
+import { PRICED_LIMITS, RENDERED_LIMITS, runJobs } from '../jobs/run-jobs.ts';
 import { ROUNDINGS } from './pricing.ts';
 import { readPriceRows, repriceItems } from './reprice-items.ts';
 
@@ -211,7 +211,7 @@ describe('a change of prices alone', () => {
 
   it('renders no more documents in a batch than any other change, and leaves the rest to the next one', async () => {
     const ids: string[] = [];
-    for (let index = 0; index < PRICE_BATCH_LIMIT + 10; index++) ids.push(await publish(watch()));
+    for (let index = 0; index < PRICED_LIMITS.first + 10; index++) ids.push(await publish(watch()));
     ids.sort();
     // Between the first items of the batch, all that another renderer made.
     await world.db.query(sql`
@@ -223,8 +223,8 @@ describe('a change of prices alone', () => {
     const seen = await observe(dealer.api, async () => {
       const stop = new AbortController();
       const context = { ...world.channel, onEvents: () => stop.abort() };
-      assert.equal(await runJobs(context, stop.signal, 0), BATCH_LIMIT + 1);
-      assert.equal(await runJobs(world.channel, undefined, 0), ids.length - BATCH_LIMIT - 1);
+      assert.equal(await runJobs(context, stop.signal, 0), RENDERED_LIMITS.first + 1);
+      assert.equal(await runJobs(world.channel, undefined, 0), ids.length - RENDERED_LIMITS.first - 1);
     });
     assert.deepEqual(seen.events.map(({ data }) => data.object.id).sort(), ids);
     for (const { price } of seen.documents.values()) assert.equal(price.amount, 1_324_980);
@@ -232,7 +232,7 @@ describe('a change of prices alone', () => {
 
   it('becomes a change of everything when another setting changes in the middle', async () => {
     const ids: string[] = [];
-    for (let index = 0; index < PRICE_BATCH_LIMIT + 10; index++) ids.push(await publish(watch()));
+    for (let index = 0; index < PRICED_LIMITS.first + 10; index++) ids.push(await publish(watch()));
     await changePresentation(world.channel, TESTER, dealer.organizationId, dealer.integrationId, {
       markupBasisPoints: 200,
     });
