@@ -24,6 +24,7 @@ import { PRICED_LIMITS, RENDERED_LIMITS, runJobs } from './run-jobs.ts';
 
 /** Some full batches and a rest. */
 const STOCK = 230;
+
 describe('mass changes', () => {
   let world: World;
   let dealer: Dealer;

@@ -21,7 +21,7 @@ const PAUSE_MS = 1;
 const WITH_NEXT = 3;
 /**
  * How long a batch holds the clock after it has read what it is made of, which takes about half as long again. An order takes
- * twice its quiet time then.
+ * two to three times its quiet time then.
  */
 const HELD_MS = 12;
 /** Of documents that are rendered, and of those whose prices alone change. */
@@ -220,8 +220,8 @@ async function organizationOf(tx: Transaction, integrationId: string): Promise<s
 }
 
 /**
- * The items of a batch and of the next one: what is or was published, and what still has a document though its item is gone, as after a
- * deletion while the channel was detached. Not the documents alone: one that is missing would never come back.
+ * The items of a batch and of the next one: what is or was published, and what still has a document though its item is gone, as
+ * after a deletion while the channel was detached. Not the documents alone: one that is missing would never come back.
  */
 async function nextItems(tx: Transaction, { id, integrationId }: ClaimedJob, limit: number): Promise<string[]> {
   const position = sql`(select position from channel_jobs where id = ${id})`;

@@ -66,20 +66,23 @@ describe('a lookup of a name', () => {
     const { resolve, end } = resolveInThread({ servers: [names.address] }, { times });
     try {
       await resolve('shop.example', 'first');
+      const owed = () => ['before', 'long', 'after'].map((dealer) => times.debtMs(dealer) / 1_000);
+      const shares: number[] = [];
       for (let count = 0; count < LOOKUPS; count++) {
+        const [beforeOwed = 0, longOwed = 0, afterOwed = 0] = owed();
         await Promise.all([
           resolve('shop.example', 'before'),
           resolve('aliases.example', 'long'),
           resolve('shop.example', 'after'),
         ]);
+        const [before = 0, long = 0, behind = 0] = owed();
+        shares.push((before - beforeOwed + behind - afterOwed) / (long - longOwed));
       }
-      const [before, long, behind] = ['before', 'long', 'after'].map((dealer) => times.debtMs(dealer) / 1_000);
-      assert.ok((long ?? 0) > LOOKUPS * 20, `long owes ${long} ms`);
-      // On a busy machine a round may end between the two times that an answer is parsed, and another pays for the first.
-      assert.ok(
-        (before ?? 0) + (behind ?? 0) < (long ?? 0) / 3,
-        `the others owe ${before} and ${behind} of ${long} ms`,
-      );
+      const [, long = 0] = owed();
+      assert.ok(long > LOOKUPS * 20, `long owes ${long} ms`);
+      // Of most lookups: on a busy machine a round may end between the two times that an answer is parsed.
+      const [median = 1] = shares.sort((a, b) => a - b).slice(LOOKUPS / 2);
+      assert.ok(median < 1 / 10, `the others owe these shares of it: ${shares}`);
     } finally {
       await end();
     }
