@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
 import { emailKey, parsePhone } from './customer-draft.ts';
+import { rememberedContacts } from './former-contacts.ts';
 import { PERSONAL_FIELDS } from './merged-fields.ts';
 import { type CustomerDetails, readCustomer } from './read-customer.ts';
 import { lockCustomers } from './upsert-customers.ts';
@@ -56,10 +57,14 @@ export async function changeCustomer(
     const changed = PERSONAL_FIELDS.filter((field) => !isDeepStrictEqual(stored[field], wanted[field]));
     if (changed.length === 0) return;
     await refuseTaken(tx, organizationId, wanted);
+    const replaced = (['email', 'phone'] as const)
+      .filter((field) => changed.includes(field))
+      .map((field) => stored[field]);
     await tx.query(sql`
       update customers set email = ${wanted.email}, email_key = ${wanted.email === null ? null : emailKey(wanted.email)},
         phone = ${wanted.phone}, first_name = ${wanted.firstName}, last_name = ${wanted.lastName},
         company = ${wanted.company}, address = ${wanted.address === null ? null : JSON.stringify(wanted.address)}::jsonb,
+        former_contacts = ${rememberedContacts(sql`${replaced}`, sql`former_contacts`)},
         updated_at = greatest(date_trunc('milliseconds', ${clockTime(now)}), updated_at + interval '1 millisecond')
       where organization_id = ${organizationId} and id = ${customerId}`);
     await recordAudit(tx, actor, {

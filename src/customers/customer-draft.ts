@@ -69,6 +69,11 @@ export function parsePhone(text: string, country: string | null): string | null 
   return number?.isPossible() ? number.number : null;
 }
 
+/** Whether an email or phone, as an order has it, is anybody's: "n/a" is not, and neither is a phone without its country. */
+export function identifiesSomebody(contact: string): boolean {
+  return contact.includes('@') || parsePhone(contact, null) !== null;
+}
+
 export function assertMetadata(metadata: object | null | undefined, field: string): void {
   if (metadata == null) return;
   const text = metadata instanceof CompactJson ? metadata.text : JSON.stringify(metadata);

@@ -3,6 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { plannedAnew, type Sql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/values/unnest-rows.ts';
 import { addressOf, type CustomerDraft, emailKey } from './customer-draft.ts';
+import { rememberedContacts } from './former-contacts.ts';
 
 /** Whose customers: the organization's, as one integration knows them, in one mode. */
 export type CustomerScope = { organizationId: string; integrationId: string; isTest: boolean };
@@ -134,13 +135,18 @@ function charactersOf({ email, phone, firstName, lastName, company, address }: C
 
 /** A key may pass from one customer to another within a batch; a unique index would see both at once. */
 function clearMovedKeys(tx: Transaction, entries: CustomerChanges['entries']): void {
-  const moved = entries.filter(
-    ({ stored, email, phone }) =>
-      stored !== null && (stored.phone !== phone || (stored.email !== email && keyOf(stored) !== keyOf({ email }))),
-  );
+  const moved = entries.flatMap(({ id, stored, email, phone }) => {
+    if (stored === null) return [];
+    const formerEmail = keyOf(stored) === keyOf({ email }) ? null : stored.email;
+    const formerPhone = stored.phone === phone ? null : stored.phone;
+    const hasMoved = stored.phone !== phone || keyOf(stored) !== keyOf({ email });
+    return hasMoved ? [{ id, formerEmail, formerPhone }] : [];
+  });
   if (moved.length === 0) return;
   tx.defer(sql`
-    update customers set email_key = null, phone = null where id = any(${moved.map((entry) => entry.id)}::text[])`);
+    update customers c set email_key = null, phone = null,
+      former_contacts = ${rememberedContacts(sql`array[moved.former_email, moved.former_phone]`, sql`c.former_contacts`)}
+    from ${unnestRows('moved', moved, MOVED_COLUMNS)} where c.id = moved.id`);
 }
 
 function updateStatement(customers: CustomerRecord[]): Sql {
@@ -172,6 +178,7 @@ const CUSTOMER_COLUMNS = {
   company: 'text',
   address: 'text',
 } as const;
+const MOVED_COLUMNS = { id: 'text', formerEmail: 'text', formerPhone: 'text' } as const;
 const LINK_COLUMNS = { externalId: 'text', customerId: 'text' } as const;
 
 /** Everything but the times, which are the same for all that one batch writes. */

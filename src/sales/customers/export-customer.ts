@@ -1,3 +1,4 @@
+import { readFormerContacts } from '../../customers/former-contacts.ts';
 import { linksOfCustomers, readCustomer } from '../../customers/read-customer.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inPages, PIECE_BYTES } from '../../db/large-pages.ts';
@@ -27,7 +28,9 @@ type Customer = Awaited<ReturnType<typeof readCustomer>>;
 
 async function* pieces(db: Queryable, customer: Customer): AsyncGenerator<string> {
   const links = await linksOfCustomers(db, [customer.id]);
+  const formerContacts = await readFormerContacts(db, customer.id);
   yield `{"customer":${JSON.stringify(presentCustomer(customer))},`;
+  yield `"former_contacts":${JSON.stringify(formerContacts)},`;
   yield `"external_ids":${JSON.stringify(
     links.map(({ integrationId, externalId }) => ({ integration_id: integrationId, external_id: externalId })),
   )},"orders":[`;

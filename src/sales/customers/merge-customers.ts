@@ -4,6 +4,7 @@ import { advanceClocks, lockClocks, nextStamp } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { CustomerDraft } from '../../customers/customer-draft.ts';
+import { rememberedContacts } from '../../customers/former-contacts.ts';
 import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
 import { lockCustomers, openCustomerUpserts } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -90,12 +91,15 @@ async function joinRows(tx: Transaction, { keptId, mergedId }: Pair, now: Date):
   // Deleted before its keys pass on: an email or phone belongs to one customer at a time.
   const [merged] = await tx.query<{ details: string }>(sql`
     delete from customers where id = ${mergedId} returning to_jsonb(customers)::text as details`);
+  const dropped = sql`
+    array[case when c.email is not null then m.email end, case when c.phone is not null then m.phone end] || m.former_contacts`;
   await tx.query(sql`
     update customers c set
       email = coalesce(c.email, m.email), email_key = coalesce(c.email_key, m.email_key),
       phone = coalesce(c.phone, m.phone), first_name = coalesce(c.first_name, m.first_name),
       last_name = coalesce(c.last_name, m.last_name), company = coalesce(c.company, m.company),
-      address = coalesce(c.address, m.address), updated_at = ${now}
+      address = coalesce(c.address, m.address),
+      former_contacts = ${rememberedContacts(sql`(${dropped})`, sql`c.former_contacts`)}, updated_at = ${now}
     from jsonb_populate_record(null::customers, ${merged?.details ?? '{}'}::jsonb) m
     where c.id = ${keptId}`);
 }

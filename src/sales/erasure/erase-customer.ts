@@ -3,7 +3,9 @@ import { newValuesOf } from '../../audit/changed-values.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { readClocks } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
+import { emailKey, identifiesSomebody } from '../../customers/customer-draft.ts';
 import { type EmptiedCustomer, emptyCustomer } from '../../customers/empty-customer.ts';
+import { takenContacts } from '../../customers/find-customers.ts';
 import { PERSONAL_FIELDS } from '../../customers/merged-fields.ts';
 import { lockCustomers } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -18,7 +20,7 @@ import { newId } from '../../ids/new-id.ts';
 export type ErasedPerson = {
   /** The customer, and those that were merged into it. */
   customerIds: string[];
-  /** Emails and phones. Those of the person's orders are added when the orders are emptied. */
+  /** Emails and phones, also former ones. Those of the person's orders are added when the orders are emptied. */
   contacts: string[];
   /** Other words about the person, which are looked for only beside a contact: a name alone may be a watch's. */
   words: string[];
@@ -63,18 +65,32 @@ export async function eraseCustomer(
 async function personOf(
   tx: Transaction,
   organizationId: string,
-  { customer, links }: EmptiedCustomer,
+  { customer, formerContacts, links }: EmptiedCustomer,
 ): Promise<ErasedPerson> {
   const { firstName, lastName, company, address } = customer;
   const names = firstName === null || lastName === null ? [] : [`${firstName} ${lastName}`, `${lastName} ${firstName}`];
   const clocks = await readClocks(tx, await integrationsOfDealer(tx, organizationId));
   return {
     customerIds: await withMerged(tx, organizationId, customer.id),
-    contacts: [customer.email, customer.phone].filter((contact) => contact !== null),
+    contacts: [
+      ...[customer.email, customer.phone].filter((contact) => contact !== null),
+      ...(await ownContacts(tx, organizationId, formerContacts)),
+    ],
     words: [...names, company, address?.line1 ?? null].filter((word) => word !== null),
     links: links.map(({ integrationId, externalId }) => ({ integrationId, externalId })),
     clocks: Object.fromEntries([...clocks].map(([id, stamp]) => [id, stamp.toISOString()])),
   };
+}
+
+/**
+ * Those of some contacts by which the person may be looked for. One that identifies nobody may stand in the orders of anybody. One
+ * that another customer has is not the person's: an email may have been corrected, or an order of somebody else have been given
+ * to the customer.
+ */
+export async function ownContacts(tx: Transaction, organizationId: string, contacts: string[]): Promise<string[]> {
+  const identifying = [...new Set(contacts)].filter(identifiesSomebody);
+  const taken = await takenContacts(tx, organizationId, identifying);
+  return identifying.filter((contact) => !taken.has(emailKey(contact)));
 }
 
 /** Answers and events from before a merge name the customer that is gone. */

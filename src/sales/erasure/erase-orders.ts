@@ -2,7 +2,6 @@ import { advanceClocks, lockClocks, nextStamp } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { Order } from '../../contract/resources/order.ts';
 import { emailKey } from '../../customers/customer-draft.ts';
-import { takenContacts } from '../../customers/find-customers.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { documentsWithin, WHOLE_PAGE_BYTES } from '../../db/large-pages.ts';
 import { searchQueryOf } from '../../db/search-words.ts';
@@ -10,7 +9,7 @@ import { plannedAnew, type Sql, sql } from '../../db/sql.ts';
 import { unnestRows } from '../../db/values/unnest-rows.ts';
 import { reportedBuyer } from '../orders/reported-buyer.ts';
 import { type LockedOrder, rewriteOrders } from '../orders/rewrite-orders.ts';
-import type { ErasedPerson } from './erase-customer.ts';
+import { type ErasedPerson, ownContacts } from './erase-customer.ts';
 import { orderWithoutPerson } from './without-person.ts';
 
 export type ErasureJob = {
@@ -36,14 +35,8 @@ export async function eraseOwnOrders(
   const keys = await lockOrderKeys(tx, sql`customer_id = ${job.customerId}`);
   const orders = await eraseOrders(tx, context, job, keys);
   const reported = orders.flatMap(({ order: { customer } }) => [customer?.email, customer?.phone]);
-  const contacts = [...new Set(reported.filter((contact) => contact != null))];
-  return { erased: orders.length, contacts: await withoutOthers(tx, job.organizationId, contacts) };
-}
-
-/** The dealer may have given an order of somebody else to the customer: that person's contacts are not the customer's. */
-async function withoutOthers(tx: Transaction, organizationId: string, contacts: string[]): Promise<string[]> {
-  const taken = await takenContacts(tx, organizationId, contacts);
-  return contacts.filter((contact) => !taken.has(emailKey(contact)));
+  const contacts = reported.filter((contact) => contact != null);
+  return { erased: orders.length, contacts: await ownContacts(tx, job.organizationId, contacts) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ChannelContext } from '../../channel/context.ts';
+import { identifiesSomebody } from '../../customers/customer-draft.ts';
 import { removeEmptied } from '../../customers/empty-customer.ts';
 import type { Queryable } from '../../db/database.ts';
 import { BATCH_DONE, CLAIMED, IS_CLAIMABLE, JOB_DONE } from '../../db/jobs/job-lease.ts';
@@ -77,7 +78,10 @@ async function claimErasure(db: Queryable, served: string[]): Promise<ClaimedEra
       order by ${nextTurn(served, sql`organization_id`)}, created_at, id limit 1 for update skip locked)
     returning id, organization_id as "organizationId", customer_id as "customerId", is_test as "isTest", person, stage,
       position, created_at as "createdAt"`);
-  return job ?? null;
+  if (job === undefined) return null;
+  // An older version of the service may have stored what identifies nobody.
+  job.person.contacts = job.person.contacts.filter(identifiesSomebody);
+  return job;
 }
 
 async function recordProgress(run: Run, stage: string, { lookedAt, changed, position }: Batch): Promise<void> {

@@ -18,8 +18,12 @@ export type SearchedTable = {
   also?: string;
 };
 
-/** Without the contact, nothing at all, a digest, or (of a list of cells) with those cells empty that have the contact. */
-type Becomes = 'text' | 'json' | 'null' | 'digest' | 'cells';
+/**
+ * Without contacts and words; JSON whose strings are without them; nothing at all; a digest; or (of a list of cells) with those
+ * cells empty that have a contact. Of an answer that is kept as text only contacts go: a word may be the name of a field or a
+ * status, which a client that asks again must find as it was.
+ */
+type Becomes = 'text' | 'json' | 'answer' | 'null' | 'digest' | 'cells';
 
 const text = (column: string) => ({ column, type: 'text' }) as const;
 const integer = (column: string) => ({ column, type: 'integer' }) as const;
@@ -57,7 +61,7 @@ export const SEARCHED_TABLES: readonly SearchedTable[] = [
     key: [text('key')],
     columns: [
       { column: 'key', becomes: 'digest' },
-      { column: 'body', becomes: 'text' },
+      { column: 'body', becomes: 'answer' },
     ],
   },
   {
@@ -223,21 +227,22 @@ function assignments({ columns, also }: SearchedTable, patterns: SearchPatterns)
 
 function replaced(column: string, becomes: Becomes, { contacts, words }: SearchPatterns): Sql {
   const name = rawSql(column);
-  const without = (value: Sql) => sql`
-    regexp_replace(regexp_replace(${value}, ${contacts}, ${ERASED}, 'gi'), ${words}, ${ERASED}, 'gi')`;
+  const withoutContacts = sql`regexp_replace(${name}, ${contacts}, ${ERASED}, 'gi')`;
   switch (becomes) {
     case 'null':
       return sql`case when ${name} ~* ${contacts} then null else ${name} end`;
     case 'digest':
       return sql`case when ${name} ~* ${contacts} then ${erasedKeyOf(name)} else ${name} end`;
     case 'json':
-      return sql`${without(sql`${name}::text`)}::jsonb`;
+      return sql`replace_in_json(${name}, ${contacts}, ${words}, ${ERASED})`;
+    case 'answer':
+      return withoutContacts;
     case 'cells':
       return sql`array(
         select case when cell ~* ${contacts} then '' else cell end
         from unnest(${name}) with ordinality as cells (cell, number) order by number)`;
     case 'text':
-      return without(name);
+      return sql`regexp_replace(${withoutContacts}, ${words}, ${ERASED}, 'gi')`;
   }
 }
 
