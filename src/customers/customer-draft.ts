@@ -4,6 +4,7 @@ import { DomainError } from '../contract/domain-error.ts';
 import { METADATA_LIMIT_BYTES } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import { type AddressInput, type CustomerInput, textOrNull } from '../contract/resources/customer.ts';
+import { normalized } from '../text/normalized.ts';
 
 /**
  * A customer as the client described it, checked and in the form in which it is stored. Undefined means that the client
@@ -51,12 +52,12 @@ export function draftCustomer(input: CustomerInput, country: string | null, path
 
 /** How emails are compared: by Unicode's case folding, so that ß is ss and a final sigma is a sigma. */
 export function emailKey(email: string): string {
-  const text = email.normalize('NFC');
+  const text = normalized(email, 'NFC');
   // Nearly every email there is.
   if (ASCII.test(text)) return text.toLowerCase();
   // Through upper case, where letters with several lower cases meet; but the dotless i is no i.
   const folded = text.split('ı').map((piece) => piece.toLowerCase().toUpperCase().toLowerCase());
-  return folded.join('ı').replaceAll('ς', 'σ').normalize('NFC');
+  return normalized(folded.join('ı').replaceAll('ς', 'σ'), 'NFC');
 }
 
 /** The phone as E.164, or null if nobody could call it. A number must be possible, not proven to exist. */
