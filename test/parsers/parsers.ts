@@ -27,6 +27,7 @@ import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
 import { validatorCompiler } from '../../src/http/validation/validation.ts';
 import { bool, CellError, choice, compatibility, integer, list, money, number } from '../../src/inventory/csv/cells.ts';
 import { CSV_BYTES_LIMIT, readCsv } from '../../src/inventory/csv/csv-file.ts';
+import { columnFinder, stockColumns } from '../../src/inventory/csv/stock-columns.ts';
 import { DIRECTORY_LIMIT_BYTES, readDirectory, ZIP_ENTRIES_LIMIT } from '../../src/inventory/import/zip-file.ts';
 import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
 import { filled, json, keys, zipDirectory } from './long-inputs.ts';
@@ -321,9 +322,20 @@ export const PARSERS: Parser[] = [
     worst: {
       'dotless i': (length) => 'ı'.repeat(length),
       'combining marks': (length) => `a${'\u0301\u0327'.repeat(length / 2)}`,
+      'marks in the wrong order': (length) => `a${'\u0301'.repeat(length / 2)}${'\u0323'.repeat(length / 2)}`,
       'sharp s': (length) => 'ß'.repeat(length),
     },
     parse: emailKey,
+  }),
+  row<string>({
+    name: 'a heading of an imported file',
+    limit: CSV_LINE / 10,
+    worst: {
+      'marks in the wrong order': (length) => `a${'\u0301'.repeat(length / 2)}${'\u0323'.repeat(length / 2)}`,
+      'marks of another script': (length) => `א${'\u05c2\u05b0'.repeat(length / 2)}`,
+      letters: (length) => 'ẛ̣'.repeat(length / 2),
+    },
+    parse: columnFinder(stockColumns('listing', 'CHF')),
   }),
   row<string>({
     name: 'the email of a user',

@@ -1,6 +1,7 @@
 import { exponentOf } from '../../contract/currencies.ts';
 import { type Enumeration, labelOf, valuesOf } from '../../contract/enumerations.ts';
 import { STRING_LENGTH_LIMIT } from '../../contract/limits.ts';
+import { normalized } from '../../text/normalized.ts';
 
 /** Why a cell can't be read, in words for the person who filled it in. */
 export class CellError extends Error {
@@ -31,15 +32,22 @@ export const bool: CellFormat = {
   write: (value) => (value === true ? 'yes' : 'no'),
 };
 
-/** A number with a decimal point or comma, and any marks between its thousands. */
+/** As JavaScript writes it, also if it is as small as 1e-7, or with a decimal comma. */
+const MEASURE = /^-?\d+(?:[.,]\d+)?(?:e-\d+)?$/;
+
+/** A measure, such as 40.5. Nobody puts marks between its thousands, so a point or comma is the decimal mark. */
 export const number: CellFormat = {
-  read: (cell) => Number(plainDecimal(cell)),
+  read(cell) {
+    const plain = cell.trim();
+    if (!MEASURE.test(plain)) throw new CellError('must be a number');
+    return Number(plain.replace(',', '.'));
+  },
   write: (value) => String(value ?? ''),
 };
 
 export const integer: CellFormat = {
   read(cell) {
-    const plain = plainDecimal(cell);
+    const plain = plainDecimal(cell, 0);
     if (!/^-?\d+$/.test(plain)) throw new CellError('must be a whole number');
     return Number(plain);
   },
@@ -55,7 +63,7 @@ export function money(currency: string): CellFormat {
   const exponent = exponentOf(currency);
   return {
     read(cell) {
-      const plain = plainDecimal(cell.trim().replace(CURRENCY_BEFORE, '').replace(CURRENCY_BEHIND, ''));
+      const plain = plainDecimal(cell.trim().replace(CURRENCY_BEFORE, '').replace(CURRENCY_BEHIND, ''), exponent);
       const [whole = '', decimals = ''] = plain.split('.');
       if (whole.startsWith('-')) throw new CellError('must not be negative');
       if (decimals.replace(/0+$/, '').length > exponent) {
@@ -65,8 +73,10 @@ export function money(currency: string): CellFormat {
     },
     write(value) {
       if (typeof value !== 'number') return '';
-      const digits = String(value).padStart(exponent + 1, '0');
-      return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+      const sign = value < 0 ? '-' : '';
+      const digits = String(Math.abs(value)).padStart(exponent + 1, '0');
+      const amount = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+      return sign + amount;
     },
   };
 }
@@ -106,23 +116,52 @@ export const list: CellFormat = {
   write: (value) => (Array.isArray(value) ? value.join(` ${LIST_SEPARATOR} `) : ''),
 };
 
+/** Names of files may have blanks. So a blank separates photos only beside an address or behind the ending of a picture. */
+const PHOTO_SEPARATOR = /[|\n]|\s(?:(?=https?:)|(?<=(?:https?:[^\s|]+|\.(?:jpe?g|png|webp|avif))\s))/i;
+
+/** Addresses of photos, or names of files in the zip, with a bar or a line break between them. */
+export const photos: CellFormat = { ...list, read: (cell) => parts(cell, PHOTO_SEPARATOR) };
+
 const COMPATIBILITY = ['brand', 'model', 'reference_number', 'caliber'] as const;
 
-/** What a part fits: brand / model / reference / caliber, with a bar between watches; an empty member fits any. */
+/** A slash between blanks: references, such as 5711/1A-010, have slashes too. */
+const MEMBER_SEPARATOR = /(?<!\S)\/(?!\S)/;
+/** What would be read as a separator or left out, if it stood in a member as it is. */
+const UNREADABLE = new RegExp(String.raw`\||%(?=[\dA-F]{2})|^\s+|\s+$|${MEMBER_SEPARATOR.source}`, 'gi');
+
+/**
+ * What a part fits: brand / model / reference / caliber, with a bar between watches; an empty member fits any. The slashes
+ * may do without blanks if all of them do. A bar in a member is written %7C and a slash between blanks %2F, as in a URL.
+ */
 export const compatibility: CellFormat = {
   read: (cell) =>
     parts(cell, /\|/).map((watch) => {
-      const members = watch.split('/').map((member) => member.trim());
+      const spaced = watch.split(MEMBER_SEPARATOR);
+      const members = spaced.length > 1 ? spaced : watch.split('/');
       if (members.length > COMPATIBILITY.length) throw new CellError('must be brand / model / reference / caliber');
-      return Object.fromEntries(COMPATIBILITY.map((name, index) => [name, members[index] || null]));
+      return Object.fromEntries(COMPATIBILITY.map((name, index) => [name, unescaped(members[index] ?? '') || null]));
     }),
   write: (value) =>
     Array.isArray(value)
       ? value
-          .map((watch: Record<string, unknown>) => COMPATIBILITY.map((name) => watch[name] ?? '').join(' / '))
+          .map((watch: Record<string, unknown>) => COMPATIBILITY.map((name) => escaped(watch[name])).join(' / '))
           .join(` ${LIST_SEPARATOR} `)
       : '',
 };
+
+function escaped(member: unknown): string {
+  return String(member ?? '').replaceAll(UNREADABLE, encodeURIComponent);
+}
+
+function unescaped(member: string): string {
+  return member.trim().replaceAll(/(?:%[\dA-F]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes;
+    }
+  });
+}
 
 function parts(cell: string, separator: RegExp): string[] {
   const found = cell.split(separator, PARTS_LIMIT + 1);
@@ -132,29 +171,37 @@ function parts(cell: string, separator: RegExp): string[] {
 
 /** Folds a word for comparison: "Very good", "very_good" and "VERY-GOOD" are equal. */
 export function folded(word: string): string {
-  return word
-    .normalize('NFKD')
+  return normalized(word, 'NFKD')
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
 /**
  * The number with a point and nothing else. Of points and commas the last one is the decimal mark, unless it stands
- * before exactly three digits and nothing tells otherwise: 1,299 is a thousand, as dealers write it; 1299,5 is not.
+ * before exactly three digits and nothing tells otherwise: 1,299 is a thousand, as dealers write it; 1299,5 and 0,500 are
+ * not. Where three decimals are usual, as in KWD, 12.500 is what an export writes. 12,500 is then refused: a wrong guess
+ * would be a price a thousand times too high or too low.
  */
-function plainDecimal(cell: string): string {
-  const marked = cell.trim().replaceAll(/['’\s\u00a0\u202f]/g, '');
+function plainDecimal(cell: string, exponent: number): string {
+  const marked = cell.trim().replaceAll(/['’\s]/g, '');
   if (!/^-?\d[\d.,]*$/.test(marked)) throw new CellError('must be a number');
   const last = Math.max(marked.lastIndexOf('.'), marked.lastIndexOf(','));
   if (last === -1) return marked;
-  const marks = marked.replaceAll(/[^.,]/g, '');
-  const areMixed = marks.includes('.') && marks.includes(',');
-  const isThousands = !areMixed && (marks.length > 1 || marked.length - last === 4);
-  const whole = isThousands ? marked : marked.slice(0, last);
-  if (!GROUPED.test(whole)) throw new CellError('must be a number');
-  const decimals = isThousands ? '' : marked.slice(last + 1);
-  return whole.replaceAll(/[.,]/g, '') + (decimals === '' ? '' : `.${decimals}`);
+  const mark = marked.charAt(last);
+  const [whole, decimals] = [marked.slice(0, last), marked.slice(last + 1)];
+  if (IN_THREES.test(marked)) {
+    const mayBeDecimal = exponent >= 3 && !whole.includes(mark);
+    if (!mayBeDecimal) return digitsOf(marked);
+    if (mark === ',') throw new CellError(`could be ${whole}.${decimals} or ${whole}${decimals}: write one of them`);
+  }
+  if (whole.includes(mark) || !(DIGITS.test(whole) || IN_THREES.test(whole))) throw new CellError('must be a number');
+  return digitsOf(whole) + (decimals === '' ? '' : `.${decimals}`);
 }
 
-/** Digits alone, or in threes with one kind of mark between them. */
-const GROUPED = /^-?(?:\d+|\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+)$/;
+const DIGITS = /^-?\d+$/;
+/** Thousands with one kind of mark between them. */
+const IN_THREES = /^-?[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)$/;
+
+function digitsOf(number: string): string {
+  return number.replaceAll(/[.,]/g, '');
+}

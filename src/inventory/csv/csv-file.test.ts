@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { IMPORT_LINES_LIMIT } from '../../contract/dashboard/limits.ts';
-import { CSV_START, readCsv, writeCsv } from './csv-file.ts';
+import { CSV_START, readCsv, withoutApostrophe, writeCsv } from './csv-file.ts';
 
 describe('a CSV file', () => {
   it('is read with commas, semicolons or tabs, in UTF-8 or UTF-16, with or without a mark', () => {
@@ -35,6 +35,52 @@ describe('a CSV file', () => {
     }
   });
 
+  it('has as many lines as it has records, whatever ends them and however many line breaks are in a cell', () => {
+    const records = (end: string, cell: string) =>
+      Buffer.from(`a,b${end}${`1,${cell}${end}`.repeat(IMPORT_LINES_LIMIT)}`);
+    for (const bytes of [records('\r\n', 'x'), records('\r', 'x'), records('\r\n', '"one\r\n\r\ntwo"')]) {
+      assert.equal(readCsv(bytes, (cells) => cells).rows.length, IMPORT_LINES_LIMIT);
+      const oneMore = Buffer.concat([bytes, Buffer.from('1,x\r\n')]);
+      assert.throws(() => readCsv(oneMore, (cells) => cells), /more than 20000 lines/);
+    }
+  });
+
+  it('names the line in which a record begins, whatever line breaks stand before and in it', () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const text = ['"a', 'heading",b', '1,"x', '', 'y"', '', ',', '2,z', '3,"x', 'y"', '4,z'].join(end);
+      const { header, rows } = readCsv(Buffer.from(text), (cells) => cells);
+      assert.deepEqual(header, ['a\nheading', 'b']);
+      assert.deepEqual(
+        rows.map(({ line, cells }) => [line, cells[0]]),
+        [
+          [3, '1'],
+          [8, '2'],
+          [9, '3'],
+          [11, '4'],
+        ],
+      );
+      assert.equal(rows[0]?.cells[1], 'x\n\ny');
+    }
+  });
+
+  it('may have lines that end in different ways', () => {
+    const { rows } = readCsv(Buffer.from('a,b\n1,"x"\r\n2,"y"\n'), (cells) => cells);
+    assert.deepEqual(rows, [
+      { line: 2, cells: ['1', 'x'] },
+      { line: 3, cells: ['2', 'y'] },
+    ]);
+  });
+
+  it('may begin with the line by which Excel is told the delimiter, or with empty lines', () => {
+    for (const start of ['sep=;\r\n', '\ufeffsep=;\n', '"sep=;"\r\n', 'SEP=;\n', '\n']) {
+      const { header, rows } = readCsv(Buffer.from(`${start}a,b,c;d\r\n1;2\r\n`), (cells) => cells);
+      if (start === '\n') assert.deepEqual(header, ['a', 'b', 'c;d']);
+      else assert.deepEqual(header, ['a,b,c', 'd']);
+      assert.equal(rows[0]?.line, 3);
+    }
+    assert.deepEqual(readCsv(Buffer.from('\n\na;b\n1;2\n'), (cells) => cells).header, ['a', 'b']);
+  });
+
   it('is refused with a sentence if it is empty, binary, not Unicode, without an end or too long', () => {
     const cases: [Buffer, RegExp][] = [
       [Buffer.from(''), /empty/],
@@ -43,6 +89,7 @@ describe('a CSV file', () => {
       [Buffer.from('title\nGr\xf6\xdfe', 'latin1'), /neither UTF-8/],
       [Buffer.from('a,b\n"open,1\n'), /not a table/],
       [Buffer.from(`a\n${'1\n'.repeat(IMPORT_LINES_LIMIT + 1)}`), /more than 20000 lines/],
+      [Buffer.from(`a\n${',\n'.repeat(1_000_000)}`), /more than 20000 lines/],
       [Buffer.from(`${'a,'.repeat(300)}b\n`), /columns/],
     ];
     for (const [bytes, message] of cases) {
@@ -58,6 +105,7 @@ describe('a CSV file', () => {
     const rows = [
       ['a', '=1+1', '@x', '-5', '+41 22', 'line\nbreak', 'say "hi", please'],
       ['', '-5.20', '\tx', '1;2', 'ü', '-x', ''],
+      ["'=1+1", "''-x", "'-5", "'x", "'", '-5', '+'],
     ];
     const text = CSV_START + writeCsv(rows);
     const read = readCsv(Buffer.from(text), (cells) => cells);
@@ -65,5 +113,9 @@ describe('a CSV file', () => {
     assert.deepEqual(cells[0]?.slice(0, 5), ['a', "'=1+1", "'@x", '-5', "'+41 22"]);
     assert.equal(cells[1]?.[5], "'-x");
     assert.equal(cells[0]?.[6], 'say "hi", please');
+    assert.deepEqual(
+      cells.map((row) => row.map(withoutApostrophe)),
+      rows,
+    );
   });
 });

@@ -24,12 +24,14 @@ export function readCsv<Cells>(bytes: Buffer, keep: (cells: string[]) => Cells):
   if (bytes.length > CSV_BYTES_LIMIT) {
     throw invalid(`The file is larger than ${IMPORT_FILE_LIMIT_MB} MB. Split it into several.`);
   }
-  const text = decode(bytes);
-  // Empty lines are no records, but each takes the parser time, so they are counted before it begins.
-  if (countLineBreaks(text) > 2 * IMPORT_LINES_LIMIT) throw tooManyLines();
-  const delimiter = delimiterOf(text);
+  // Files may mix line ends, and the parser counts those of two characters twice within quotes.
+  const text = decode(bytes).replaceAll(/\r\n?/g, '\n');
+  // Lines without values are no records, but each takes the parser time, so all are counted before it begins.
+  if (countLines(text) > 2 * IMPORT_LINES_LIMIT) throw tooManyLines();
+  const [, told] = TOLD_DELIMITER.exec(text) ?? [];
+  const format = { delimiter: told ?? delimiterOf(text), fromLine: told === undefined ? 1 : 2 };
   let header: string[] | null = null;
-  const rows = parseRecords(text, delimiter, (record, line) => {
+  const rows = parseRecords(text, format, (record, line) => {
     if (header !== null) return { line, cells: keep(record) };
     header = record.map((name) => name.trim());
     if (header.length > CSV_COLUMNS_LIMIT) throw invalid(`The file has more than ${CSV_COLUMNS_LIMIT} columns.`);
@@ -37,19 +39,24 @@ export function readCsv<Cells>(bytes: Buffer, keep: (cells: string[]) => Cells):
   });
   if (header === null) throw invalid('The file is empty.');
   if (rows.length > IMPORT_LINES_LIMIT) throw tooManyLines();
-  return { header, delimiter, rows };
+  return { header, delimiter: format.delimiter, rows };
 }
 
 function tooManyLines(): DomainError {
   return invalid(`The file has more than ${IMPORT_LINES_LIMIT} lines. Split it into several.`);
 }
 
-/** Cells may hold line breaks too, hence twice the limit of lines. */
-function countLineBreaks(text: string): number {
-  let count = 0;
-  for (let index = text.search(/[\r\n]/); index !== -1 && index < text.length; index++) {
+const QUOTE = 0x22;
+const LINE_BREAK = 0x0a;
+
+/** A line break within quotes is part of a cell. */
+function countLines(text: string): number {
+  let count = 1;
+  let isQuoted = false;
+  for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (code === 10 || code === 13) count += 1;
+    if (code === QUOTE) isQuoted = !isQuoted;
+    else if (code === LINE_BREAK && !isQuoted) count += 1;
   }
   return count;
 }
@@ -57,25 +64,31 @@ function countLineBreaks(text: string): number {
 /** A record for which null is made is left out. */
 function parseRecords<Row extends object>(
   text: string,
-  delimiter: string,
+  { delimiter, fromLine }: { delimiter: string; fromLine: number },
   make: (record: string[], line: number) => Row | null,
 ): Row[] {
   try {
     return parse(text, {
       delimiter,
+      from_line: fromLine,
       relax_column_count: true,
       skip_empty_lines: true,
       skip_records_with_empty_values: true,
       max_record_size: CSV_LINE_CHARACTERS_LIMIT,
       // One more than allowed and the header tell that there are too many.
       to: IMPORT_LINES_LIMIT + 2,
-      // What this makes of a record takes its place, whatever it is; the types know only other records.
-      on_record: (record: string[], { lines }: { lines: number }) => make(record, lines) as string[] | null,
+      // The parser tells where a record ends. What this makes of it takes its place; the types know only other records.
+      on_record: (record: string[], { lines }: { lines: number }) =>
+        make(record, lines - countBreaks(record)) as string[] | null,
     }) as unknown as Row[];
   } catch (error) {
     if (error instanceof CsvError) throw invalid(`The file is not a table: ${error.message}.`);
     throw error;
   }
+}
+
+function countBreaks(record: string[]): number {
+  return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
 }
 
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
@@ -104,11 +117,13 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
   return 'utf-8';
 }
 
+/** The first line of a file for Excel may be sep=; */
+const TOLD_DELIMITER = /^"?sep=([^"\n])"?\n/i;
+
 /** The delimiter that is most frequent in the header, outside of quotes. */
 function delimiterOf(text: string): string {
-  const end = text.search(/[\r\n]/);
-  const header = (end === -1 ? text : text.slice(0, end)).slice(0, CSV_LINE_CHARACTERS_LIMIT);
-  const plain = header.replaceAll(/"[^"]*"/g, '');
+  const [header = ''] = /[^\n]+/.exec(text) ?? [];
+  const plain = header.slice(0, CSV_LINE_CHARACTERS_LIMIT).replaceAll(/"[^"]*"/g, '');
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: plain.split(delimiter).length }));
   return counts.reduce((best, one) => (one.count > best.count ? one : best)).delimiter;
 }
@@ -118,9 +133,10 @@ function invalid(message: string): DomainError {
 }
 
 /**
- * A cell that a spreadsheet would run as a formula gets an apostrophe in front, which makes it text and is not shown.
+ * A cell that a spreadsheet would run as a formula gets an apostrophe in front, which makes it text and is not shown. So does
+ * one that begins with such an apostrophe already, because an import takes one away.
  */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^'*[=+\-@\t\r]/;
 const PLAIN_NUMBER = /^[+-]?\d+([.,]\d+)?$/;
 const QUOTED = /[",;\r\n\t]/;
 
@@ -134,4 +150,9 @@ export const CSV_START = '\ufeff';
 function cellText(value: string): string {
   const text = FORMULA.test(value) && !PLAIN_NUMBER.test(value) ? `'${value}` : value;
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** What stood in a cell before it was written. */
+export function withoutApostrophe(cell: string): string {
+  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }

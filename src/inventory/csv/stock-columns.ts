@@ -13,6 +13,7 @@ import {
   list,
   money,
   number,
+  photos,
   text,
 } from './cells.ts';
 
@@ -26,12 +27,13 @@ export type StockColumn = {
   target: 'field' | 'attribute' | 'instruction';
   format: CellFormat;
   isNullable: boolean;
+  isList: boolean;
   /** Only owners see it, unless they have opened it to staff. */
   isCost: boolean;
   otherNames: readonly string[];
 };
 
-type Options = Partial<Pick<StockColumn, 'isNullable' | 'isCost' | 'otherNames' | 'label'>>;
+type Options = Partial<Pick<StockColumn, 'isNullable' | 'isList' | 'isCost' | 'otherNames' | 'label'>>;
 
 /** All columns of a kind, in the order of an export. */
 export function stockColumns(kind: StockKind, currency: string): StockColumn[] {
@@ -62,9 +64,8 @@ export function stockColumns(kind: StockKind, currency: string): StockColumn[] {
     field('location', text, { isNullable: true, otherNames: ['place', 'standort', 'shop'] }),
     field('hidden', bool, {}),
     // Ids of the integrations that it is published on.
-    instruction('channels', list),
-    // Addresses of photos, or names of files in the zip.
-    instruction('photos', list),
+    instruction('channels', list, { isList: true }),
+    instruction('photos', photos, { isList: true }),
     field('serial_number', text, { isNullable: true, otherNames: ['serial', 'seriennummer'] }),
     field('cost', money(currency), {
       isNullable: true,
@@ -76,12 +77,15 @@ export function stockColumns(kind: StockKind, currency: string): StockColumn[] {
   ];
 }
 
-/** The column that a heading means, or null: by name, by label, by the other words that dealers use. */
-export function columnFor(columns: StockColumn[], heading: string): StockColumn | null {
-  const wanted = folded(heading);
-  if (wanted === '') return null;
-  const names = (column: StockColumn) => [column.name, column.label, ...column.otherNames].map(folded);
-  return columns.find((column) => names(column).includes(wanted)) ?? null;
+/** Finds the column that a heading means, or null: by name, by label, by the other words that dealers use. */
+export function columnFinder(columns: StockColumn[]): (heading: string) => StockColumn | null {
+  const byName = new Map<string, StockColumn>();
+  for (const column of columns) {
+    for (const name of [column.name, column.label, ...column.otherNames].map(folded)) {
+      if (name !== '' && !byName.has(name)) byName.set(name, column);
+    }
+  }
+  return (heading) => byName.get(folded(heading)) ?? null;
 }
 
 const ATTRIBUTE_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -103,13 +107,14 @@ function field(name: string, format: CellFormat, options: Options): StockColumn 
   return column('field', name, format, options);
 }
 
-function instruction(name: string, format: CellFormat): StockColumn {
-  return column('instruction', name, format, {});
+function instruction(name: string, format: CellFormat, options: Options = {}): StockColumn {
+  return column('instruction', name, format, options);
 }
 
 function attribute(name: string, schema: TSchema): StockColumn {
   const { isNullable, inner } = withoutNull(schema);
-  return column('attribute', name, formatOf(name, inner), { isNullable, otherNames: ATTRIBUTE_NAMES[name] ?? [] });
+  const options = { isNullable, isList: inner.type === 'array', otherNames: ATTRIBUTE_NAMES[name] ?? [] };
+  return column('attribute', name, formatOf(name, inner), options);
 }
 
 function column(target: StockColumn['target'], name: string, format: CellFormat, options: Options): StockColumn {
@@ -119,6 +124,7 @@ function column(target: StockColumn['target'], name: string, format: CellFormat,
     target,
     format,
     isNullable: options.isNullable ?? false,
+    isList: options.isList ?? false,
     isCost: options.isCost ?? false,
     otherNames: options.otherNames ?? [],
   };

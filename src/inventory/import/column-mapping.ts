@@ -1,6 +1,6 @@
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable } from '../../db/database.ts';
-import { columnFor, type StockColumn, stockColumns } from '../csv/stock-columns.ts';
+import { columnFinder, type StockColumn, stockColumns } from '../csv/stock-columns.ts';
 import { type ImportFile, recallMapping } from './import-files.ts';
 
 /** Which column of stock each column of a file means, by its name; '' for none. */
@@ -22,9 +22,10 @@ export async function suggestMapping(
   const remembered = await recallMapping(db, file);
   const known = new Set(columns.map((column) => column.name));
   if (remembered !== null) return remembered.map((name) => (known.has(name) ? name : ''));
+  const columnOf = columnFinder(columns);
   const taken = new Set<string>();
   return file.header.map((heading) => {
-    const name = columnFor(columns, heading)?.name ?? '';
+    const name = columnOf(heading)?.name ?? '';
     if (name === '' || taken.has(name)) return '';
     taken.add(name);
     return name;
@@ -41,11 +42,12 @@ export function withNamedColumns(
   columns: StockColumn[],
   named: readonly NamedColumn[],
 ): ColumnMapping {
+  const columnOf = columnFinder(columns);
   const mapping = [...suggested];
   for (const { heading, column } of named) {
     const index = headingIndex(header, heading);
     if (index === -1) throw invalid(`The file has no column "${heading}". Its columns are ${header.join(', ')}.`);
-    const name = column === '' ? '' : columnFor(columns, column)?.name;
+    const name = column === '' ? '' : columnOf(column)?.name;
     if (name === undefined) {
       throw invalid(`There is no column ${column} of stock. There are ${columns.map((one) => one.name).join(', ')}.`);
     }
@@ -76,8 +78,9 @@ export function columnsOf({ kind }: Pick<ImportFile, 'kind'>, currency: string, 
 export function costHeadings({ kind, header }: Pick<ImportFile, 'kind' | 'header'>, mapping: ColumnMapping): number[] {
   // The currency decides how a cell is read, not what its heading means.
   const costs = stockColumns(kind, 'USD').filter((column) => column.isCost);
+  const costOf = columnFinder(costs);
   const isCost = (heading: string, index: number) =>
-    costs.some(({ name }) => name === mapping[index]) || columnFor(costs, heading) !== null;
+    costs.some(({ name }) => name === mapping[index]) || costOf(heading) !== null;
   return header.flatMap((heading, index) => (isCost(heading, index) ? [index] : []));
 }
 

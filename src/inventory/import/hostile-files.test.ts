@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { importText } from '../../../test/harness/jobs/stock-files.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import { runAtOnce } from '../../concurrency/time-slices.ts';
-import { CellError, choices } from '../csv/cells.ts';
+import { CellError, choices, photos } from '../csv/cells.ts';
 import { stockColumns } from '../csv/stock-columns.ts';
 import { jobErrorLines } from '../jobs/error-file.ts';
 import { findJob } from '../jobs/stock-job-queue.ts';
@@ -57,6 +57,14 @@ describe('files that are made to take long', () => {
     });
     assert.ok(ms < 50, `${ms} ms`);
     assert.deepEqual(choices('complications').read('gmt|'.repeat(400)), ['gmt']);
+  });
+
+  it('a cell of photos is taken apart in little time', () => {
+    const cells = ['https://'.repeat(25_000), ' '.repeat(200_000), 'a '.repeat(100_000), `${'.jpg'.repeat(50_000)} `];
+    const ms = cpuMsOf(() => {
+      for (const cell of cells) assert.ok(photos.read(cell) !== null);
+    });
+    assert.ok(ms < 200, `${ms} ms`);
   });
 
   it('the names of a zip are put in order in little time, numbers by their value', () => {

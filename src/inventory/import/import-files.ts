@@ -7,6 +7,7 @@ import { newId } from '../../ids/new-id.ts';
 import { type CsvRow, storableText } from '../csv/csv-file.ts';
 import { readCsvInThread } from '../csv/read-in-thread.ts';
 import type { StockKind } from '../csv/stock-columns.ts';
+import { STOCK_NUMBER_CELL_LIMIT, stockNumberOf } from './stock-number.ts';
 
 /** How long an uploaded file is kept, for its import and for the lines beside its errors. */
 export const IMPORT_FILE_KEPT_DAYS = 7;
@@ -52,7 +53,7 @@ export async function storeImportFile(
           throw new DomainError('invalid_input', 'The file has headings, but no lines below.', 'file');
         await db.query(sql`
           insert into stock_files (id, organization_id, name, item_kind, header, line_count, uploaded_by)
-          values (${id}, ${organizationId}, ${storableText(name).slice(0, NAME_LENGTH_LIMIT)}, ${kind}, ${header}::text[],
+          values (${id}, ${organizationId}, ${storableName(name)}, ${kind}, ${header}::text[],
             ${rowCount}, ${uploadedBy})`);
       },
       async (rows) => {
@@ -67,6 +68,11 @@ export async function storeImportFile(
   }
   await removeOldest(db, organizationId);
   return id;
+}
+
+/** The name of an uploaded file as far as it is kept. */
+export function storableName(name: string): string {
+  return storableText(name).slice(0, NAME_LENGTH_LIMIT);
 }
 
 const LINE_COLUMNS = { number: 'integer', line: 'integer', cells: 'text' } as const;
@@ -180,12 +186,24 @@ export async function readCellsOfLines(
   return new Map(rows.map(({ line, cells }) => [line, cells]));
 }
 
+const NOTED_AT_ONCE = 1_000;
+const NOTED_COLUMNS = { number: 'integer', stockNumber: 'text' } as const;
+
 /** Notes the stock number of each line, by which a file's second line of the same item is found. */
 export async function noteStockNumbers(db: Queryable, fileId: string, columnIndex: number): Promise<void> {
-  await db.query(sql`
-    update stock_file_lines set stock_number = nullif(btrim(cells[${columnIndex + 1}::integer]), '')
-    where file_id = ${fileId}
-      and stock_number is distinct from nullif(btrim(cells[${columnIndex + 1}::integer]), '')`);
+  for (let after = 0; ; ) {
+    const lines: { number: number; cell: string | null }[] = await db.query(sql`
+      select number, left(cells[${columnIndex + 1}::integer], ${STOCK_NUMBER_CELL_LIMIT}) as cell
+      from stock_file_lines where file_id = ${fileId} and number > ${after} order by number limit ${NOTED_AT_ONCE}`);
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    const rows = lines.map(({ number, cell }) => ({ number, stockNumber: stockNumberOf(cell ?? '') || null }));
+    await db.query(sql`
+      update stock_file_lines l set stock_number = rows.stock_number
+      from ${unnestRows('rows', rows, NOTED_COLUMNS)}
+      where l.file_id = ${fileId} and l.number = rows.number and l.stock_number is distinct from rows.stock_number`);
+    after = last.number;
+  }
 }
 
 /**

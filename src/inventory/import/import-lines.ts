@@ -10,8 +10,15 @@ import { readStockValues, type StockValues } from '../items/stock-values.ts';
 import type { JobEntry, JobError, RunningJob, StockJobContext, StockJobKind } from '../jobs/job-kind.ts';
 import { listLocations } from '../locations.ts';
 import { type ColumnMapping, KEY_COLUMN } from './column-mapping.ts';
-import { findImportFile, noteStockNumbers, readImportLines } from './import-files.ts';
-import { type LineError, type LineReading, locationIndexSteps, type PlannedLine, planLine } from './plan-line.ts';
+import { findImportFile, type ImportLine, noteStockNumbers, readImportLines } from './import-files.ts';
+import {
+  type LineError,
+  type LineReading,
+  locationIndexSteps,
+  type PlannedLine,
+  planLine,
+  repeatError,
+} from './plan-line.ts';
 
 /** The parameters of an import and of its check. */
 export type ImportParameters = {
@@ -61,7 +68,21 @@ export async function nextLines(
     job.organizationId,
     mapSteps(found, (line) => planLine(reading, line)),
   );
+  refuseRepeats(lines, found);
   return { reading, lines, numbers: found.map((line) => line.number) };
+}
+
+/**
+ * A batch creates or changes each item once. The stock numbers are noted per file, and another job with another mapping may
+ * have noted those of another column meanwhile.
+ */
+function refuseRepeats(lines: PlannedLine[], found: ImportLine[]): void {
+  const firstLines = new Map<string, number>();
+  for (const [index, { stockNumber, line, errors }] of lines.entries()) {
+    const first = firstLines.get(stockNumber);
+    if (first === undefined) firstLines.set(stockNumber, line);
+    else if (stockNumber !== '' && found[index]?.repeats === null) errors.push(repeatError(first));
+  }
 }
 
 /** Each line is an entry of its own. */

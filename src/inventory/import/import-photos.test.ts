@@ -156,6 +156,41 @@ W-3,New,Omega,Seamaster,Good,${origin}/gone | ${origin}/text | ${origin}/huge | 
     assert.deepEqual(await photoCounts(), [1, 2, 2, 1]);
   });
 
+  it('come from a zip whose names have blanks, if a column names them or a stock number begins with a capital umlaut', async () => {
+    const { organizationId } = dealer;
+    const zip = makeZip(['my photo.jpg', 'other.jpg', 'ÜHR-1/a.jpg'].map((name) => ({ name, bytes: picture })));
+    const text = `${HEADER}\nÜHR-1,New,Omega,Seamaster,Good,my photo.jpg | other.jpg\n`;
+    const file = { name: 'stock.csv', kind: 'listing', bytes: Buffer.from(text) } as const;
+    const fileId = await storeImportFile(world.db, organizationId, file);
+    await storeZip(world.db, organizationId, fileId, 'photos.zip', Readable.from([zip]));
+    const request = { organizationId, fileId, mapping: HEADER.split(','), isCheck: false, seesCost: true };
+    const jobId = await startImport(world.db, TESTER, request);
+    await runJobs(world);
+    assert.partialDeepStrictEqual(await findJob(world.db, organizationId, jobId), {
+      status: 'done',
+      counts: { created: 1, photos: 3, photos_wrong: 0 },
+    });
+  });
+
+  it('come from a zip whose names can’t be stored as they are', async () => {
+    const { organizationId } = dealer;
+    const zip = makeZip([{ name: 'W-1/a\0b.jpg', bytes: Buffer.from('no picture') }]);
+    const bytes = Buffer.from(`${HEADER}\nW-1,New,Omega,Seamaster,Good,\n`);
+    const fileId = await storeImportFile(world.db, organizationId, { name: 'stock.csv', kind: 'listing', bytes });
+    await storeZip(world.db, organizationId, fileId, `photos\0\ud800${'x'.repeat(500)}.zip`, Readable.from([zip]));
+    const { zipName } = await findImportFile(world.db, organizationId, fileId);
+    assert.match(zipName ?? '', /^photos\ufffdx{193}$/);
+    const request = { organizationId, fileId, mapping: HEADER.split(','), isCheck: false, seesCost: true };
+    const jobId = await startImport(world.db, TESTER, request);
+    await runJobs(world);
+    assert.partialDeepStrictEqual(await findJob(world.db, organizationId, jobId), {
+      status: 'done',
+      counts: { created: 1, photos: 0, photos_wrong: 1 },
+    });
+    const [error] = await listJobErrors(world.db, organizationId, jobId, { after: 0, limit: 10 });
+    assert.match(error?.message ?? '', /^W-1\/ab\.jpg: /);
+  });
+
   it('in zips take so much of the database at most: more wait until an import has ended', async () => {
     const { organizationId } = dealer;
     const zip = makeZip([{ name: 'W-1.jpg', bytes: picture }]);

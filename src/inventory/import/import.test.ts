@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { IMPORT_HEADER, importedRows, importText } from '../../../test/harness/jobs/stock-files.ts';
-import { undoWhole } from '../../../test/harness/jobs/stock-jobs.ts';
+import { jobContext, undoWhole } from '../../../test/harness/jobs/stock-jobs.ts';
 import { observe } from '../../../test/harness/observe.ts';
 import { part, publishNew, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
@@ -10,11 +10,13 @@ import { sql } from '../../db/sql.ts';
 import { sellUnits } from '../../sales/sell.ts';
 import { exportStock } from '../csv/stock-export.ts';
 import { createItem } from '../items/item-operations.ts';
+import type { RunningJob } from '../jobs/job-kind.ts';
 import { cancelJob, findJob } from '../jobs/stock-job-queue.ts';
 import { createBusinessUnit, createLocation } from '../locations.ts';
 import { startPromotion } from '../promotions.ts';
 import { reserveUnits } from '../units/movements.ts';
 import { IMPORT_FILE_KEPT_DAYS, IMPORT_FILES_LIMIT, pruneImportFiles, storeImportFile } from './import-files.ts';
+import { nextLines } from './import-lines.ts';
 
 describe('an import of stock', () => {
   let world: World;
@@ -78,6 +80,53 @@ W-3,Again,Omega,Speedmaster,Very good,,
     assert.partialDeepStrictEqual(again.counts, { created: 0, changed: 0, unchanged: 3, wrong: 4 });
   });
 
+  it('of two lines with the same stock number takes the first, whatever blanks or apostrophes stand beside it', async () => {
+    const { organizationId, integrationId } = dealer;
+    await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'W-1', title: 'As it was' }));
+    const line = (number: string, title: string) => `${number},${title},Omega,Seamaster,Good,1,1,${integrationId}\n`;
+    const text = [
+      `${IMPORT_HEADER},channels\n`,
+      ...['W-1', 'W-1\u00a0', 'W-1\t', '"W-1\n"', ' W-1'].map((number, index) => line(number, `Title ${index}`)),
+      ...['X-1', 'X-1\u00a0', "'=X", '=X'].map((number, index) => line(number, `New ${index}`)),
+    ].join('');
+    const check = await run(text, { isCheck: true });
+    const done = await run(text);
+    for (const result of [check, done]) {
+      assert.partialDeepStrictEqual(result, { status: 'done', counts: { created: 2, changed: 1, wrong: 6 } });
+      assert.deepEqual(
+        result.errors.map(([lineNumber, field]) => [lineNumber, field]),
+        [3, 4, 5, 7, 9, 11].map((lineNumber) => [lineNumber, 'stock_number']),
+      );
+    }
+    assert.deepEqual(
+      (await rows()).map((row) => row.title),
+      ['New 2', 'Title 0', 'New 0'],
+    );
+  });
+
+  it('of two lines with the same stock number in one batch takes the first, also if nobody has noted their numbers', async () => {
+    const { organizationId } = dealer;
+    const bytes = Buffer.from('stock_number,title\nW-1,One\n"W-1 ",Two\n,Three\n,Four\n');
+    const fileId = await storeImportFile(world.db, organizationId, { name: 'x.csv', kind: 'listing', bytes });
+    const parameters = { fileId, kind: 'listing', mapping: ['stock_number', 'title'], hasPhotos: false };
+    const job = { organizationId, parameters } as unknown as RunningJob;
+    const next = await nextLines(jobContext(world), job, 0, 10);
+    const messages = next?.lines.map(({ errors }) => errors.map(({ message }) => message).join());
+    const none = 'The line has no stock number.';
+    assert.deepEqual(messages, ['', 'The stock number stands in line 2 already.', none, none]);
+  });
+
+  it('names a stock number that is too long, and takes the other lines', async () => {
+    const long = Array.from({ length: 20_000 }, () =>
+      String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000)),
+    );
+    const done = await run(
+      `${IMPORT_HEADER}\n${long.join('')},A,Omega,Seamaster,Good,1,1\nW-1,A,Omega,Seamaster,Good,1,1\n`,
+    );
+    assert.partialDeepStrictEqual(done, { status: 'done', counts: { created: 1, wrong: 1 } });
+    assert.match(done.errors[0]?.[2] ?? '', /100 characters/);
+  });
+
   it('publishes and takes off by the column channels, with events; its undo announces the removal', async () => {
     const on = await publishNew(world, dealer, watch({ stockNumber: 'W-1' }));
     const text = `${IMPORT_HEADER},channels\nW-1,,,,,,,none\nW-2,New,Omega,Seamaster,Good,1,1,${dealer.integrationId}\n`;
@@ -125,6 +174,19 @@ W-3,Again,Omega,Speedmaster,Very good,,
       select price_amount, serial_number, (attributes ->> 'case_diameter_mm')::float as diameter,
         attributes ->> 'year' as year from items where id = ${itemId}`);
     assert.deepEqual(row, { price_amount: 1_299_050, serial_number: null, diameter: 40.5, year: '2023' });
+  });
+
+  it('clears lists by the word none', async () => {
+    const { organizationId } = dealer;
+    await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'W-1' }));
+    await createItem(world.channel, TESTER, organizationId, part({ stockNumber: 'P-1' }));
+    await run('stock_number,complications,additional_details\nW-1,none,None\n');
+    await run('stock_number,compatibility\nP-1,none\n', { kind: 'part' });
+    const items = await world.db.query<{ attributes: Record<string, unknown> }>(sql`
+      select attributes from items where organization_id = ${organizationId} order by stock_number`);
+    const [ofPart, ofWatch] = items.map(({ attributes }) => attributes);
+    assert.deepEqual(ofPart?.compatibility, []);
+    assert.deepEqual([ofWatch?.complications, ofWatch?.additional_details], [[], []]);
   });
 
   it('names what a line may not do: another kind, a price below a promotion, an unknown location or channel', async () => {
@@ -178,13 +240,21 @@ W-3,Again,Omega,Speedmaster,Very good,,
       }),
     );
     await createItem(world.channel, TESTER, organizationId, watch({ priceAmount: null, units: 0 }));
-    await publishNew(world, dealer, part({ title: '@part' }));
+    const fits = [
+      { brand: 'Patek Philippe', model: 'Nautilus', reference_number: '5711/1A-010', caliber: null },
+      { brand: null, model: 'Sub | Date / blue', reference_number: null, caliber: '%7C' },
+    ];
+    await publishNew(
+      world,
+      dealer,
+      part({ title: '@part', attributes: { ...part().attributes, compatibility: fits } }),
+    );
+    await createItem(world.channel, TESTER, organizationId, part({ title: "'=part" }));
     for (const kind of ['listing', 'part'] as const) {
       const text = await exported(kind);
-      const count = kind === 'listing' ? 2 : 1;
       const done = await run(text, { kind });
       assert.deepEqual(done.errors, []);
-      assert.partialDeepStrictEqual(done.counts, { created: 0, changed: 0, unchanged: count, wrong: 0 });
+      assert.partialDeepStrictEqual(done.counts, { created: 0, changed: 0, unchanged: 2, wrong: 0 });
     }
     assert.match(await exported('listing'), /,'=1\+1,/);
     assert.match(await exported('listing'), /,cost,/);

@@ -110,9 +110,9 @@ function baseOf(name: string): string {
 async function stockNumbersAmong(db: Queryable, file: ImportFile, entries: ZipEntry[]): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
   const rows = await db.query<{ stockNumber: string }>(sql`
-    select distinct lower(stock_number) as "stockNumber" from stock_file_lines
+    select distinct stock_number as "stockNumber" from stock_file_lines
     where file_id = ${file.id} and stock_number is not null`);
-  return new Set(rows.map((row) => row.stockNumber));
+  return new Set(rows.map((row) => row.stockNumber.toLowerCase()));
 }
 
 function readerOf(db: Queryable, { id }: ImportFile): ReadBytes {

@@ -4,12 +4,15 @@ import { STRING_LENGTH_LIMIT } from '../../contract/limits.ts';
 import { WatchAttributes } from '../../contract/resources/listing.ts';
 import { PartAttributes } from '../../contract/resources/part.ts';
 import { CellError, CLEARED, folded } from '../csv/cells.ts';
+import { withoutApostrophe } from '../csv/csv-file.ts';
 import type { StockColumn, StockKind } from '../csv/stock-columns.ts';
 import type { StockChanges } from '../items/edit-items.ts';
 import { assertNewItem, type NewItem } from '../items/item-input.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import type { LocationEntry } from '../locations.ts';
+import { KEY_COLUMN } from './column-mapping.ts';
 import type { ImportLine } from './import-files.ts';
+import { stockNumberOf } from './stock-number.ts';
 
 /** What is needed to read the lines of one file. */
 export type LineReading = {
@@ -53,9 +56,6 @@ const FIELDS: Readonly<Record<string, keyof StockChanges>> = {
 };
 /** Texts that are empty, not absent, when they are cleared. */
 const CLEARED_TO_EMPTY = new Set(['description', 'private_notes']);
-/** An export puts an apostrophe before what a spreadsheet would run. */
-const DEFUSED = /^'(?=[=+\-@\t\r])/;
-/** How many photos one cell may name: as many as an item can have. */
 const MESSAGE_LENGTH_LIMIT = 500;
 
 /** Reads a line. An empty cell says nothing; the word "none" clears a field. */
@@ -63,10 +63,14 @@ export function planLine(reading: LineReading, { line, cells, repeats }: ImportL
   const planned: PlannedLine = { line, stockNumber: '', values: {}, mayRestock: false, photos: null, errors: [] };
   const attributes: Record<string, unknown> = {};
   for (const [index, column] of reading.columns.entries()) {
-    const raw = (cells[index] ?? '').replace(DEFUSED, '');
+    const raw = withoutApostrophe(cells[index] ?? '');
     // Long texts keep their line breaks at the end, so that an export reads back as it was.
     const cell = column !== null && CLEARED_TO_EMPTY.has(column.name) ? raw : raw.trim();
     if (column === null || raw.trim() === '') continue;
+    if (column.name === KEY_COLUMN) {
+      planned.stockNumber = stockNumberOf(cells[index] ?? '');
+      continue;
+    }
     try {
       const value = readCell(column, cell);
       if (column.target === 'attribute') attributes[column.name] = value;
@@ -83,18 +87,21 @@ export function planLine(reading: LineReading, { line, cells, repeats }: ImportL
   if (planned.stockNumber === '') {
     planned.errors.push({ field: 'stock_number', message: 'The line has no stock number.' });
   }
-  if (repeats !== null) {
-    planned.errors.push({ field: 'stock_number', message: `The stock number stands in line ${repeats} already.` });
-  }
+  if (repeats !== null) planned.errors.push(repeatError(repeats));
   return planned;
+}
+
+/** Of a line that means the same item as an earlier one. */
+export function repeatError(line: number): LineError {
+  return { field: 'stock_number', message: `The stock number stands in line ${line} already.` };
 }
 
 function readCell(column: StockColumn, cell: string): unknown {
   const isCleared = cell.toLowerCase() === CLEARED;
   if (isCleared && CLEARED_TO_EMPTY.has(column.name)) return '';
-  if (isCleared && (column.name === 'channels' || column.name === 'photos')) return [];
+  if (isCleared && column.isList) return [];
   if (!isCleared || !column.isNullable) return column.format.read(cell);
-  // A list of choices may have a "none" of its own, as the numerals of a dial do.
+  // A choice may have a "none" of its own, as the numerals of a dial do.
   try {
     const value = column.format.read(cell);
     return value === cell ? null : value;
@@ -106,9 +113,6 @@ function readCell(column: StockColumn, cell: string): unknown {
 
 function setField(planned: PlannedLine, reading: LineReading, name: string, value: unknown): void {
   switch (name) {
-    case 'stock_number':
-      planned.stockNumber = String(value);
-      return;
     case 'restock':
       planned.mayRestock = value === true;
       return;

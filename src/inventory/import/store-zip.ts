@@ -5,7 +5,7 @@ import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { assertBelowLimit, lockCount, type RowLimit } from '../../dealers/row-limit.ts';
 import { newId } from '../../ids/new-id.ts';
-import { findImportFile, type ImportFile } from './import-files.ts';
+import { findImportFile, type ImportFile, storableName } from './import-files.ts';
 import { assertPhotoZip, ZIP_PIECE_BYTES } from './photo-zip.ts';
 
 export const ZIP_LIMIT_BYTES = IMPORT_ZIP_LIMIT_MB * BYTES_PER_MB;
@@ -34,7 +34,7 @@ export async function storeZip(
     const bytes = await storePieces(db, upload, chunks);
     const photos = await assertPhotoZip(db, { ...file, zipBytes: bytes });
     const ended = await db.query(sql`
-      update stock_files set zip_name = ${name}, zip_bytes = ${bytes}, zip_upload_id = null, zip_upload_at = null
+      update stock_files set zip_name = ${storableName(name)}, zip_bytes = ${bytes}, zip_upload_id = null, zip_upload_at = null
       where id = ${file.id} and zip_upload_id = ${upload.id} returning id`);
     if (ended.length === 0) throw replaced();
     return photos;

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import { DomainError } from '../../contract/domain-error.ts';
 import { BYTES_PER_MB } from '../../contract/limits.ts';
+import { storableText } from '../csv/csv-file.ts';
 
 /** Reads some bytes of a file, wherever it is stored. */
 export type ReadBytes = (start: number, length: number) => Promise<Buffer>;
@@ -51,8 +52,9 @@ export function readDirectory(directory: Buffer, count: number): ZipEntry[] {
     const flags = directory.readUInt16LE(at + 8);
     if ((flags & ENCRYPTED_FLAG) !== 0) throw invalid('The zip is encrypted. Save it without a password.');
     const nameBytes = directory.readUInt16LE(at + 28);
+    const name = directory.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes);
     entries.push({
-      name: directory.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes).slice(0, NAME_LENGTH_LIMIT),
+      name: storableText(name).slice(0, NAME_LENGTH_LIMIT),
       method: directory.readUInt16LE(at + 10),
       packedBytes: directory.readUInt32LE(at + 20),
       bytes: directory.readUInt32LE(at + 24),
