@@ -40,7 +40,10 @@ export function startMailWorker({ everyMs = EVERY_MS, ...options }: MailWorkerOp
 }
 
 export type MailSenders = {
-  /** Writes digests and lets every sender that is free look for mail. It waits for none of them, since a receiver may hang. */
+  /**
+   * Lets every sender that is free look for mail, and again when the digests are written: what is due does not wait for their
+   * counts. It waits for no sender, since a receiver may hang.
+   */
   startRound(signal?: AbortSignal): Promise<void>;
   /** Waits until no mail is under way. */
   settled(): Promise<void>;
@@ -60,15 +63,20 @@ export function createMailSenders(options: Omit<MailWorkerOptions, 'everyMs'>): 
     }
   }
 
+  function startFree(signal: AbortSignal | undefined): void {
+    while (senders.size < SENDERS_LIMIT) {
+      const sender = sendDue(signal)
+        .catch(onFault)
+        .finally(() => senders.delete(sender));
+      senders.add(sender);
+    }
+  }
+
   return {
     async startRound(signal) {
-      await writeDigests(db, now(), signal);
-      while (senders.size < SENDERS_LIMIT) {
-        const sender = sendDue(signal)
-          .catch(onFault)
-          .finally(() => senders.delete(sender));
-        senders.add(sender);
-      }
+      startFree(signal);
+      await writeDigests(db, { now: now(), onFault, signal });
+      startFree(signal);
     },
     async settled() {
       await Promise.all(senders);

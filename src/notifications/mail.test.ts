@@ -8,10 +8,11 @@ import { addShop, type Shop } from '../../test/harness/shop.ts';
 import { connectReceiver, ping, startTestWorker } from '../../test/harness/webhooks/webhook-world.ts';
 import { startWorld, type World } from '../../test/harness/world.ts';
 import { MAILS_PER_DAY_LIMIT } from '../contract/dashboard/limits.ts';
+import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { dismissOrder } from '../sales/orders/order-operations.ts';
 import { pruneMails } from './mail-queue.ts';
-import { createMailSenders } from './mail-worker.ts';
+import { createMailSenders, type MailWorkerOptions } from './mail-worker.ts';
 import { createMailer } from './smtp.ts';
 
 const MINUTE_MS = 60_000;
@@ -66,7 +67,12 @@ describe('mail about what needs attention', () => {
   /** What the worker does each time, so many minutes from now. */
   async function runWorker(minutes = 0, stepMs = 5_000) {
     const now = minutes === 0 ? null : new Date(Date.now() + minutes * MINUTE_MS);
-    const senders = createMailSenders({
+    const senders = startSenders({ now: () => now }, stepMs);
+    await senders.startRound();
+    await senders.settled();
+  }
+  function startSenders(options: Partial<MailWorkerOptions> = {}, stepMs = 5_000) {
+    return createMailSenders({
       db: world.db,
       mailer: createMailer(
         { url: server.url, from: 'Crownwheel <alerts@crownwheel.test>' },
@@ -74,13 +80,21 @@ describe('mail about what needs attention', () => {
       ),
       publicUrl: 'https://crownwheel.test',
       secretKey: SECRET_KEY,
-      now: () => now,
+      now: () => null,
       onFault: assert.ifError,
       onGivenUp: (mail) => givenUp.push(mail),
+      ...options,
     });
-    await senders.startRound();
-    await senders.settled();
   }
+  /** The database, but the count of a dealer's new orders comes after this. */
+  const countingAfter = (organizationId: string, before: () => Promise<void>): Database => ({
+    ...world.db,
+    async query(statement, limits) {
+      const isCount = statement.text.includes("status = 'received'") && statement.values.includes(organizationId);
+      if (isCount) await before();
+      return await world.db.query(statement, limits);
+    },
+  });
   const stored = () =>
     world.db.query<{ status: string; attempts: number; last_error: string | null }>(
       sql`select status, attempts, last_error from mails order by id`,
@@ -202,6 +216,50 @@ describe('mail about what needs attention', () => {
     );
     await runWorker(25 * 60);
     assert.equal(server.mails.length, 2);
+  });
+
+  it('is written for the other dealers if the counts of one fail, which is a fault in the log', async () => {
+    const others = [await signedIn(world), await signedIn(world)];
+    for (const other of others) {
+      await confirm(other);
+      const { post } = await addShop(world, other);
+      assert.equal((await other.call('PUT', '/account/mail', { kinds: ['orders', 'conflicts'] })).status, 200);
+      assert.equal((await post('/v1/orders', { channel_order_id: 'SO-other' })).status, 201);
+    }
+    await choose('orders');
+    await order();
+    const fault = new Error('canceling statement due to statement timeout');
+    const faults: unknown[] = [];
+    const senders = startSenders({
+      db: countingAfter(person.organizationId, () => Promise.reject(fault)),
+      onFault: (error) => faults.push(error),
+    });
+    await senders.startRound();
+    await senders.settled();
+    assert.deepEqual(faults, [fault]);
+    const received = () => server.mails.flatMap(({ to }) => to).sort();
+    assert.deepEqual(received(), others.map(({ email }) => email).sort());
+    await runWorker();
+    assert.deepEqual(
+      received(),
+      [person, ...others].map(({ email }) => email).sort(),
+      'the next round makes up for it',
+    );
+  });
+
+  it('that is due does not wait for the counts of what is new', async () => {
+    const stranger = await signedIn(world);
+    assert.equal((await stranger.call('PUT', '/account/mail', { kinds: ['orders'] })).status, 200);
+    await choose('orders');
+    await order();
+    const counted = Promise.withResolvers<void>();
+    const senders = startSenders({ db: countingAfter(person.organizationId, () => counted.promise) });
+    const round = senders.startRound();
+    await until(async () => server.mails.length === 1, 'the code waits for the counts').finally(counted.resolve);
+    assert.deepEqual(server.mails[0]?.to, [stranger.email]);
+    await round;
+    await senders.settled();
+    assert.deepEqual(server.mails[1]?.to, [person.email]);
   });
 
   it('does not tell of what was dealt with meanwhile, nor those who did not choose it', async () => {

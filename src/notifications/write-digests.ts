@@ -30,15 +30,18 @@ type Subscription = {
 /** What is new for a subscription, and how far its person was notified before. */
 type News = Subscription & { fresh: number; isMailed: boolean; hourBefore: Date; countBefore: number };
 
+type DigestOptions = { now: Date | null; onFault: (error: unknown) => void; signal?: AbortSignal | undefined };
+
 /**
  * Writes one mail for each person about everything new of the kinds that they chose. A mail and how far the person was
  * notified are one commit, so that nothing is sent twice and nothing is left out. What was dealt with meanwhile is left out.
+ * If the counts of a dealer fail, that dealer's mail is left to the next round.
  */
-export async function writeDigests(db: Database, now: Date | null, signal?: AbortSignal): Promise<void> {
+export async function writeDigests(db: Database, { now, onFault, signal }: DigestOptions): Promise<void> {
   let after = { userId: '', kind: '' };
   for (;;) {
     const batch = await dueSubscriptions(db, after, now);
-    const news = await newsFor(db, await withinLimit(db, batch, now));
+    const news = await newsFor(db, await withinLimit(db, batch, now), onFault);
     if (news.length > 0) await db.transaction((tx) => queueMails(tx, news, now));
     const last = batch.at(-1);
     if (last === undefined || batch.length < BATCH_LIMIT || signal?.aborted) return;
@@ -70,20 +73,39 @@ async function withinLimit(db: Queryable, subscriptions: Subscription[], now: Da
   return subscriptions.filter(({ organizationId }) => !atLimit.has(organizationId));
 }
 
-async function newsFor(db: Database, subscriptions: Subscription[]): Promise<News[]> {
+async function newsFor(
+  db: Database,
+  subscriptions: Subscription[],
+  onFault: DigestOptions['onFault'],
+): Promise<News[]> {
   const since = await activitySince(db, subscriptions);
-  const waiting = new Map<string, Record<string, number>>();
+  const waiting = new Map<string, Record<string, number> | null>();
   const all: News[] = [];
   for (const [index, subscription] of subscriptions.entries()) {
     const news = since[index];
     if (news === undefined || news.fresh === 0) continue;
     const { organizationId, kind, notifiedHour: hourBefore, notifiedCount: countBefore } = subscription;
-    const counts = waiting.get(organizationId) ?? (await countBadges(db, organizationId));
-    waiting.set(organizationId, counts);
+    if (!waiting.has(organizationId)) waiting.set(organizationId, await countWaiting(db, organizationId, onFault));
+    const counts = waiting.get(organizationId);
+    if (counts == null) continue;
     const isMailed = (counts[BADGES[kind]] ?? 0) > 0;
     all.push({ ...subscription, ...news, isMailed, hourBefore, countBefore });
   }
   return all;
+}
+
+/** Null after a fault, such as a count that takes too long: it must not cost the other dealers their mail. */
+async function countWaiting(
+  db: Database,
+  organizationId: string,
+  onFault: DigestOptions['onFault'],
+): Promise<Record<string, number> | null> {
+  try {
+    return await countBadges(db, organizationId);
+  } catch (error) {
+    onFault(error);
+    return null;
+  }
 }
 
 const NEWS_COLUMNS = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../test/harness/actor.ts';
+import { explainRead } from '../../../test/harness/database/explain.ts';
 import { addShop, openShop, type Shop } from '../../../test/harness/shop.ts';
 import {
   claimRequest,
@@ -28,6 +29,20 @@ import {
   runReplays,
   startReplay,
 } from './replay.ts';
+
+type PlanNode = {
+  'Relation Name'?: string;
+  'Actual Rows'?: number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+};
+
+/** How many rows of a table a plan has read. */
+function rowsRead(node: PlanNode, table: string): number {
+  const below = (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan, table), 0);
+  if (node['Relation Name'] !== table) return below;
+  return below + (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0);
+}
 
 const ALL: ReplayFilter = { since: null, until: null, types: null, statuses: ['failed', 'dead_letter', 'succeeded'] };
 
@@ -325,7 +340,13 @@ describe('replay', () => {
       update deliveries set status = 'succeeded', finished_at = now() where integration_id = ${shop.integrationId}`);
     const [last] = (await queueEvents(world, shop, 1, { type: 'part.updated' })).slice(-1);
     await world.db.query(sql`update deliveries set status = 'dead_letter' where id = ${last}`);
-    assert.equal(await countReplay(world.db, shop.integrationId, parts), 1);
+    const counting = await explainRead(world.db, async (db) => {
+      assert.equal(await countReplay(db, shop.integrationId, parts), 1);
+    });
+    assert.deepEqual(
+      counting.map(({ plan }) => rowsRead(plan, 'deliveries')),
+      [5_000, 5_000, 2_001],
+    );
     await startReplay(world.db, TESTER, shop.integrationId, parts);
     const steps = [];
     for (let step = 0; step < 3; step++) steps.push(await runReplays(world.db, null));
