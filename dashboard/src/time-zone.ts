@@ -1,11 +1,18 @@
 /** Local times in the time zone of the business, in which promotions begin and end and days of reports are counted. */
 
-/** `2026-11-16T09:00` in the zone, as an instant. A time that is skipped in spring is the one an hour later. */
+/** So long before and after a time the clocks change at most once, and no zone is as far from UTC. */
+const DAY_MS = 86_400_000;
+
+/**
+ * `2026-11-16T09:00` in the zone, as an instant. A time that comes twice in autumn is the first of both; one that is skipped in
+ * spring is later by as much as the clocks skip. For both of these the offset from before the change is right.
+ */
 export function instantOf(localTime: string, timeZone: string): string {
   const asUtc = Date.parse(`${localTime}Z`);
-  const first = asUtc - offsetMs(asUtc, timeZone);
-  // The offset of the instant itself, which differs from the first guess around a change of the clocks.
-  return new Date(asUtc - offsetMs(first, timeZone)).toISOString();
+  const before = asUtc - offsetMs(asUtc - DAY_MS, timeZone);
+  const after = asUtc - offsetMs(asUtc + DAY_MS, timeZone);
+  const isShown = (instantMs: number) => instantMs + offsetMs(instantMs, timeZone) === asUtc;
+  return new Date(isShown(after) && !isShown(before) ? after : before).toISOString();
 }
 
 /** An instant as `2026-11-16T09:00` in the zone: what a field of type datetime-local shows. */
