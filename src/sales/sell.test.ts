@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
+import { holdLock, untilBlocked } from '../../test/harness/database/locks.ts';
 import type { ApiClient } from '../../test/harness/http/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
+import { addCustomer, openShop } from '../../test/harness/shop.ts';
 import { part, publishNew, watch } from '../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../test/harness/world.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids/new-id.ts';
 import { setPublished } from '../inventory/publications.ts';
 import { reserveUnits } from '../inventory/units/movements.ts';
+import { mergeCustomers } from './customers/merge-customers.ts';
 import { deleteItem } from './delete-item.ts';
-import { sellUnits, voidSale } from './sell.ts';
+import { eraseCustomer } from './erasure/erase-customer.ts';
+import { runErasures } from './erasure/run-erasures.ts';
+import { changeSale, sellUnits, voidSale } from './sell.ts';
 
 describe('selling over the counter', () => {
   let world: World;
@@ -128,6 +133,83 @@ describe('selling over the counter', () => {
       const [sale] = await world.db.query<{ status: string; item_id: string | null }>(sql`
         select status, item_id from sales where id = ${saleId}`);
       assert.deepEqual(sale, { status: 'voided', item_id: null });
+    }
+  });
+});
+
+describe('the buyer of a sale over the counter', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  /** A dealer with an item, and what may be done with one of its customers. */
+  async function counter() {
+    const shop = await openShop(world);
+    const { organizationId } = shop;
+    const itemId = await publishNew(world, shop, part({ units: 2 }));
+    const customers = [await addCustomer(shop, { email: 'a@b.ch' }), await addCustomer(shop, { email: 'c@d.ch' })];
+    const [kept = '', buyer = ''] = customers;
+    const sell = (terms: { customerId?: string } = {}) =>
+      sellUnits(world.channel, TESTER, organizationId, itemId, 1, terms);
+    return {
+      itemId,
+      kept,
+      buyer,
+      sell,
+      change: (saleId: string) => changeSale(world.channel, TESTER, organizationId, saleId, { customerId: buyer }),
+      merge: () => mergeCustomers(world.channel, TESTER, organizationId, kept, buyer),
+      async erase() {
+        await eraseCustomer(world.channel, TESTER, organizationId, buyer);
+        await runErasures(world.channel, undefined, { pauseMs: 0, settleMs: 0 });
+      },
+      async buyerOf(saleId: string) {
+        const [sale] = await world.db.query<{ customerId: string | null }>(sql`
+          select customer_id as "customerId" from sales where id = ${saleId}`);
+        return sale?.customerId;
+      },
+    };
+  }
+  type Counter = Awaited<ReturnType<typeof counter>>;
+
+  /** Both ways to name a buyer, up to the lock that they wait for. */
+  const WRITES = {
+    async made({ itemId, sell, buyer }: Counter) {
+      const lock = await holdLock(world.db, 'select from items where id = $1 for update', [itemId]);
+      return { lock, written: sell({ customerId: buyer }) };
+    },
+    async changed({ sell, change }: Counter) {
+      const saleId = await sell();
+      const lock = await holdLock(world.db, 'select from sales where id = $1 for update', [saleId]);
+      return { lock, written: change(saleId).then(() => saleId) };
+    },
+  };
+
+  for (const [name, write] of Object.entries(WRITES)) {
+    for (const end of ['merge', 'erase'] as const) {
+      it(`is never one who is gone: ${end} waits while the sale is being ${name}`, async () => {
+        const dealer = await counter();
+        const { lock, written } = await write(dealer);
+        await untilBlocked(world.db);
+        const ended = dealer[end]();
+        await Promise.race([ended, untilBlocked(world.db, 2)]);
+        await lock.release();
+        const saleId = await written;
+        await ended;
+        assert.equal(await dealer.buyerOf(saleId), end === 'merge' ? dealer.kept : null);
+      });
+    }
+  }
+
+  it('is refused once merged or erased, and the sale stays as it was', async () => {
+    for (const end of ['merge', 'erase'] as const) {
+      const dealer = await counter();
+      const saleId = await dealer.sell();
+      await dealer[end]();
+      await assertRefused(dealer.sell({ customerId: dealer.buyer }), 'not_found', 'customerId');
+      await assertRefused(dealer.change(saleId), 'not_found', 'customerId');
+      assert.equal(await dealer.buyerOf(saleId), null);
     }
   });
 });

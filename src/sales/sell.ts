@@ -3,7 +3,8 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { namesOfCustomers } from '../customers/customer-names.ts';
-import type { Queryable } from '../db/database.ts';
+import { lockCustomers } from '../customers/upsert-customers.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { transactionTime } from '../db/sql-time.ts';
 import { currencyOf } from '../dealers/organization-settings.ts';
@@ -21,28 +22,37 @@ export type SaleTerms = {
   releasesReservations: boolean;
 };
 
-/** Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. */
+/**
+ * Sells units over the counter. A listing whose last unit goes is `sold`; a part is `sold_out`. Returns the id of the sale. An
+ * attempt that has a name and comes again, as when its answer was lost, sells nothing more.
+ */
 export async function sellUnits(
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   itemId: string,
   units: number,
-  terms: Partial<SaleTerms> = {},
+  terms: Partial<SaleTerms> & { attempt?: string | undefined } = {},
 ): Promise<string> {
   assertUnits(units);
-  const { amount = null, customerId = null, releasesReservations = false } = terms;
-  if (customerId !== null) await assertCustomer(context.db, organizationId, customerId);
+  const { amount = null, customerId = null, releasesReservations = false, attempt = null } = terms;
   const currency = await currencyOf(context.db, organizationId);
-  const id = newId('sale');
-  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+  let id = newId('sale');
+  const withBuyer = lockingBuyer(context, organizationId, customerId);
+  await changeItem(withBuyer, { organizationId, itemId }, async (tx, item) => {
+    const [made] = await tx.query<{ id: string }>(sql`
+      select id from sales where organization_id = ${organizationId} and attempt = ${attempt}`);
+    if (made !== undefined) {
+      id = made.id;
+      return;
+    }
     if (releasesReservations) await releaseForSale(tx, context, actor, organizationId, item, units);
     await changeUnits(tx, item, -units);
     await tx.query(sql`
       insert into sales (id, organization_id, item_id, title, stock_number, units, amount, currency, customer_id,
-        created_at)
+        attempt, created_at)
       values (${id}, ${organizationId}, ${itemId}, ${item.title}, ${item.stockNumber}, ${units}, ${amount}, ${currency},
-        ${customerId}, ${transactionTime(context.now())})`);
+        ${customerId}, ${attempt}, ${transactionTime(context.now())})`);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'sale.made',
@@ -67,8 +77,8 @@ export async function changeSale(
   changes: Partial<SaleTerms>,
 ): Promise<void> {
   const { customerId } = changes;
-  if (customerId != null) await assertCustomer(context.db, organizationId, customerId);
-  await context.db.transaction(async (tx) => {
+  const withBuyer = lockingBuyer(context, organizationId, customerId ?? null);
+  await withBuyer.db.transaction(async (tx) => {
     const [sale] = await tx.query<SaleTerms & { orderId: string | null; status: string }>(sql`
       select amount, customer_id as "customerId", order_id as "orderId", status from sales
       where id = ${saleId} and organization_id = ${organizationId} for update`);
@@ -91,9 +101,25 @@ export async function changeSale(
   });
 }
 
+/**
+ * The same context, whose transactions begin with the lock of the customers: nobody merges or erases the buyer before the
+ * sale is there to be found.
+ */
+function lockingBuyer(context: ChannelContext, organizationId: string, customerId: string | null): ChannelContext {
+  if (customerId === null) return context;
+  const { db } = context;
+  const transaction: Database['transaction'] = (work, options) =>
+    db.transaction(async (tx) => {
+      lockCustomers(tx, organizationId);
+      await assertCustomer(tx, organizationId, customerId);
+      return await work(tx);
+    }, options);
+  return { ...context, db: { ...db, transaction } };
+}
+
 /** A sale over the counter is a live one, and so is its buyer. */
-async function assertCustomer(db: Queryable, organizationId: string, customerId: string): Promise<void> {
-  const customer = (await namesOfCustomers(db, organizationId, [customerId])).get(customerId);
+async function assertCustomer(tx: Transaction, organizationId: string, customerId: string): Promise<void> {
+  const customer = (await namesOfCustomers(tx, organizationId, [customerId])).get(customerId);
   if (customer === undefined) throw new DomainError('not_found', 'There is no such customer.', 'customerId');
   if (customer.isTest) throw new DomainError('wrong_kind', 'A test customer buys nothing real.', 'customerId');
 }

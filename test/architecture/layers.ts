@@ -3,7 +3,7 @@
  * own row, and not those below. A new folder needs its row here.
  */
 export const LAYERS: readonly (readonly string[])[] = [
-  ['contract', 'concurrency'],
+  ['contract', 'concurrency', 'text'],
   ['db'],
   ['ids'],
   ['audit', 'live', 'activity', 'quota'],

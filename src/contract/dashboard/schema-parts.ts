@@ -18,5 +18,15 @@ function described(description: string | undefined): { description?: string } {
 export const NamedIntegration = Type.Object({ integration_id: Type.String(), name: Type.String() });
 export const NamedLocation = Type.Object({ id: Type.String(), name: Type.String(), business_unit: Type.String() });
 
+/** For what has no revision that would refuse it the second time. */
+export const Attempt = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 64,
+    pattern: '^[0-9A-Za-z-]+$',
+    description: 'A name for this attempt. Sent again with it, the operation is done once, and answers as before.',
+  }),
+);
+
 /** The job that an operation has started. */
 export const StartedJob = Type.Object({ job_id: Type.String() });

@@ -29,6 +29,8 @@ export type NewJob = {
   isUndoable: boolean;
   total?: number;
   undoes?: string;
+  /** What a page calls the attempt to queue it. */
+  attempt?: string | undefined;
 };
 
 /** A job as people see it. */
@@ -55,24 +57,28 @@ export type JobRow = {
   sortValue: string;
 };
 
-/** Queues a job, which a worker begins within a second. Returns its id. */
+/** Queues a job, which a worker begins within a second. Returns its id, or that of the job that the same attempt has queued before. */
 export async function startJob(db: Database | Transaction, actor: Actor, job: NewJob): Promise<string> {
   const id = newId('job');
-  const { organizationId, kind, title, isUndoable, total = null, undoes = null } = job;
+  const { organizationId, kind, title, isUndoable, total = null, undoes = null, attempt = null } = job;
   const unfinished = sql`
     select from stock_jobs where organization_id = ${organizationId} and status in ('queued', 'running')`;
-  await inTransaction(db, async (tx) => {
+  return await inTransaction(db, async (tx) => {
     await lockCount(tx, `stock_jobs ${organizationId}`);
+    const [queued] = await tx.query<{ id: string }>(sql`
+      select id from stock_jobs where organization_id = ${organizationId} and attempt = ${attempt}`);
+    if (queued !== undefined) return queued.id;
     if (await isAtLimit(tx, { rows: unfinished, limit: UNFINISHED_JOBS_LIMIT })) {
       const message = `${UNFINISHED_JOBS_LIMIT} jobs are waiting or running already. Wait for some of them, or cancel them.`;
       throw new DomainError('too_many_jobs', message);
     }
     await tx.query(sql`
-      insert into stock_jobs (id, organization_id, kind, title, actor, parameters, is_undoable, total, undoes)
+      insert into stock_jobs (id, organization_id, kind, title, actor, parameters, is_undoable, total, undoes,
+        attempt)
       values (${id}, ${organizationId}, ${kind}, ${title}, ${JSON.stringify(actor)}::jsonb,
-        ${JSON.stringify(job.parameters)}::jsonb, ${isUndoable}, ${total}::integer, ${undoes})`);
+        ${JSON.stringify(job.parameters)}::jsonb, ${isUndoable}, ${total}::integer, ${undoes}, ${attempt})`);
+    return id;
   });
-  return id;
 }
 
 export type JobFilter = {

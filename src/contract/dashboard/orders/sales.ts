@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { AMOUNT_LIMIT, UNITS_LIMIT } from '../../limits.ts';
 import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
-import { nullable, oneOf } from '../schema-parts.ts';
+import { Attempt, nullable, oneOf } from '../schema-parts.ts';
 import { Money } from '../stock/stock.ts';
 import { SALE_TABS, type SaleTab } from './order-labels.ts';
 import { CustomerGlance, TestData, timeFilters } from './orders.ts';
@@ -92,6 +92,7 @@ export const saleOperations = {
       units: Type.Integer({ minimum: 1, maximum: UNITS_LIMIT }),
       amount: nullable(Amount, 'For all units together, in minor units of the dealer’s currency.'),
       customer_id: nullable(Id),
+      attempt: Attempt,
     }),
     response: Type.Object({ id: Type.String() }),
   }),
@@ -118,8 +119,8 @@ export const saleOperations = {
     method: 'GET',
     path: '/customer-choices',
     access: 'staff',
-    description: 'Customers whose name, company, email or phone begins with `q`, for a choice.',
-    query: Type.Object({ q: Type.String({ maxLength: 200 }), is_test: Type.Optional(oneOf(['yes'])) }),
+    description: 'Customers whose name, company, email or phone begins with `q`, or the newest, for a choice.',
+    query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), is_test: Type.Optional(oneOf(['yes'])) }),
     response: Type.Object({ data: Type.Array(CustomerGlance) }),
   }),
 };

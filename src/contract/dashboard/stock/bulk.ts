@@ -3,7 +3,7 @@ import { AMOUNT_LIMIT } from '../../limits.ts';
 import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
-import { StartedJob } from '../schema-parts.ts';
+import { Attempt, StartedJob } from '../schema-parts.ts';
 import { stockFilters } from './stock.ts';
 
 /** How many items a request can name one by one. For more, it names a filter. */
@@ -76,6 +76,7 @@ export const bulkOperations = {
         Type.Union([Type.String({ maxLength: 50 }), Type.Null()], { description: 'For set_location; null is none.' }),
       ),
       price: Type.Optional(PriceChange),
+      attempt: Attempt,
     }),
     response: StartedJob,
   }),

@@ -16,7 +16,7 @@ import { endpointStop } from '../integrations/integrations.ts';
 import { UNDO_LIMIT_DAYS } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { AuditId } from '../organization/audit.ts';
-import { NamedLocation, nullable } from '../schema-parts.ts';
+import { Attempt, NamedLocation, nullable } from '../schema-parts.ts';
 import { Kind, StockStatus } from './stock.ts';
 
 const Id = Type.String({ maxLength: 50 });
@@ -254,6 +254,7 @@ export const itemOperations = {
       releases_reservations: Type.Optional(
         Type.Boolean({ description: 'If too few units are free, reservations of sites are released for the sale.' }),
       ),
+      attempt: Attempt,
     }),
     response: Type.Object({ sale_id: Type.String() }),
   }),

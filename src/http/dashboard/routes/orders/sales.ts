@@ -70,9 +70,9 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
   },
 
   async recordSale({ context, user, actor, body }) {
-    const { item_id: itemId, units, amount, customer_id: customerId } = body;
+    const { item_id: itemId, units, amount, customer_id: customerId, attempt } = body;
     const id = await withWireFields(FIELDS, () =>
-      sellUnits(context.channel, actor, user.organizationId, itemId, units, { amount, customerId }),
+      sellUnits(context.channel, actor, user.organizationId, itemId, units, { amount, customerId, attempt }),
     );
     notify(context, user, id);
     context.dashboard.feed.notify(user.organizationId, 'item', [itemId]);
@@ -101,7 +101,7 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
   },
 
   async searchCustomers({ context, user, query }) {
-    const filter = await customerFilterOf(context, user, { search: query.q, isTest: [query.is_test === 'yes'] });
+    const filter = await customerFilterOf(context, user, { search: query.q ?? '', isTest: [query.is_test === 'yes'] });
     const page = { ...filter, isDescending: true, start: null, limit: CUSTOMERS_LIMIT };
     const found = await listCustomers(context.db, page);
     return { data: found.map(presentCustomer) };

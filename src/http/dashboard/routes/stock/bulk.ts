@@ -23,8 +23,14 @@ export const bulkHandlers: Handlers<typeof bulkOperations> = {
     const selection = selectionOf(user, body);
     await assertOwned(context, user, selection);
     const { change, title } = await changeOf(context, user, body);
-    const job = { organizationId: user.organizationId, kind: 'bulk_change' as const, title };
-    const id = await startJob(context.db, actor, { ...job, parameters: { selection, change }, isUndoable: true });
+    const id = await startJob(context.db, actor, {
+      organizationId: user.organizationId,
+      kind: 'bulk_change',
+      title,
+      parameters: { selection, change },
+      isUndoable: true,
+      attempt: body.attempt,
+    });
     return started(call, id);
   },
 

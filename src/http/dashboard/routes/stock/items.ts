@@ -73,9 +73,9 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async sellItem({ context, user, actor, params, body }) {
-    const { units, releases_reservations: releasesReservations = false } = body;
+    const { units, releases_reservations: releasesReservations = false, attempt } = body;
     const item = [context.channel, actor, user.organizationId, params.item_id] as const;
-    const saleId = await sellUnits(...item, units, { releasesReservations });
+    const saleId = await sellUnits(...item, units, { releasesReservations, attempt });
     notify(context, user, params.item_id);
     context.dashboard.feed.notify(user.organizationId, 'sale', [saleId]);
     return { sale_id: saleId };
